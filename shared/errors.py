@@ -1,0 +1,84 @@
+"""The errors of the dispatcher. Each class says what its caller does next.
+
+SlipwayError
+├── EngineError
+│   ├── Transient       outcome unknown: repeat with the same name
+│   ├── Saturated       quota or capacity: wait long; costs no attempt
+│   ├── Rejected        the engine will never take this job: fail it
+│   ├── Misconfigured   ours to mend: park the job and raise an alarm
+│   ├── NotFound        the engine does not know it: wait a grace period, then lost
+│   └── Conflict        the name belongs to another job: never overwrite
+├── LedgerError
+│   ├── Changed         the record moved on meanwhile: read again
+│   └── Exists          the key is taken: a duplicate, join it
+├── Unavailable         storage does not answer: the trigger will be repeated
+└── Misuse              a caller's mistake: message, remedy and HTTP status are for a person
+"""
+
+from __future__ import annotations
+
+
+class SlipwayError(Exception):
+    """Root of every error that Slipway raises on purpose."""
+
+
+class EngineError(SlipwayError):
+    """Something an engine said or failed to say about one job."""
+
+    #: Whether the same call with the same name may be repeated later.
+    retryable = False
+
+
+class Transient(EngineError):
+    """The outcome is unknown; repeat with the same name."""
+
+    retryable = True
+
+
+class Saturated(EngineError):
+    """Quota or capacity is used up; wait long, it costs no attempt."""
+
+    retryable = True
+
+
+class Rejected(EngineError):
+    """The engine will never accept this job as it stands."""
+
+
+class Misconfigured(EngineError):
+    """Our own settings, identity or cluster are wrong; park the job and raise an alarm."""
+
+    retryable = True
+
+
+class NotFound(EngineError):
+    """The engine does not know this job; not yet evidence that it is lost."""
+
+
+class Conflict(EngineError):
+    """The engine-side name belongs to another job; never overwrite it."""
+
+
+class LedgerError(SlipwayError):
+    """A write to the ledger did not apply."""
+
+
+class Changed(LedgerError):
+    """The record changed since it was read; read it again and decide anew."""
+
+
+class Exists(LedgerError):
+    """A record with this id exists already; the caller joins it."""
+
+
+class Unavailable(SlipwayError):
+    """Storage did not answer; the trigger is repeated, nothing was decided."""
+
+
+class Misuse(SlipwayError):
+    """A request that cannot be served, told to the person who made it."""
+
+    def __init__(self, message: str, *, status: int = 400, remedy: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.remedy = remedy
