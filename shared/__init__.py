@@ -1,0 +1,1 @@
+"""The dispatcher: domain, use cases, adapters, and the wiring that joins them."""

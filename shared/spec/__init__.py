@@ -1,0 +1,49 @@
+"""The job.json format: read, complete, validate; and the envelope around it. Pure: no I/O and no clock."""
+
+from __future__ import annotations
+
+from shared.spec.codes import CODES, Code, problem
+from shared.spec.complete import Defaults, complete
+from shared.spec.credentials import accounts_without_credentials, with_credentials
+from shared.spec.duration import iso_duration, parse_duration
+from shared.spec.envelope import TERMINAL_EVENTS, Envelope, Subscription, is_bare_job, read_envelope
+from shared.spec.limits import Limits
+from shared.spec.models import JobProperties, JobSpec
+from shared.spec.problem import Problem, Severity, has_errors
+from shared.spec.reading import read
+from shared.spec.scripts import DROP_MOUNT, script_pattern, scripts_wanted
+from shared.spec.secrets import redact, replace_secrets, secret_pointers
+from shared.spec.tree import JsonObject
+from shared.spec.validate import validate
+
+__all__ = [
+    "CODES",
+    "DROP_MOUNT",
+    "TERMINAL_EVENTS",
+    "Code",
+    "Defaults",
+    "Envelope",
+    "JobProperties",
+    "JobSpec",
+    "JsonObject",
+    "Limits",
+    "Problem",
+    "Severity",
+    "Subscription",
+    "accounts_without_credentials",
+    "complete",
+    "has_errors",
+    "is_bare_job",
+    "iso_duration",
+    "parse_duration",
+    "problem",
+    "read",
+    "read_envelope",
+    "redact",
+    "replace_secrets",
+    "script_pattern",
+    "scripts_wanted",
+    "secret_pointers",
+    "validate",
+    "with_credentials",
+]

@@ -1,0 +1,154 @@
+"""The HTTP API: ask for jobs, and ask about them. Every error is a problem document."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+
+import azure.functions as func
+
+from functions.problem import answer, problem, told
+from shared import read
+from shared.arrive import request_arrived
+from shared.cancel import cancel
+from shared.errors import Misuse
+from shared.job import JobState
+from shared.message import read_request
+from shared.prepare import prepare
+from shared.wiring import ports
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+_KEY_LENGTH = 255
+
+
+@blueprint.function_name("post_job")
+@blueprint.route("jobs", methods=["POST"])
+@told
+async def post_job(request: func.HttpRequest) -> func.HttpResponse:
+    """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
+    here = ports()
+    asked = read_request(_body(request), here.policy.limits)
+    key = request.headers.get("Idempotency-Key") or asked.key
+    if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
+        raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
+    asked = dataclasses.replace(asked, key=None)
+    scope = f"http:{request.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
+    accepted = await request_arrived(here, asked, door="http", scope=scope, key=key or f"once:{here.token()}")
+    job = accepted.job
+    if job.state is JobState.REJECTED:
+        return problem(
+            422,
+            job.message,
+            "mend the problems below and send it again",
+            jobId=job.id,
+            errors=list(job.problems),
+            receipt=f"runs/{job.receipt}/receipt.json",
+        )
+    headers = {"Location": f"/api/jobs/{job.id}"}
+    return answer(
+        {**read.shown(job), "notes": list(accepted.notes)}, 202 if accepted.created else 200, headers
+    )
+
+
+@blueprint.function_name("get_jobs")
+@blueprint.route("jobs", methods=["GET"])
+@told
+async def get_jobs(request: func.HttpRequest) -> func.HttpResponse:
+    """Jobs, newest first: ?state=active|succeeded,failed… &limit=50 &after=<next>."""
+    asked = request.params
+    page = await read.jobs(
+        ports(), states=asked.get("state", ""), limit=asked.get("limit", "50"), after=asked.get("after")
+    )
+    return answer({"jobs": [read.shown(job) for job in page.jobs], "next": page.next})
+
+
+@blueprint.function_name("get_job")
+@blueprint.route("jobs/{id}", methods=["GET"])
+@told
+async def get_job(request: func.HttpRequest) -> func.HttpResponse:
+    """One job."""
+    return answer(read.shown((await read.job(ports(), request.route_params["id"])).job))
+
+
+@blueprint.function_name("cancel_job")
+@blueprint.route("jobs/{id}/cancel", methods=["POST"])
+@told
+async def cancel_job(request: func.HttpRequest) -> func.HttpResponse:
+    """Ask for the end of a job; 202, or 200 when it has ended already."""
+    stored = await cancel(ports(), request.route_params["id"])
+    return answer(read.shown(stored.job), 200 if stored.job.state.terminal else 202)
+
+
+@blueprint.function_name("get_log")
+@blueprint.route("jobs/{id}/log", methods=["GET"])
+@told
+async def get_log(request: func.HttpRequest) -> func.HttpResponse:
+    """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
+    asked = request.params
+    name, chunk, more = await read.log(
+        ports(), request.route_params["id"], asked.get("file"), asked.get("offset", "0")
+    )
+    headers = {
+        "Slipway-Next-Offset": str(chunk.next),
+        "Slipway-More": str(more).lower(),
+        "Slipway-File": name,
+        "X-Content-Type-Options": "nosniff",
+    }
+    return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
+
+
+@blueprint.function_name("get_files")
+@blueprint.route("jobs/{id}/files", methods=["GET"])
+@told
+async def get_files(request: func.HttpRequest) -> func.HttpResponse:
+    """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
+    asked = request.params
+    found = await read.files(
+        ports(), request.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", ".")
+    )
+    listed = [
+        {"name": f.name, "bytes": f.size, "modified": f.modified.isoformat() if f.modified else None}
+        for f in found
+    ]
+    return answer({"files": listed})
+
+
+@blueprint.function_name("validate")
+@blueprint.route("validate", methods=["POST"])
+@told
+async def validate(request: func.HttpRequest) -> func.HttpResponse:
+    """What is wrong with a document, without running anything: always 200, `valid` says it."""
+    here = ports()
+    asked = read_request(_body(request), here.policy.limits)
+    key = hashlib.sha256(b"validate").hexdigest()
+    prepared = prepare(here, asked.document, asked.envelope, asked.problems, key=key)
+    found = [problem.as_dict() for problem in prepared.problems]
+    return answer({"valid": prepared.valid, "problems": found, "notes": list(prepared.notes)})
+
+
+@blueprint.function_name("get_clusters")
+@blueprint.route("clusters", methods=["GET"])
+@told
+async def get_clusters(request: func.HttpRequest) -> func.HttpResponse:
+    """Every configured cluster as it is now."""
+    found = [
+        {"name": view[0], "error": view[1]} if isinstance(view, tuple) else dataclasses.asdict(view)
+        for view in await read.clusters(ports())
+    ]
+    return answer({"clusters": found})
+
+
+@blueprint.function_name("health")
+@blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@told
+async def health(request: func.HttpRequest) -> func.HttpResponse:
+    """Whether storage answers; no details, because anybody may ask."""
+    await ports().ledger.active(0)
+    return answer({"status": "ok"})
+
+
+def _body(request: func.HttpRequest) -> bytes:
+    body: bytes = request.get_body()
+    if not body.strip():
+        raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
+    return body

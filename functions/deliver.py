@@ -1,0 +1,28 @@
+"""The queue `job-events`: retries and leftovers of deliveries."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import azure.functions as func
+
+from shared.deliver import deliver as deliver_event
+from shared.message import unwrap
+from shared.wiring import ports
+
+log = logging.getLogger(__name__)
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("deliver")
+@blueprint.queue_trigger("message", queue_name="job-events", connection="SLIPWAY_STORAGE")
+async def deliver(message: func.QueueMessage) -> None:
+    """Deliver what is due of one event."""
+    try:
+        body = json.loads(unwrap(message.get_body()))
+        job, sequence = str(body["job"]), int(body["sequence"])
+    except (ValueError, KeyError, TypeError):
+        log.warning("message %s is no delivery and is dropped; the outbox is the truth", message.id)
+        return
+    await deliver_event(ports(), job, sequence)

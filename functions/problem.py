@@ -1,0 +1,69 @@
+"""RFC 9457 problem documents, and the one border where our errors become HTTP answers."""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import azure.functions as func
+
+from shared.errors import EngineError, Misuse, SlipwayError
+
+log = logging.getLogger(__name__)
+Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
+
+_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_TITLES = {
+    400: "Bad request",
+    404: "Not found",
+    409: "Conflict",
+    413: "Too large",
+    415: "Unsupported media type",
+    422: "The document cannot run",
+    500: "Internal error",
+    502: "The cluster does not answer",
+    503: "Storage does not answer",
+}
+
+
+def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> func.HttpResponse:
+    """A JSON answer."""
+    return func.HttpResponse(
+        json.dumps(body, ensure_ascii=False),
+        status_code=status,
+        mimetype="application/json",
+        headers={**_HEADERS, **(headers or {})},
+    )
+
+
+def problem(status: int, detail: str, remedy: str = "", **members: Any) -> func.HttpResponse:
+    """A problem document (RFC 9457); `remedy` and other members are extensions."""
+    body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
+    body |= {"remedy": remedy} if remedy else {}
+    return func.HttpResponse(
+        json.dumps({**body, **members}, ensure_ascii=False),
+        status_code=status,
+        mimetype="application/problem+json",
+        headers=_HEADERS,
+    )
+
+
+def told(handler: Handler) -> Handler:
+    """Turn what a handler raises into a problem document."""
+
+    @functools.wraps(handler)
+    async def wrapped(request: func.HttpRequest) -> func.HttpResponse:
+        try:
+            return await handler(request)
+        except Misuse as error:
+            return problem(error.status, str(error), error.remedy)
+        except EngineError as error:
+            return problem(502, str(error), "ask again in a minute; jobs are not affected")
+        except SlipwayError as error:
+            log.warning("unavailable: %s", error)
+            return problem(503, str(error), "send the same request again, with the same Idempotency-Key")
+
+    return wrapped

@@ -1,0 +1,32 @@
+"""Two timers: the sweep over everything that has not ended, and the inventory of the drop container."""
+
+from __future__ import annotations
+
+import logging
+
+import azure.functions as func
+
+from shared.inventory import inventory as count_drops
+from shared.sweep import sweep as sweep_jobs
+from shared.wiring import ports
+
+log = logging.getLogger(__name__)
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("sweep")
+@blueprint.timer_trigger("timer", schedule="%SLIPWAY_SWEEP_SCHEDULE%", run_on_startup=False)
+async def sweep(timer: func.TimerRequest) -> None:
+    """Compare every active job with what its engine says."""
+    swept = await sweep_jobs(ports())
+    if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:
+        log.info("swept: %s", swept)
+
+
+@blueprint.function_name("inventory")
+@blueprint.timer_trigger("timer", schedule="%SLIPWAY_INVENTORY_SCHEDULE%", run_on_startup=False)
+async def inventory(timer: func.TimerRequest) -> None:
+    """Accept what was dropped and whose event never came."""
+    counted = await count_drops(ports())
+    if counted.looked:
+        log.info("inventory: %s", counted)

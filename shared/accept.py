@@ -1,0 +1,170 @@
+"""accept: the one use case behind every door. Record first, submit after, acknowledge last.
+
+Bad input is a success of the function: it becomes a `rejected` record with its answer. Nothing after the
+record may fail the function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.answers import put_accepted
+from shared.deliver import deliver_now
+from shared.dispatch import submit
+from shared.errors import Exists, Misuse
+from shared.events import Notice, notice_of
+from shared.job import Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
+from shared.message import Request
+from shared.ports import Ports
+from shared.prepare import Prepared, prepare, slug
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A request at a door. `scope` is the caller or the door; `key` makes duplicates one."""
+
+    door: str
+    scope: str
+    key: str
+    request: Request
+    name: str = ""
+    experiment: str = ""
+    drop: Drop | None = None
+    script: str | None = None
+    #: youngest Last-Modified of the dropped files, by the storage's clock
+    modified: datetime | None = None
+    #: where to start looking for the generation (a cache's word)
+    generation: int = 1
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What became of it. `created` is False for a duplicate, which joined the existing job."""
+
+    job: Job
+    created: bool
+    notes: tuple[str, ...] = ()
+
+
+async def accept(ports: Ports, arrived: Arrived) -> Accepted:
+    """Record the job, or its rejection, and try one submission within the deadline.
+
+    Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
+    """
+    key = hashlib.sha256(f"{arrived.scope}|{arrived.key}".encode()).hexdigest()
+    prepared = prepare(
+        ports,
+        arrived.request.document,
+        arrived.request.envelope,
+        arrived.request.problems,
+        key=key,
+        script=arrived.script,
+        folder=arrived.drop.folder if arrived.drop else None,
+    )
+    generation = arrived.generation
+    while True:
+        job = _record(ports, arrived, prepared, key, generation)
+        notice = _first_notice(ports, job)
+        try:
+            stored = await ports.ledger.create(job, prepared.document, notice)
+        except Exists:
+            existing = await ports.ledger.get(job.id)
+            if existing is None or _runs_again(existing, arrived):
+                generation += 1
+                continue
+            log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
+            return Accepted(existing.job, created=False)
+        break
+    log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
+    return Accepted(await _after(ports, stored, prepared, notice), created=True, notes=prepared.notes)
+
+
+async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notice | None) -> Job:
+    """What follows the record. Errors are logged, never raised: the ledger owns the job now."""
+    try:
+        if stored.job.drop is not None and not stored.job.state.terminal:
+            await put_accepted(ports, stored.job, prepared.document)
+        if stored.job.state is JobState.SUBMITTING:
+            stored = await submit(ports, stored)
+        if notice is not None:
+            await deliver_now(ports, notice)
+    except Exception:
+        log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
+    return stored.job
+
+
+def _runs_again(existing: Stored, arrived: Arrived) -> bool:
+    """Whether the arrival starts a new generation; False joins. Raises Misuse for another payload."""
+    job = existing.job
+    ended = existing.stored if job.state.terminal else None
+    if arrived.modified is not None and ended is not None and arrived.modified > ended:
+        return True
+    if job.payload == arrived.request.payload:
+        return False
+    if job.state is JobState.REJECTED:
+        return True
+    raise Misuse(
+        f"the idempotency key was used for another payload; it belongs to job {job.id}",
+        status=422,
+        remedy="send the same document again, or choose a new key",
+    )
+
+
+def _record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int) -> Job:
+    now, token, valid = ports.clock(), ports.token(), prepared.valid
+    envelope = arrived.request.envelope
+    identity = job_id(key, generation)
+    name = slug(envelope.name or arrived.name, "job")
+    experiment = slug(envelope.experiment or arrived.experiment, "default")
+    state = JobState.SUBMITTING if valid else JobState.REJECTED
+    history = [Entry(sequence=1, state=JobState.ACCEPTED, at=now, token=token)] if valid else []
+    history.append(Entry(sequence=len(history) + 1, state=state, at=now, token=token))
+    errors = [p for p in prepared.problems if p.severity == "error"]
+    job = Job(
+        id=identity,
+        key=key,
+        generation=generation,
+        payload=arrived.request.payload,
+        door=arrived.door,
+        name=name,
+        experiment=experiment,
+        labels=dict(envelope.labels or {}),
+        cluster=prepared.cluster.name if prepared.cluster else "",
+        notify=prepared.subscribers,
+        drop=arrived.drop,
+        receipt=_receipt_folder(arrived, name, experiment, identity),
+        state=state,
+        reason=None if valid else Reason.INVALID,
+        message="" if valid else _summary(len(errors)),
+        problems=tuple(p.as_dict() for p in prepared.problems[:100]),
+        created=now,
+        due=now,
+        ended=None if valid else now,
+        sequence=len(history),
+        history=tuple(history),
+    )
+    if not valid or prepared.cluster is None:
+        return job
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
+    return job.model_copy(update=intent(job, engine=prepared.cluster.engine, now=now, lease=lease))
+
+
+def _first_notice(ports: Ports, job: Job) -> Notice | None:
+    due = job.created + timedelta(seconds=ports.policy.deliver_grace)
+    first = job.history[0]  # accepted, or rejected
+    return notice_of(job, None, entry=first, source=ports.policy.source, due=due, pull=ports.policy.notices)
+
+
+def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:
+    folder = arrived.drop.folder if arrived.drop else experiment
+    return f"{folder.strip('/')}/{name}-{identity[2:10]}".lstrip("/")
+
+
+def _summary(count: int) -> str:
+    return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"

@@ -1,0 +1,39 @@
+"""One transition of one record, committed with its event; what every use case does after it decided."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from shared.events import notice_of
+from shared.job import JobState, Stored, Transition
+from shared.ports import Change, Ports
+
+
+def move(ports: Ports, stored: Stored, to: JobState, **changes: Any) -> Change:
+    """The change that moves a record to another state, with its outbox row when somebody asked for it."""
+    transition = stored.job.move(to, now=ports.clock(), token=ports.token(), **changes)
+    return Change(stored, transition, _notice(ports, transition))
+
+
+def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
+    """A change that is no transition of state."""
+    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **changes))
+
+
+async def apply(ports: Ports, change: Change) -> Stored | None:
+    """Commit one change; None when the record moved on meanwhile (read it again)."""
+    (result,) = await ports.ledger.commit([change])
+    return result
+
+
+def _notice(ports: Ports, transition: Transition) -> Any:
+    after = transition.after
+    return notice_of(
+        after,
+        transition.before.state,
+        entry=after.history[-1],
+        source=ports.policy.source,
+        due=ports.clock() + timedelta(seconds=ports.policy.deliver_grace),
+        pull=ports.policy.notices,
+    )

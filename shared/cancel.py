@@ -1,0 +1,55 @@
+"""cancel: a flag on the record, carried to the engine until it has ended the job."""
+
+from __future__ import annotations
+
+import logging
+
+from shared.advance import apply, move, note
+from shared.deliver import deliver_now
+from shared.errors import EngineError, Misuse, Unavailable
+from shared.job import JobState, Reason, Stored
+from shared.ports import Ports
+
+log = logging.getLogger(__name__)
+
+
+async def cancel(ports: Ports, job_id: str) -> Stored:
+    """Ask for the end of a job; one that ended stays as it is. Raises Misuse (404)."""
+    for _ in range(5):
+        stored = await ports.ledger.get(job_id)
+        if stored is None:
+            raise Misuse(f"there is no job {job_id}", status=404, remedy="list the jobs: GET /api/jobs")
+        if stored.job.state.terminal or stored.job.cancel:
+            return stored
+        if stored.job.state is JobState.ACCEPTED:
+            # Nothing was ever submitted for this attempt, so there is nothing to end.
+            change = move(
+                ports,
+                stored,
+                JobState.CANCELLED,
+                cancel=True,
+                reason=Reason.TERMINATED,
+                message="cancelled before it was submitted",
+            )
+        else:
+            change = note(ports, stored, cancel=True, due=ports.clock())
+        applied = await apply(ports, change)
+        if applied is not None:
+            await _carry_out(ports, applied)
+            if change.notice is not None:
+                await deliver_now(ports, change.notice)
+            return applied
+    raise Unavailable(f"job {job_id} changes too quickly; ask again")
+
+
+async def _carry_out(ports: Ports, stored: Stored) -> None:
+    """Tell the engine at once; when that fails, the sweep repeats it."""
+    target = stored.job.target
+    if target is None or stored.job.state not in (JobState.QUEUED, JobState.RUNNING):
+        return  # while submitting, the submission is finished first: a late one must not outlive the cancel
+    try:
+        await ports.engines.of(target.engine).cancel(target)
+    except EngineError as error:
+        log.warning(
+            "cancel of %s is left to the sweep: %s", stored.job.id, error, extra={"job": stored.job.id}
+        )

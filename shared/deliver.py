@@ -1,0 +1,141 @@
+"""deliver: bring recorded events to those who asked, then mark them. A crash in between sends the same again.
+
+The bytes and the id of an event are frozen in its outbox row; each attempt is signed anew over those bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from datetime import datetime, timedelta
+
+from shared.answers import put_final
+from shared.backoff import RetryPolicy
+from shared.errors import SlipwayError
+from shared.events import NOTICES, RECEIPT, Delivery, Notice
+from shared.ports import Ports
+
+log = logging.getLogger(__name__)
+
+#: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
+QUEUE = "job-events"
+_SCHEDULE = RetryPolicy()
+
+
+async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
+    """Deliver what is due of one event; None when nothing is left of it."""
+    notice = await ports.ledger.notice(job_id, sequence)
+    return await _deliver(ports, notice) if notice is not None else None
+
+
+async def deliver_now(ports: Ports, *notices: Notice) -> int:
+    """Deliver fresh events right after their commit, bounded in number and time; the rest is queued."""
+    policy = ports.policy
+    first, rest = notices[: policy.deliver_batch], notices[policy.deliver_batch :]
+    tasks = [asyncio.create_task(_deliver(ports, notice)) for notice in first]
+    if tasks:
+        done, late = await asyncio.wait(tasks, timeout=policy.deliver_deadline)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        for task in done:
+            if (error := task.exception()) is not None:
+                log.warning("delivery is left to the sweep: %s", error)
+    for notice in rest:
+        await _wake(ports, notice, 0)
+    return len(tasks)
+
+
+async def deliver_due(ports: Ports) -> int:
+    """The safety net: outbox rows whose time has come and whose message never did."""
+    now = ports.clock()
+    shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
+    return await deliver_now(ports, *(notice for shard in shards for notice in shard))
+
+
+async def _deliver(ports: Ports, notice: Notice) -> Notice:
+    now = ports.clock()
+    targets = await asyncio.gather(
+        *(_attempt(ports, notice, index, target, now) for index, target in enumerate(notice.targets))
+    )
+    pending = [target.due for target in targets if target.state == "pending"]
+    after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
+    if pending:
+        # The sweep looks a little later than the message, so that one of them does the work.
+        grace = timedelta(seconds=ports.policy.deliver_grace)
+        await ports.ledger.settle(after.model_copy(update={"due": after.due + grace}))
+        await _wake(ports, after, max(0.0, (after.due - now).total_seconds()))
+    else:
+        await ports.ledger.settle(after)
+    return after
+
+
+async def _attempt(ports: Ports, notice: Notice, index: int, target: Delivery, now: datetime) -> Delivery:
+    if target.state != "pending" or (target.attempts > 0 and target.due > now):
+        return target
+    try:
+        if target.url == RECEIPT:
+            await put_final(ports, notice.job_id)
+        elif target.url == NOTICES:
+            await ports.queues.send("job-notices", notice.body)
+        else:
+            return await _post(ports, notice, target, now)
+    except SlipwayError as error:
+        return _again(ports, notice, target, now, str(error)[:200], None)
+    return target.model_copy(update={"state": "delivered", "attempts": target.attempts + 1, "last": "stored"})
+
+
+async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
+    url = await _address(ports, notice, target)
+    secrets = ports.secrets.get(target.secret or "default", ())
+    if not secrets:
+        return _again(ports, notice, target, now, f"secret {target.secret!r} is not configured", None)
+    posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
+    fields = {
+        "job": notice.job_id,
+        "event": notice.event_id,
+        "outcome": posted.outcome,
+        "ms": posted.milliseconds,
+    }
+    log.info("webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
+    if posted.outcome == "delivered":
+        return target.model_copy(
+            update={"state": "delivered", "attempts": target.attempts + 1, "last": posted.detail}
+        )
+    if posted.outcome in ("gone", "refused"):
+        return target.model_copy(
+            update={"state": "dead", "attempts": target.attempts + 1, "last": posted.detail}
+        )
+    return _again(ports, notice, target, now, posted.detail, posted.retry_after)
+
+
+async def _address(ports: Ports, notice: Notice, target: Delivery) -> str:
+    """The full address; one with a query stands sealed in the record."""
+    if target.sealed is None:
+        return target.url
+    stored = await ports.ledger.get(notice.job_id)
+    if stored is None:
+        return target.url
+    for index, subscriber in enumerate(stored.job.notify):
+        if subscriber.sealed == target.sealed:
+            return ports.seal.unseal(target.sealed, f"{stored.job.key}/notify/{index}")
+    return target.url
+
+
+def _again(
+    ports: Ports, notice: Notice, target: Delivery, now: datetime, why: str, retry_after: float | None
+) -> Delivery:
+    attempts = target.attempts + 1
+    wait = _SCHEDULE.delay(attempts, retry_after=retry_after, jitter=ports.jitter())
+    if wait is None:
+        log.error(
+            "event %s is dead for %s: %s", notice.event_id, target.url, why, extra={"job": notice.job_id}
+        )
+        return target.model_copy(update={"state": "dead", "attempts": attempts, "last": why})
+    return target.model_copy(update={"attempts": attempts, "due": now + timedelta(seconds=wait), "last": why})
+
+
+async def _wake(ports: Ports, notice: Notice, delay: float) -> None:
+    body = json.dumps({"job": notice.job_id, "sequence": notice.sequence})
+    await ports.queues.send(QUEUE, body, delay=delay)

@@ -1,0 +1,109 @@
+"""dispatch: one submission of one attempt, repeatable with the same name until the engine has answered.
+
+The engine-side name and token are in the record before the engine is called, so whoever repeats this after a
+crash asks for the same thing again, and the engine recognises it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Any
+
+from shared.advance import apply, move, note
+from shared.backoff import full_jitter
+from shared.deliver import deliver_now
+from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
+from shared.job import Job, JobState, Reason, Stored, intent
+from shared.ports import Order, Ports
+from shared.spec import replace_secrets, with_credentials
+
+log = logging.getLogger(__name__)
+
+
+async def dispatch(ports: Ports, job_id: str) -> Stored | None:
+    """Submit a job that is accepted or submitting; anything else is left as it is."""
+    stored = await ports.ledger.get(job_id)
+    if stored is None:
+        return None
+    if stored.job.state is JobState.ACCEPTED:
+        changes = await _start_attempt(ports, stored)
+        if changes is None:
+            return None
+        stored = changes
+    if stored.job.state is JobState.SUBMITTING:
+        return await submit(ports, stored)
+    return stored
+
+
+async def submit(ports: Ports, stored: Stored) -> Stored:
+    """Call the engine once, within the deadline, and record what it said. Engine errors never leave here."""
+    job = stored.job
+    assert job.target is not None
+    try:
+        engine = ports.engines.of(job.target.engine)
+        order = Order(job.target, await _document(ports, job))
+        async with asyncio.timeout(ports.policy.dispatch_deadline):
+            await engine.submit(order)
+    except (Rejected, Conflict) as error:
+        reason = Reason.INFRASTRUCTURE if isinstance(error, Conflict) else Reason.UNSUPPORTED
+        change = move(ports, stored, JobState.FAILED, reason=reason, message=str(error))
+    except (EngineError, TimeoutError) as error:
+        change = note(ports, stored, **_later(ports, job, error))
+    else:
+        change = move(ports, stored, JobState.QUEUED, due=ports.clock())
+    applied = await apply(ports, change)
+    if applied is None:
+        return stored
+    if change.notice is not None:
+        await deliver_now(ports, change.notice)
+    return applied
+
+
+async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
+    job = stored.job
+    cluster = ports.engines.clusters.get(job.cluster)
+    if cluster is None:
+        text = f"cluster {job.cluster} is no longer configured"
+        return await apply(
+            ports, move(ports, stored, JobState.FAILED, reason=Reason.INFRASTRUCTURE, message=text)
+        )
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    fixed = intent(job, engine=cluster.engine, now=ports.clock(), lease=lease)
+    return await apply(ports, move(ports, stored, JobState.SUBMITTING, **fixed))
+
+
+async def _document(ports: Ports, job: Job) -> dict[str, Any]:
+    """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
+    assert job.target is not None
+    spec = await ports.ledger.spec(job.id)
+    if spec is None:
+        raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
+    opened = replace_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    document = with_credentials(opened, ports.account_keys)
+    ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": job.target.token}
+    properties = dict(document["properties"])
+    theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
+    properties["environmentVariables"] = [*theirs, *({"name": n, "value": v} for n, v in ours.items())]
+    return {"properties": properties}
+
+
+def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError) -> dict[str, Any]:
+    """When to try again, and what to tell whoever looks meanwhile."""
+    now = ports.clock()
+    if isinstance(error, Misconfigured):
+        log.error("parked %s: %s", job.id, error, extra={"job": job.id, "action": "parked"})
+        wait, text = 300.0, f"waits for the deployment to be mended: {error}"
+    elif isinstance(error, Saturated):
+        wait, text = 300.0, f"waits for capacity: {error}"
+    else:
+        tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
+        wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
+        text = f"the engine did not answer ({_kind(error)}); it is asked again with the same name"
+    since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
+    return {"due": now + timedelta(seconds=wait), "message": text, "unknown_since": since}
+
+
+def _kind(error: BaseException) -> str:
+    return "no answer in time" if isinstance(error, TimeoutError) else str(error)[:200]

@@ -1,0 +1,204 @@
+"""The Batch AI engine, over azure-mgmt-batchai 7.0.0: the service's API of 2018-05-01, or the emulator's.
+
+The SDK is imported at the first call, never at start. Lists are parsed behind the SDK's pipeline without its
+models, which cost eight times more. Every error of the SDK crosses the border in `api_errors`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from shared.engines.batchai_client import Workspace, connect
+from shared.engines.batchai_errors import api_errors, raise_for
+from shared.engines.batchai_words import observation, token_of
+from shared.engines.download import Downloads
+from shared.errors import Conflict, NotFound
+from shared.job import Target
+from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile
+from shared.spec import JobSpec, Problem
+
+_API = "2018-05-01"
+
+
+class BatchAIEngine:
+    """The engine port over one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._open: Any = None
+        self._downloads = Downloads()
+        self._experiments: set[str] = set()
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """The format is Batch AI's own, so the engine honours all of it."""
+        return ()
+
+    async def submit(self, order: Order) -> None:
+        """PUT by name. An existing job with our token is ours; with another one it is never overwritten."""
+        async with api_errors():
+            await self._ensure_experiment(order.target.experiment)
+            from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+            try:
+                existing = await self._put(order)
+            except ResourceExistsError:
+                existing = await self._get(order.target)
+            except ResourceNotFoundError:
+                # The experiment may have been deleted since we made it; the next try makes it again.
+                self._experiments.discard(order.target.experiment)
+                raise
+        if existing is not None and token_of(existing) != order.target.token:
+            raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """One list per experiment, in pages of 1000."""
+        experiments: dict[str, set[str]] = defaultdict(set)
+        for target in targets:
+            experiments[target.experiment].add(target.name)
+
+        async def one(experiment: str, names: set[str]) -> dict[str, Observation]:
+            jobs = await self._list(experiment)
+            return {job["name"]: observation(job) for job in jobs if job["name"] in names}
+
+        async with api_errors():
+            found = await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
+        return {name: seen for part in found for name, seen in part.items()}
+
+    async def see(self, target: Target) -> Observation:
+        """A direct GET."""
+        async with api_errors():
+            return observation(await self._get(target))
+
+    async def cancel(self, target: Target) -> None:
+        """POST terminate; one that ended or is unknown is success."""
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+        async with api_errors():
+            try:
+                await (await self._client()).jobs.begin_terminate(*self._place(target), polling=False)
+            except (ResourceNotFoundError, ResourceExistsError):
+                return
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """listOutputFiles of one directory."""
+        async with api_errors():
+            return tuple(
+                [
+                    OutputFile(
+                        file.name,
+                        None if file.file_type == "directory" else file.content_length,
+                        file.last_modified,
+                    )
+                    for file in await self._files(target, directory, path)
+                ]
+            )
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """A ranged GET of the file's download address, which is kept while it is valid."""
+        async with api_errors():
+            key = f"{target.experiment}/{target.name}/{file}"
+            url = self._downloads.known(key)
+            if url is None:
+                files = await self._files(target, "stdouterr", ".")
+                url = next((f.download_url for f in files if f.name == file and f.download_url), None)
+            if url is None:
+                raise NotFound(f"there is no {file} yet")
+            return await self._downloads.read(key, url, offset, limit)
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """GET of the cluster."""
+        async with api_errors():
+            found = await self._json(f"{self._workspace.cluster_id(quote(cluster, safe=''))}")
+        return _view(cluster, found["properties"])
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._downloads.close()
+        if self._open is not None:
+            await self._open.close()
+            self._open = None
+
+    async def _ensure_experiment(self, experiment: str) -> None:
+        if experiment in self._experiments:
+            return
+        workspace = self._workspace
+        client = await self._client()
+        await client.experiments.begin_create(workspace.group, workspace.name, experiment, polling=False)
+        self._experiments.add(experiment)
+
+    async def _put(self, order: Order) -> dict[str, Any] | None:
+        """The existing job when the service answered 200 with one, None for a fresh 202."""
+        answers: list[Any] = []
+        client = await self._client()
+        await client.jobs.begin_create(
+            *self._place(order.target),
+            order.document,
+            polling=False,
+            raw_response_hook=lambda response: answers.append(response.http_response),
+        )
+        answer = answers[-1]
+        return dict(answer.json()) if answer.status_code == 200 and answer.text() else None
+
+    async def _get(self, target: Target) -> dict[str, Any]:
+        path = f"{self._workspace.id}/experiments/{target.experiment}/jobs/{target.name}"
+        return await self._json(path)
+
+    async def _list(self, experiment: str) -> list[dict[str, Any]]:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        jobs: list[dict[str, Any]] = []
+        url: str | None = f"{self._workspace.id}/experiments/{experiment}/jobs"
+        while url:
+            try:
+                page = await self._json(url)
+            except ResourceNotFoundError:
+                return jobs
+            jobs += page["value"]
+            url = page.get("nextLink")
+        return jobs
+
+    async def _json(self, url: str) -> dict[str, Any]:
+        """GET through the SDK's pipeline (authentication, retries), parsed without its models."""
+        from azure.core.rest import HttpRequest
+
+        parameters = {} if "api-version=" in url else {"api-version": _API}
+        client = await self._client()
+        answer = await client._send_request(HttpRequest("GET", url, params=parameters), stream=False)
+        raise_for(answer)
+        return dict(answer.json())
+
+    async def _files(self, target: Target, directory: str, path: str) -> list[Any]:
+        from azure.mgmt.batchai.models import JobsListOutputFilesOptions
+
+        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
+        pages = (await self._client()).jobs.list_output_files(*self._place(target), options)
+        return [file async for file in pages]
+
+    def _place(self, target: Target) -> tuple[str, str, str, str]:
+        return self._workspace.group, self._workspace.name, target.experiment, target.name
+
+    async def _client(self) -> Any:
+        if self._open is None:
+            self._open = connect(self._workspace)
+        return self._open
+
+
+def _view(name: str, properties: Mapping[str, Any]) -> ClusterView:
+    scale = properties.get("scaleSettings") or {}
+    auto = scale.get("autoScale") or {}
+    counts = properties.get("nodeStateCounts") or {}
+    return ClusterView(
+        name=name,
+        engine="batchai",
+        state=str(properties.get("allocationState", "unknown")),
+        nodes=int(properties.get("currentNodeCount", 0)),
+        counts={word.removesuffix("NodeCount"): int(n) for word, n in counts.items()},
+        minimum=auto.get("minimumNodeCount"),
+        maximum=auto.get("maximumNodeCount"),
+        size=str(properties.get("vmSize", "")),
+        errors=tuple(str(e.get("message", "")) for e in properties.get("errors") or []),
+    )

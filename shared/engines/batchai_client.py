@@ -1,0 +1,68 @@
+"""The client of one Batch AI workspace: the service with an identity, or an emulator on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.errors import Misconfigured
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where the engine's jobs live. `url` is the service or an emulator; plain http only on loopback."""
+
+    url: str
+    subscription: str
+    group: str
+    name: str
+    client_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The ARM id."""
+        return (
+            f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
+            f"/providers/Microsoft.BatchAI/workspaces/{self.name}"
+        )
+
+    def cluster_id(self, cluster: str) -> str:
+        """The ARM id of a cluster."""
+        return f"{self.id}/clusters/{cluster}"
+
+
+def connect(workspace: Workspace) -> Any:
+    """The SDK's async client, imported now. Raises Misconfigured for plain http beyond this machine."""
+    from azure.core.pipeline.policies import SansIOHTTPPolicy
+    from azure.mgmt.batchai.aio import BatchAI
+
+    address = urlsplit(workspace.url)
+    # The ledger owns the retries; the SDK's own would outlast the dispatch deadline.
+    options: dict[str, Any] = {"base_url": workspace.url, "retry_total": 1, "retry_backoff_factor": 0.2}
+    if address.scheme == "http":
+        if address.hostname not in ("127.0.0.1", "localhost", "::1"):
+            raise Misconfigured("plain http is only for an emulator on this machine: use https")
+        return BatchAI(
+            _NoCredential(), workspace.subscription, authentication_policy=SansIOHTTPPolicy(), **options
+        )
+    from azure.identity.aio import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(managed_identity_client_id=workspace.client_id or None)
+    return BatchAI(credential, workspace.subscription, **options)
+
+
+class _NoCredential:
+    """Satisfies the client's constructor; the emulator asks nobody who they are."""
+
+    async def get_token(self, *scopes: str, **options: Any) -> Any:
+        raise Misconfigured("the emulator takes no token")
+
+    async def close(self) -> None:
+        return
+
+    async def __aenter__(self) -> _NoCredential:
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        return

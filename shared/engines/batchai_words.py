@@ -1,0 +1,78 @@
+"""Batch AI's words in ours, as tables and pure functions: states, error codes, ids (API 2018-05-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from shared.job import JobState, Reason
+from shared.ports import Observation
+
+#: executionState → our state. `failed` is refined by the error codes below.
+STATES: dict[str, JobState] = {
+    "queued": JobState.QUEUED,
+    "running": JobState.RUNNING,
+    "terminating": JobState.RUNNING,
+    "succeeded": JobState.SUCCEEDED,
+    "failed": JobState.FAILED,
+}
+
+#: executionInfo.errors[].code → why it ended.
+REASONS: dict[str, Reason] = {
+    "JobFailed": Reason.USER,
+    "JobPreparationFailed": Reason.PREPARATION,
+    "JobTerminated": Reason.TERMINATED,
+    "JobTimedOut": Reason.TIMEOUT,
+    "JobMaxWallClockTimeExceeded": Reason.TIMEOUT,
+    "JobPreempted": Reason.PREEMPTED,
+}
+
+#: The environment variable that holds our token: jobs of Batch AI have no tags.
+TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
+
+
+def observation(job: Mapping[str, Any]) -> Observation:
+    """What a job resource says. A word that is not in the table counts as `queued`: it decides nothing."""
+    properties = job.get("properties") or {}
+    info = properties.get("executionInfo") or {}
+    errors = info.get("errors") or []
+    code = str(errors[0].get("code", "")) if errors else ""
+    state = STATES.get(str(properties.get("executionState", "")).lower(), JobState.QUEUED)
+    reason = None
+    if state is JobState.FAILED:
+        exit_code = info.get("exitCode")
+        reason = REASONS.get(code, Reason.INFRASTRUCTURE if exit_code is None else Reason.USER)
+        if reason is Reason.TERMINATED:
+            state = JobState.CANCELLED
+    elif str(properties.get("provisioningState", "")).lower() == "failed":
+        state, reason = JobState.FAILED, Reason.INFRASTRUCTURE
+    return Observation(
+        state=state,
+        reason=reason,
+        message=_message(errors),
+        exit_code=info.get("exitCode"),
+        started=_moment(info.get("startTime")),
+        ended=_moment(info.get("endTime")),
+    )
+
+
+def token_of(job: Mapping[str, Any]) -> str | None:
+    """The token in a job resource's environment, None when it has none."""
+    for variable in (job.get("properties") or {}).get("environmentVariables") or []:
+        if variable.get("name") == TOKEN:
+            return str(variable.get("value"))
+    return None
+
+
+def _message(errors: list[Mapping[str, Any]]) -> str:
+    parts = []
+    for error in errors:
+        details = "; ".join(f"{d.get('name')}: {d.get('value')}" for d in error.get("details") or [])
+        text = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ")
+        parts.append(f"{text} ({details})" if details else text)
+    return "; ".join(parts)[:2000]
+
+
+def _moment(text: Any) -> datetime | None:
+    return datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -1,0 +1,91 @@
+"""An engine in memory: takes every job, and moves it when the test says so. For tests.
+
+It keeps its own log of what it was told to start, which is the only witness that nothing ran twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shared.errors import Conflict, EngineError, NotFound
+from shared.job import JobState, Reason, Target
+from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile
+from shared.spec import JobSpec, Problem
+
+
+@dataclass
+class MemoryEngine:
+    """The engine port over a dict. `fail` holds errors to raise, one a call, whatever the verb."""
+
+    jobs: dict[str, Observation] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    started: list[str] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
+    output: dict[str, bytes] = field(default_factory=dict)
+    fail: list[EngineError | None] = field(default_factory=list)
+    refuses: tuple[Problem, ...] = ()
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """Whatever the test wants refused."""
+        return self.refuses
+
+    async def submit(self, order: Order) -> None:
+        """Idempotent by name and token."""
+        self._trouble()
+        name = order.target.name
+        if name in self.tokens:
+            if self.tokens[name] != order.target.token:
+                raise Conflict(f"the name {name} belongs to another job")
+            return
+        self.tokens[name] = order.target.token
+        self.jobs[name] = Observation(JobState.QUEUED)
+        self.started.append(name)
+        self.orders.append(order)
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """Those it knows."""
+        self._trouble()
+        return {t.name: self.jobs[t.name] for t in targets if t.name in self.jobs}
+
+    async def see(self, target: Target) -> Observation:
+        """One of them."""
+        self._trouble()
+        if target.name not in self.jobs:
+            raise NotFound(target.name)
+        return self.jobs[target.name]
+
+    async def cancel(self, target: Target) -> None:
+        """Ends at once."""
+        self._trouble()
+        seen = self.jobs.get(target.name)
+        if seen is not None and not seen.state.terminal:
+            self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """The output that the test wrote."""
+        return tuple(OutputFile(name, len(data), None) for name, data in self.output.items())
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """A part of it."""
+        if file not in self.output:
+            raise NotFound(f"there is no {file} yet")
+        data = self.output[file][offset : offset + limit]
+        return LogChunk(data, offset + len(data))
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """No nodes."""
+        self._trouble()
+        return ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def turn(self, name: str, state: JobState, **how: object) -> None:
+        """What the test makes happen on the cluster."""
+        self.jobs[name] = replace(Observation(state), **how)  # type: ignore[arg-type]
+
+    def _trouble(self) -> None:
+        error = self.fail.pop(0) if self.fail else None
+        if error is not None:
+            raise error

@@ -1,0 +1,142 @@
+"""A folder of the drop container: which file is the job, which the script, and what is still missing."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from shared.ports import Blob, Ports
+from shared.spec import JsonObject, Problem, complete, read, script_pattern, scripts_wanted
+
+JOB_FILE = "job.json"
+ENVELOPE_FILE = "slipway.json"
+#: How far up a template is looked for.
+_LEVELS = 8
+_ANY_SCRIPT = "*.py"
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """A job.json as it was read at one version."""
+
+    blob: Blob
+    raw: bytes
+    document: JsonObject | None
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run that a folder asks for. `script` is set when a template runs it."""
+
+    folder: str
+    job: JobFile
+    scripts: tuple[Blob, ...]
+    envelope: Blob | None
+    script: Blob | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def files(self) -> tuple[Blob, ...]:
+        """Every blob that makes the run."""
+        return (self.job.blob, *self.scripts, *([self.envelope] if self.envelope else []))
+
+    @property
+    def path(self) -> str:
+        """What the ledger's cache knows it by."""
+        return f"{self.folder}|{self.script.name if self.script else ''}"
+
+
+async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan, ...] | str:
+    """The runs that a folder asks for (none for a template's own), or a sentence that says what it waits for.
+
+    `folder` ends with a slash or is empty; `blobs` are the files directly in it.
+    """
+    job = await _job_file(ports, folder, blobs)
+    if job is None:
+        return f"there is no {JOB_FILE} in this folder, and no template above it"
+    envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
+    pattern = script_pattern(job.document) if job.document else None
+    if pattern is not None:
+        return _of_template(folder, blobs, job, envelope, pattern)
+    if parent(job.blob.name) != folder:
+        return ()  # helpers below a job's own folder
+    wanted = _wanted(ports, job.document, folder)
+    scripts = await _find(ports, wanted, blobs)
+    missing = [name for name in wanted if name not in scripts]
+    if missing:
+        return f"waits for {', '.join(missing)}, which {job.blob.name} names"
+    return (Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),)
+
+
+def parent(name: str) -> str:
+    """The folder of a blob name, with its slash; "" at the top."""
+    head, slash, _ = name.rpartition("/")
+    return head + slash
+
+
+def _of_template(
+    folder: str, blobs: Sequence[Blob], job: JobFile, envelope: Blob | None, pattern: str
+) -> tuple[Plan, ...] | str:
+    if parent(job.blob.name) == folder:
+        return ()  # a template never runs itself
+    scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
+    if not scripts:
+        return f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for"
+    problems: tuple[Problem, ...] = ()
+    if len(scripts) > 1 and pattern == _ANY_SCRIPT:
+        # Running somebody's helper module as a job would be worse than asking.
+        names = ", ".join(PurePosixPath(b.name).name for b in scripts)
+        problems = (
+            Problem(
+                "SW106",
+                "",
+                f"{len(scripts)} files of the folder match {pattern!r}: {names}",
+                f"say in {job.blob.name} which one runs, e.g. <SLIPWAY_SCRIPT:train*.py>, "
+                "or put the helpers into a folder of their own",
+            ),
+        )
+        scripts = scripts[:1]
+    return tuple(Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
+
+
+async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile | None:
+    """The job.json of the folder, or of the nearest folder above it that has one."""
+    found = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
+    above = folder
+    for _ in range(_LEVELS):
+        if found is not None or not above:
+            break
+        above = parent(above.rstrip("/"))
+        found = await _exact(ports, f"{above}{JOB_FILE}")
+    if found is None:
+        return None
+    content = await ports.drops.read(found.name, etag=found.etag, limit=ports.policy.max_document)
+    if content is None:
+        return None
+    document, problems = read(content[0], ports.policy.limits)
+    return JobFile(found, content[0], document, problems)
+
+
+def _wanted(ports: Ports, document: JsonObject | None, folder: str) -> tuple[str, ...]:
+    if document is None:
+        return ()
+    completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
+    return scripts_wanted(completed, container=ports.policy.drop_container)
+
+
+async def _find(ports: Ports, wanted: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
+    """The wanted blobs that exist, from the folder's own listing or from elsewhere in the container."""
+    have = {blob.name: blob for blob in blobs}
+    found: dict[str, Blob] = {}
+    for name in wanted:
+        blob = have.get(name) or await _exact(ports, name)
+        if blob is not None:
+            found[name] = blob
+    return found
+
+
+async def _exact(ports: Ports, name: str) -> Blob | None:
+    return next((b for b in await ports.drops.list(name) if b.name == name), None)

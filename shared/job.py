@@ -1,0 +1,257 @@
+"""The job: one frozen record, its states, and the arrows between them. Pure: no clock, no I/O.
+
+States and reasons are few and separate: a state says where a job is, a reason why it ended or waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b32encode
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class JobState(StrEnum):
+    """Where a job is."""
+
+    #: The spec is valid and recorded; no submission has been tried, or a new attempt waits.
+    ACCEPTED = "accepted"
+    #: Engine, engine-side name and token are fixed; the engine may or may not have the job.
+    SUBMITTING = "submitting"
+    #: The engine has the job and no node runs it yet (again, after a preemption).
+    QUEUED = "queued"
+    #: At least one node runs it.
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    #: The engine forgot a job that it had; nobody knows how it ended.
+    LOST = "lost"
+    #: The document cannot run; nothing was submitted.
+    REJECTED = "rejected"
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the state never changes again."""
+        return not ARROWS[self]
+
+
+_S = JobState
+_ENDS = frozenset({_S.SUCCEEDED, _S.FAILED, _S.CANCELLED, _S.LOST})
+
+#: The whole lifecycle. A state without arrows is terminal. Back to ACCEPTED is a new attempt.
+ARROWS: dict[JobState, frozenset[JobState]] = {
+    _S.ACCEPTED: frozenset({_S.SUBMITTING}) | _ENDS,
+    _S.SUBMITTING: frozenset({_S.QUEUED, _S.RUNNING, _S.ACCEPTED}) | _ENDS,
+    _S.QUEUED: frozenset({_S.RUNNING, _S.ACCEPTED}) | _ENDS,
+    _S.RUNNING: frozenset({_S.QUEUED, _S.ACCEPTED}) | _ENDS,
+    _S.SUCCEEDED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.LOST: frozenset(),
+    _S.REJECTED: frozenset(),
+}
+
+
+#: Most entries of a record's history; beyond it the middle goes.
+_HISTORY = 120
+
+
+class Reason(StrEnum):
+    """Why a job ended, or what it waits for."""
+
+    #: The job's own command returned a code other than zero.
+    USER = "user"
+    #: The job preparation command failed.
+    PREPARATION = "preparation"
+    #: A person or the service ended it.
+    TERMINATED = "terminated"
+    #: The wall-clock limit was reached.
+    TIMEOUT = "timeout"
+    #: A low-priority node was taken away.
+    PREEMPTED = "preempted"
+    #: The engine or a node failed, not the job.
+    INFRASTRUCTURE = "infrastructure"
+    #: The engine cannot honour something in the spec.
+    UNSUPPORTED = "unsupported"
+    #: The document breaks a rule of the format.
+    INVALID = "invalid"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Subscriber(_Frozen):
+    """Somebody who asked to be told. `url` is safe to show; a URL with a query stands sealed in `sealed`."""
+
+    url: str
+    secret: str | None = None
+    sealed: str | None = None
+    events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
+
+
+class Drop(_Frozen):
+    """A script's arrival in the drop container."""
+
+    container: str
+    folder: str
+    job_file: str
+    #: blob name → SHA-256 of what was read
+    files: dict[str, str]
+    #: blob name → ETag that was read
+    etags: dict[str, str]
+
+
+class Target(_Frozen):
+    """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
+
+    engine: str
+    cluster: str
+    experiment: str
+    name: str
+    token: str
+
+
+class Entry(_Frozen):
+    """One recorded transition. `token` recognises our own write when its answer was lost."""
+
+    sequence: int
+    state: JobState
+    at: datetime
+    token: str
+    attempt: int = 1
+    reason: Reason | None = None
+    note: str = ""
+
+
+class Job(_Frozen):
+    """The ledger record of one job; changed only by making a new one with `move` or `note`."""
+
+    id: str
+    key: str
+    generation: int = 1
+    payload: str
+    door: str
+    name: str
+    experiment: str
+    cluster: str
+    labels: dict[str, str] = {}
+    notify: tuple[Subscriber, ...] = ()
+    drop: Drop | None = None
+    #: folder of the answers in the container `runs`
+    receipt: str = ""
+
+    state: JobState
+    reason: Reason | None = None
+    message: str = ""
+    exit_code: int | None = None
+    attempt: int = 1
+    target: Target | None = None
+    cancel: bool = False
+    misses: int = 0
+    missed_at: datetime | None = None
+    unknown_since: datetime | None = None
+    problems: tuple[dict[str, str], ...] = ()
+
+    created: datetime
+    started: datetime | None = None
+    ended: datetime | None = None
+    #: when the sweep looks at it again although the engine says nothing new
+    due: datetime
+    sequence: int = 1
+    history: tuple[Entry, ...] = ()
+
+    def move(self, to: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
+        """The next record, in another state. Raises ValueError off the arrows."""
+        if to not in ARROWS[self.state]:
+            raise ValueError(f"a job cannot go from {self.state} to {to}")
+        changes = {"reason": None, "message": "", "unknown_since": None, "misses": 0, **changes}
+        if to is JobState.RUNNING and self.started is None:
+            changes.setdefault("started", now)
+        if to.terminal:
+            changes.setdefault("ended", now)
+        return self._next(to, now, token, changes, announced=True)
+
+    def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
+        """A change that is no transition of state (cancel flag, misses, due). Not for terminal records."""
+        if self.state.terminal:
+            raise ValueError(f"a job that is {self.state} never changes")
+        return self._next(self.state, now, token, changes, announced=False)
+
+    def _next(
+        self, to: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
+    ) -> Transition:
+        sequence = self.sequence + 1
+        entry = Entry(
+            sequence=sequence,
+            state=to,
+            at=now,
+            token=token,
+            attempt=changes.get("attempt", self.attempt),
+            reason=changes.get("reason"),
+            note=str(changes.get("message", ""))[:200],
+        )
+        history = (*self.history, entry)
+        if len(history) > _HISTORY:  # a job that waits for weeks stays within one row
+            history = (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
+        after = self.model_copy(update={"state": to, "sequence": sequence, "history": history, **changes})
+        return Transition(before=self, after=after, token=token, announced=announced)
+
+    def wrote(self, token: str) -> bool:
+        """Whether a write with this token is part of this record's history."""
+        return any(entry.token == token for entry in self.history)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One step of one record, to be committed if nothing changed meanwhile."""
+
+    before: Job
+    after: Job
+    token: str
+    #: whether it is an event that somebody may have asked to be told
+    announced: bool
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record as the ledger holds it: with its ETag, and the storage's own time of the last write.
+
+    `stored` is known when the record was read, None when it was just written.
+    """
+
+    job: Job
+    etag: str
+    stored: datetime | None
+
+
+def job_id(key: str, generation: int) -> str:
+    """The id of one run: the same for every duplicate of one arrival. 120 bits of SHA-256, base32."""
+    digest = hashlib.sha256(f"{key}|{generation}".encode()).digest()
+    return "j_" + b32encode(digest).decode().lower()[:24]
+
+
+def engine_name(job: Job, attempt: int) -> str:
+    """The engine-side name of an attempt: `[a-z0-9-]`, at most 63 characters, starts with a letter."""
+    slug = re.sub(r"[^a-z0-9]+", "-", job.name.lower()).strip("-")[:30].rstrip("-")
+    if not slug or not slug[0].isalpha():
+        slug = f"job-{slug}".rstrip("-")
+    return f"{slug}-{job.id[2:18]}-{attempt}"
+
+
+def intent(job: Job, *, engine: str, now: datetime, lease: timedelta) -> dict[str, Any]:
+    """The changes that fix the engine-side identity of the current attempt before anything is submitted."""
+    target = Target(
+        engine=engine,
+        cluster=job.cluster,
+        experiment=job.experiment,
+        name=engine_name(job, job.attempt),
+        token=f"{job.id}.{job.attempt}",
+    )
+    return {"target": target, "due": now + lease}

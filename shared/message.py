@@ -1,0 +1,161 @@
+"""What arrives at the queue door, read: a blob's arrival, a delayed look at a folder, or a request for a job.
+
+Accepted forms: a job message (envelope), a bare job.json, a BlobCreated event in the Event Grid or the
+CloudEvents schema, a CloudEvent that carries a job message; each plain or base64. Pure.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from shared.spec import Envelope, Limits, Problem, is_bare_job, read, read_envelope
+
+#: CloudEvents type of a job message.
+SUBMIT = "io.slipway.job.submit.v1"
+#: CloudEvents type of our own delayed look at a folder.
+LOOK = "io.slipway.drop.look.v1"
+_BLOB_CREATED = "Microsoft.Storage.BlobCreated"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A blob was written."""
+
+    container: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """Look at a folder again; `newest` is its youngest file when the look was ordered."""
+
+    folder: str
+    newest: datetime
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A well-formed event that is not for us."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """Somebody asks for a job. Either problems, or an envelope with a document or a reference to one."""
+
+    envelope: Envelope
+    document: dict[str, Any] | None
+    payload: str
+    key: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+Message = Arrival | Look | Foreign | Request
+
+
+def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
+    """The meaning of one queue message. Never raises: what cannot be read becomes a Request with problems."""
+    data = unwrap(body)
+    document, problems = read(data, limits)
+    if document is None and data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        return _batch(data, limits) or (_unreadable(data, problems),)
+    if document is None:
+        return (_unreadable(data, problems),)
+    return (_one(document, data),)
+
+
+def read_request(data: bytes, limits: Limits) -> Request:
+    """The meaning of a request body: an envelope or a bare job.json. Never raises."""
+    document, problems = read(data, limits)
+    if document is None:
+        return _unreadable(data, problems)
+    return _request(document, digest(document))
+
+
+def unwrap(body: bytes) -> bytes:
+    """The text of a message that may be base64. What is neither stays as it is and is reported as it is."""
+    text = body.strip()
+    if not text or text[:1] in b"{[" or text.startswith(b"\xef\xbb\xbf"):
+        return body
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return body
+
+
+def digest(document: Any) -> str:
+    """SHA-256 of a document's canonical JSON: the same for any spacing and order of keys."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def look_message(folder: str, newest: datetime) -> str:
+    """The delayed message that looks at a folder again."""
+    return json.dumps(
+        {
+            "specversion": "1.0",
+            "type": LOOK,
+            "source": "urn:slipway",
+            "id": f"{folder}@{newest.isoformat()}",
+            "data": {"folder": folder, "newest": newest.isoformat()},
+        }
+    )
+
+
+def _unreadable(data: bytes, problems: tuple[Problem, ...]) -> Request:
+    return Request(Envelope(), None, hashlib.sha256(data).hexdigest(), problems=problems)
+
+
+def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
+    # Event Grid may deliver an array of events; the reader insists on objects, so wrap it.
+    document, _ = read(b'{"events":' + data.lstrip(b"\xef\xbb\xbf") + b"}", limits)
+    events = document["events"] if document else []
+    if not events or not all(isinstance(event, dict) for event in events):
+        return ()
+    return tuple(_one(event, b"") for event in events)
+
+
+def _one(document: dict[str, Any], data: bytes) -> Message:
+    type_ = document.get("eventType") or document.get("type")
+    if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
+        return _request(document, digest(document))
+    payload = document.get("data")
+    payload = payload if isinstance(payload, dict) else {}
+    if type_ == _BLOB_CREATED:
+        return _arrival(str(document.get("subject", ""))) or Foreign(type_)
+    if type_ == LOOK:
+        return _look(payload) or Foreign(type_)
+    if type_ == SUBMIT and "specversion" in document:
+        key = f"{document.get('source', '')}|{document.get('id', '')}"
+        return replace(_request(payload, digest(payload)), key=key)
+    return Foreign(type_[:100])
+
+
+def _arrival(subject: str) -> Arrival | None:
+    # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
+    head, _, rest = subject.partition("/containers/")
+    container, _, name = rest.partition("/blobs/")
+    return Arrival(container, name) if head and container and name else None
+
+
+def _look(data: dict[str, Any]) -> Look | None:
+    try:
+        return Look(str(data["folder"]), datetime.fromisoformat(str(data["newest"])))
+    except (KeyError, ValueError):
+        return None
+
+
+def _request(document: dict[str, Any], payload: str) -> Request:
+    if is_bare_job(document):
+        return Request(Envelope(), document, payload)
+    envelope, problems = read_envelope(document)
+    if envelope is None:
+        return Request(Envelope(), None, payload, problems=problems)
+    return Request(envelope, envelope.spec, payload, key=envelope.idempotency_key, problems=problems)

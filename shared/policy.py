@@ -1,0 +1,34 @@
+"""The limits and times of the use cases. Every one is a setting; the defaults are those of `settings.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from shared.spec import Defaults, JsonObject, Limits
+from shared.webhook_url import UrlPolicy
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The limits and times of the use cases; every one is a setting. Times in seconds."""
+
+    source: str = "urn:slipway"
+    drop_container: str = "scripts"
+    settle: float = 3.0
+    dispatch_deadline: float = 20.0
+    submit_lease: float = 60.0
+    lost_after_misses: int = 3
+    lost_after: float = 300.0
+    deliver_grace: float = 30.0
+    deliver_batch: int = 50
+    deliver_deadline: float = 20.0
+    inventory_window: timedelta = timedelta(days=7)
+    drop_patience: float = 60.0
+    max_document: int = 1 << 20
+    max_script: int = 16 << 20
+    notices: bool = False
+    default_notify: tuple[JsonObject, ...] = ()
+    urls: UrlPolicy = field(default_factory=UrlPolicy)
+    limits: Limits = field(default_factory=Limits)
+    completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))

@@ -1,0 +1,300 @@
+"""All ports on one page: what the use cases ask of storage, webhooks and engines. Pure declarations.
+
+Every verb may be repeated safely. Adapters return or raise; they never call back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from shared.events import Notice
+from shared.job import Job, JobState, Reason, Stored, Target, Transition
+from shared.policy import Policy
+from shared.spec import JobSpec, JsonObject, Problem
+
+
+@dataclass(frozen=True)
+class Active:
+    """The index row of a job that has not ended: what the sweep needs without reading the record."""
+
+    job_id: str
+    state: JobState
+    due: datetime
+    target: Target | None
+    cancel: bool = False
+    misses: int = 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One transition with the version it applies to and the outbox row that belongs to it."""
+
+    stored: Stored
+    transition: Transition
+    notice: Notice | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the ledger remembers of one dropped path: a cache that spares reading every blob."""
+
+    path: str
+    etags: Mapping[str, str]
+    job_id: str
+    generation: int
+    waiting: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some jobs, newest first, and where the next page starts."""
+
+    jobs: tuple[Job, ...]
+    next: str | None = None
+
+
+class Ledger(Protocol):
+    """The records of all jobs. A transition is one atomic write of record, index row and outbox row."""
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are; fixed when the table was made."""
+
+    async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
+        """Insert a record and its immutable spec. Raises `Exists`, unless the existing one is our own."""
+
+    async def get(self, job_id: str) -> Stored | None:
+        """The record, or None."""
+
+    async def spec(self, job_id: str) -> JsonObject | None:
+        """The document that was accepted, secrets sealed, credentials not filled in."""
+
+    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
+        """Apply each change if its record is still at that version; None where it is not (read again).
+
+        At most one change per job. A write of our own whose answer was lost counts as applied.
+        """
+
+    async def active(self, shard: int) -> list[Active]:
+        """Every job of the shard that has not ended, in one range query."""
+
+    async def undelivered(self, shard: int, before: datetime) -> list[Notice]:
+        """Outbox rows of the shard that are due before then, in one range query."""
+
+    async def notice(self, job_id: str, sequence: int) -> Notice | None:
+        """One outbox row, or None when it is delivered (or dead)."""
+
+    async def settle(self, notice: Notice) -> None:
+        """Store how far an outbox row is. Settled, it moves to the archive, and to the dead letters."""
+
+    async def dead(self) -> list[Notice]:
+        """The events that could not be delivered to some target."""
+
+    async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
+        """Jobs, newest first, at most `limit`; `after` is a previous page's `next`."""
+
+    async def seen(self, path: str) -> Seen | None:
+        """What is remembered of a dropped path."""
+
+    async def remember(self, seen: Seen) -> None:
+        """Remember it (last writer wins: it is a cache)."""
+
+    async def all_seen(self) -> dict[str, Seen]:
+        """Everything remembered, by path."""
+
+
+@dataclass(frozen=True)
+class Blob:
+    """One blob of the drop container, as listed. `modified` is the storage's clock, in whole seconds."""
+
+    name: str
+    etag: str
+    modified: datetime
+    size: int
+
+
+class Drops(Protocol):
+    """The drop container, and the container of answers."""
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """Every blob whose name starts with the prefix; with `deep=False` none in a folder below it."""
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        """Content and ETag; None when it is missing or has another ETag. Misuse above `limit` bytes."""
+
+    async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
+        """A blob named `container/name`, only in containers that may be read."""
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write into `runs`. Without `replace` an existing answer stays."""
+
+    async def drop_answer(self, name: str) -> None:
+        """Delete an answer if it is there."""
+
+
+class Queues(Protocol):
+    """Queues that wake functions up."""
+
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
+        """Send a message that never expires, visible after `delay` seconds."""
+
+
+class Seal(Protocol):
+    """Sealing of secret values that people sent."""
+
+    @property
+    def available(self) -> bool:
+        """Whether a key is configured."""
+
+    def seal(self, value: str, place: str) -> str:
+        """The sealed text; it opens only with the same `place`."""
+
+    def unseal(self, text: str, place: str) -> str:
+        """The value. Raises Misconfigured when the key does not fit."""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """How one POST went. `detail` never holds a body, an address or a query."""
+
+    outcome: Literal["delivered", "retry", "gone", "refused"]
+    status: int | None
+    detail: str
+    retry_after: float | None
+    milliseconds: int
+
+
+class Webhooks(Protocol):
+    """The way to somebody else's server."""
+
+    async def post(
+        self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
+    ) -> Posted:
+        """One attempt, bounded in time, behind both gates."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A configured target on an engine. `id` is the engine's own id; `mounts` None while unknown."""
+
+    name: str
+    engine: str
+    id: str
+    mounts: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """One attempt, ready to be submitted: the document has its credentials and its environment."""
+
+    target: Target
+    document: JsonObject
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What an engine says of one attempt, in our words."""
+
+    state: JobState
+    reason: Reason | None = None
+    message: str = ""
+    exit_code: int | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file that a job wrote. `size` in bytes, None for a directory."""
+
+    name: str
+    size: int | None
+    modified: datetime | None
+
+
+@dataclass(frozen=True)
+class LogChunk:
+    """Bytes of a log from an offset; `next` is where to go on."""
+
+    data: bytes
+    next: int
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """A cluster as it is now; `counts` are nodes by state."""
+
+    name: str
+    engine: str
+    state: str
+    nodes: int
+    counts: Mapping[str, int]
+    minimum: int | None
+    maximum: int | None
+    size: str
+    errors: tuple[str, ...] = ()
+
+
+class Engine(Protocol):
+    """A scheduler. Each verb returns at once, may be repeated safely and calls nobody back."""
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """Pure: each field that this engine cannot honour, so that a gap is refused at acceptance."""
+
+    async def submit(self, order: Order) -> None:
+        """Give the attempt to the scheduler. A name that is taken with the same token is success."""
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """In bulk, by engine-side name. A name that is missing was not found."""
+
+    async def see(self, target: Target) -> Observation:
+        """One attempt, asked directly. Raises NotFound."""
+
+    async def cancel(self, target: Target) -> None:
+        """Ask for the end. A job that ended or is unknown is success."""
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """The files of an output directory (`stdouterr` or an output id)."""
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """Part of a file of `stdouterr`. Raises NotFound while there is no such file."""
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """The cluster as it is now."""
+
+    async def close(self) -> None:
+        """Close connections."""
+
+
+class Engines(Protocol):
+    """The configured clusters and their engines, loaded at first use."""
+
+    @property
+    def clusters(self) -> Mapping[str, Cluster]:
+        """By name."""
+
+    def of(self, engine: str) -> Engine:
+        """The engine by name. Raises Misconfigured."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a use case may touch. Built once per process by `wiring`."""
+
+    ledger: Ledger
+    drops: Drops
+    queues: Queues
+    webhooks: Webhooks
+    engines: Engines
+    seal: Seal
+    policy: Policy
+    clock: Callable[[], datetime]
+    token: Callable[[], str]
+    jitter: Callable[[], float]
+    #: name → signing secrets of the configured webhook secrets, newest first
+    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: storage account → key, filled into mounts at submission, never stored
+    account_keys: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,124 @@
+"""read: what people ask of jobs and clusters. Never changes anything."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from shared.errors import EngineError, Misuse, NotFound
+from shared.job import Job, JobState, Stored
+from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
+
+#: Bytes of a log in one answer.
+LOG_CHUNK = 1 << 18
+_LARGEST_PAGE = 200
+
+
+async def job(ports: Ports, job_id: str) -> Stored:
+    """One record. Raises Misuse (404)."""
+    stored = await ports.ledger.get(job_id)
+    if stored is None:
+        raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
+    return stored
+
+
+async def jobs(ports: Ports, *, states: str, limit: str, after: str | None) -> Page:
+    """Newest first. `states` is a comma-separated list, or `active`; `limit` 1 to 200."""
+    wanted: frozenset[JobState] | None = None
+    if states == "active":
+        wanted = frozenset(state for state in JobState if not state.terminal)
+    elif states:
+        unknown = [word for word in states.split(",") if word not in list(JobState)]
+        if unknown:
+            known = ", ".join(JobState)
+            raise Misuse(f"there is no state {unknown[0][:40]!r}", remedy=f"use active, or some of: {known}")
+        wanted = frozenset(JobState(word) for word in states.split(","))
+    number = int(limit) if limit.isascii() and limit.isdigit() else 0
+    if not 1 <= number <= _LARGEST_PAGE:
+        raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
+    return await ports.ledger.find(states=wanted, limit=number, after=after)
+
+
+async def files(ports: Ports, job_id: str, directory: str, path: str) -> tuple[OutputFile, ...]:
+    """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
+    target = _target(await job(ports, job_id))
+    try:
+        return await ports.engines.of(target.engine).files(target, directory, path)
+    except NotFound as error:
+        raise Misuse(
+            str(error), status=404, remedy="use stdouterr, or the id of an output directory"
+        ) from error
+
+
+async def log(ports: Ports, job_id: str, file: str | None, offset: str) -> tuple[str, LogChunk, bool]:
+    """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
+    stored = await job(ports, job_id)
+    target = _target(stored)
+    start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
+    if start < 0:
+        raise Misuse("offset must be a number of bytes", remedy="start at 0, go on at Slipway-Next-Offset")
+    engine = ports.engines.of(target.engine)
+    try:
+        name = file or _first_log(await engine.files(target, "stdouterr"))
+        chunk = await engine.log(target, name, start, LOG_CHUNK)
+    except NotFound as error:
+        if stored.job.state.terminal:
+            raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
+        return file or "", LogChunk(b"", start), True
+    return name, chunk, bool(chunk.data) or not stored.job.state.terminal
+
+
+async def clusters(ports: Ports) -> list[ClusterView | tuple[str, str]]:
+    """Every configured cluster as it is now, or its name and why it cannot be asked."""
+
+    async def one(name: str) -> ClusterView | tuple[str, str]:
+        cluster = ports.engines.clusters[name]
+        try:
+            return await ports.engines.of(cluster.engine).nodes(name)
+        except EngineError as error:
+            return name, str(error)
+
+    return list(await asyncio.gather(*(one(name) for name in ports.engines.clusters)))
+
+
+def shown(job: Job) -> dict[str, Any]:
+    """A job as the API tells it; no token, no secret."""
+    body = job.model_dump(
+        mode="json",
+        exclude={"key", "payload", "history", "target", "misses", "missed_at", "due", "notify"},
+        exclude_none=True,
+    )
+    body["engine"] = job.target.model_dump(exclude={"token"}) if job.target else None
+    body["notify"] = [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify]
+    body["history"] = [
+        {
+            "sequence": e.sequence,
+            "state": e.state.value,
+            "at": e.at.isoformat(),
+            "attempt": e.attempt,
+            **({"reason": e.reason.value} if e.reason else {}),
+            **({"note": e.note} if e.note else {}),
+        }
+        for e in job.history
+    ]
+    return {name: value for name, value in body.items() if value not in (None, "", {}, [])}
+
+
+def _target(stored: Stored) -> Any:
+    target = stored.job.target
+    if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
+        raise Misuse(
+            f"the job is {stored.job.state}, so no node has run it and it has no files",
+            status=409,
+            remedy="ask again when it is running" if not stored.job.state.terminal else "see its problems",
+        )
+    return target
+
+
+def _first_log(files: tuple[OutputFile, ...]) -> str:
+    names = sorted(f.name for f in files if f.size is not None)
+    for start in ("stdout.txt", "stdout-0", "stdout-wk-0", "stdout"):
+        match = next((n for n in names if n.startswith(start) and "job_prep" not in n), None)
+        if match:
+            return match
+    raise NotFound("there is no log yet")

@@ -1,0 +1,153 @@
+"""Every setting, read once from the environment into a frozen object. Nothing else reads the environment.
+
+The table is the documentation: `local.settings.example.json` names each of them, and a test says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from shared.errors import Misconfigured
+
+#: name → (default, what it is). Times are in seconds unless the name says otherwise.
+SETTINGS: dict[str, tuple[str, str]] = {
+    "SLIPWAY_STORAGE": ("", "connection string; or set SLIPWAY_STORAGE__blobServiceUri and so on"),
+    "SLIPWAY_DROP_CONTAINER": ("scripts", "container that people drop scripts into"),
+    "SLIPWAY_ANSWERS_CONTAINER": ("runs", "container of receipts"),
+    "SLIPWAY_SPEC_CONTAINERS": ("scripts", "containers that specBlob may point into, comma separated"),
+    "SLIPWAY_LEDGER_TABLE": ("slipway", "table of the ledger"),
+    "SLIPWAY_SHARDS": ("4", "partitions of the ledger; fixed when the table is made"),
+    "SLIPWAY_BLOB_SOURCE": ("EventGrid", "how drops are noticed: EventGrid, or LogsAndContainerScan"),
+    "SLIPWAY_SWEEP_SCHEDULE": ("0 * * * * *", "NCRONTAB of the sweep"),
+    "SLIPWAY_INVENTORY_SCHEDULE": ("30 */2 * * * *", "NCRONTAB of the inventory"),
+    "SLIPWAY_SOURCE": ("urn:slipway", "source of the events (CloudEvents)"),
+    "SLIPWAY_BATCHAI_URL": ("https://management.azure.com", "Batch AI API, or an emulator"),
+    "SLIPWAY_SUBSCRIPTION": ("00000000-0000-0000-0000-000000000000", "subscription of the workspace"),
+    "SLIPWAY_RESOURCE_GROUP": ("slipway", "resource group of the workspace"),
+    "SLIPWAY_WORKSPACE": ("dev", "Batch AI workspace"),
+    "SLIPWAY_CLUSTER": ("dev-cluster-00", "default cluster"),
+    "SLIPWAY_CLUSTERS": ("", "all clusters, comma separated; empty: only the default one"),
+    "SLIPWAY_CLUSTER_MOUNTS": ("", "mounts of the clusters, comma separated; empty: unknown"),
+    "SLIPWAY_STDOUT_PREFIX": ("$AZ_BATCHAI_MOUNT_ROOT/logs", "stdOutErrPathPrefix of jobs that name none"),
+    "SLIPWAY_UNMANAGED_MOUNTS": ("false", "allow mount commands in jobs (they run as root)"),
+    "AZURE_CLIENT_ID": ("", "client id of a user-assigned identity"),
+    "AZURE_BATCHAI_STORAGE_ACCOUNT": ("", "storage account for mounts; empty: the one of SLIPWAY_STORAGE"),
+    "AZURE_BATCHAI_STORAGE_KEY": ("", "its key; empty: the one of SLIPWAY_STORAGE"),
+    "SLIPWAY_SEAL_KEY": ("", "32 bytes in base64 that seal secret values; comma separated for rotation"),
+    "SLIPWAY_WEBHOOK_SECRETS": ("{}", 'JSON: name → "whsec_…" or ["new", "old"]; "default" is the default'),
+    "SLIPWAY_DEFAULT_NOTIFY": ("[]", "JSON list of subscriptions for jobs that name none"),
+    "SLIPWAY_WEBHOOK_LOOPBACK": ("false", "allow webhook addresses on this machine; only for local use"),
+    "SLIPWAY_WEBHOOK_PORTS": ("443", "ports that webhook addresses may name"),
+    "SLIPWAY_OWN_HOSTS": ("", "our own host names, refused as webhook addresses"),
+    "SLIPWAY_NOTICES": ("false", "also send every event to the queue job-notices"),
+    "SLIPWAY_SETTLE_SECONDS": ("3", "how long a dropped folder must be quiet"),
+    "SLIPWAY_DROP_PATIENCE_SECONDS": ("60", "when an incomplete drop gets a note"),
+    "SLIPWAY_INVENTORY_DAYS": ("7", "how old a dropped file may be for the inventory"),
+    "SLIPWAY_DISPATCH_SECONDS": ("20", "deadline of one submission"),
+    "SLIPWAY_SUBMIT_LEASE_SECONDS": ("60", "when the sweep repeats a submission that nobody finished"),
+    "SLIPWAY_LOST_MISSES": ("3", "how often the engine must not know a job before it is lost"),
+    "SLIPWAY_LOST_SECONDS": ("300", "how long the engine must not know a job before it is lost"),
+    "SLIPWAY_DELIVER_BATCH": ("50", "events delivered at once by one sweep; the rest is queued"),
+    "SLIPWAY_DELIVER_SECONDS": ("20", "deadline of those deliveries"),
+    "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
+    "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
+    "SLIPWAY_MAX_SCRIPT_BYTES": ("16777216", "size of a dropped script"),
+    "SLIPWAY_MAX_NODES": ("100", "nodes of a job"),
+    "SLIPWAY_MAX_WALL_CLOCK_HOURS": ("168", "wall-clock limit of a job"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values, checked for their kind on first use; an error names the setting."""
+
+    values: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        """A setting as it is; its default where it is unset or empty."""
+        value = self.values.get(name, "")
+        if value.startswith("@Microsoft.KeyVault("):
+            raise Misconfigured(
+                f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
+            )
+        return value or SETTINGS[name][0]
+
+    def number(self, name: str) -> float:
+        """A number of at least zero."""
+        text = self.text(name)
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < 1e12:
+            raise Misconfigured(f"{name} must be a number of at least 0, not {text!r}")
+        return value
+
+    def whole(self, name: str) -> int:
+        """A whole number."""
+        return int(self.number(name))
+
+    def seconds(self, name: str) -> float:
+        """A duration in seconds."""
+        return self.number(name)
+
+    def flag(self, name: str) -> bool:
+        """true or false."""
+        text = self.text(name).lower()
+        if text not in ("true", "false", "1", "0"):
+            raise Misconfigured(f"{name} must be true or false, not {text!r}")
+        return text in ("true", "1")
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Words separated by commas."""
+        return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
+
+    def document(self, name: str) -> Any:
+        """A JSON value; an error never shows it."""
+        try:
+            return json.loads(self.text(name))
+        except ValueError:
+            raise Misconfigured(f"{name} is not JSON") from None
+
+    def connection(self) -> tuple[str, str, str, str]:
+        """Connection string, or the three addresses, in the Functions convention (`__blobServiceUri`)."""
+        string = self.values.get("SLIPWAY_STORAGE", "")
+        if string.strip() == "UseDevelopmentStorage=true":
+            string = DEVELOPMENT
+        parts = tuple(
+            self.values.get(f"SLIPWAY_STORAGE__{kind}ServiceUri", "") for kind in ("blob", "queue", "table")
+        )
+        if not string and not all(parts):
+            raise Misconfigured(
+                "SLIPWAY_STORAGE is not set: give a connection string, or SLIPWAY_STORAGE__blobServiceUri, "
+                "__queueServiceUri and __tableServiceUri with an identity"
+            )
+        return string, *parts  # type: ignore[return-value]
+
+    def account(self) -> tuple[str, str]:
+        """Storage account and key for mounts; the key may be empty."""
+        name, key = self.text("AZURE_BATCHAI_STORAGE_ACCOUNT"), self.text("AZURE_BATCHAI_STORAGE_KEY")
+        if name:
+            return name, key
+        string, blob, *_ = self.connection()
+        if not string:
+            return blob.partition("://")[2].partition(".")[0], key
+        parts = dict(part.partition("=")[::2] for part in string.split(";") if part)
+        return parts.get("AccountName", ""), key or parts.get("AccountKey", "")
+
+    def window(self) -> timedelta:
+        """How far back the inventory looks."""
+        return timedelta(days=self.number("SLIPWAY_INVENTORY_DAYS"))
+
+
+#: What UseDevelopmentStorage=true stands for: the published account of the storage emulator.
+DEVELOPMENT = (
+    "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"
+    "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
+    "BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;"
+    "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1"
+)

@@ -1,0 +1,26 @@
+"""How large a document may be, and how much it may ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Upper bounds. The defaults for jobs are those of Batch AI; an operator may set lower ones."""
+
+    #: Bytes of a document, checked before it is parsed.
+    max_bytes: int = 1024 * 1024
+    #: Objects and lists inside each other.
+    max_depth: int = 64
+    #: Values of a document in all; bounds the work that any document can cause.
+    max_values: int = 20_000
+    #: Characters of any one string.
+    max_text: int = 32_768
+    #: Problems that are reported; the rest is counted.
+    max_problems: int = 100
+    max_nodes: int = 100
+    max_wall_clock: timedelta = timedelta(days=7)
+    #: A mount command of a job runs as root on the node, so an operator has to allow it.
+    unmanaged_mounts: bool = False

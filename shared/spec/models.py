@@ -1,0 +1,166 @@
+"""The whole of Batch AI's JobCreateParameters, API 2018-05-01."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from shared.spec.base import Count, Items, Model, Text
+from shared.spec.duration import parse_duration
+from shared.spec.mounts import KeyVaultSecretReference, MountVolumes, ResourceId
+from shared.spec.toolkits import (
+    TOOLKITS,
+    Caffe2Settings,
+    CaffeSettings,
+    ChainerSettings,
+    CntkSettings,
+    CustomMpiSettings,
+    CustomToolkitSettings,
+    HorovodSettings,
+    PyTorchSettings,
+    TensorFlowSettings,
+    Toolkit,
+)
+from shared.spec.tree import JsonObject
+
+#: What the service applied to a job without constraints.
+DEFAULT_WALL_CLOCK = timedelta(days=7)
+
+DirectoryId: TypeAlias = Annotated[Text, Field(description="Suffix of the variable", max_length=64)]
+VariableName: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class RegistryCredentials(Model):
+    """Log-in to a private registry."""
+
+    username: Text
+    password: Annotated[Text | None, Field(repr=False)] = None
+    password_secret_reference: KeyVaultSecretReference | None = None
+
+
+class ImageSourceRegistry(Model):
+    """An image and where it comes from."""
+
+    image: Annotated[Text, Field(description="Name with tag, and with the host of a private registry")]
+    server_url: Annotated[Text, Field(description="Registry; Docker Hub if absent")] | None = None
+    credentials: RegistryCredentials | None = None
+
+
+class ContainerSettings(Model):
+    """The container that the job runs in; without it, it runs on the node itself."""
+
+    image_source_registry: ImageSourceRegistry
+    shm_size: Annotated[str, Field(description="Size of /dev/shm, for example 256m or 2g")] | None = None
+
+
+class JobPreparation(Model):
+    """A command that runs on each node before the toolkit starts."""
+
+    command_line: Annotated[Text, Field(description="Shell command line, run where the job runs")]
+
+
+class InputDirectory(Model):
+    """A directory that the job finds in $AZ_BATCHAI_INPUT_<id>."""
+
+    id: DirectoryId
+    path: Text
+
+
+class OutputDirectory(Model):
+    """A directory that is made for the job, in $AZ_BATCHAI_OUTPUT_<id>."""
+
+    id: DirectoryId
+    path_prefix: Annotated[Text, Field(description="Path on a mount")]
+    path_suffix: Annotated[str, Field(description="Last levels of the path")] | None = None
+
+
+class EnvironmentVariable(Model):
+    """A variable of the job; its value may use $AZ_BATCHAI_ variables."""
+
+    name: VariableName
+    value: str
+
+
+class SecretVariable(Model):
+    """A variable whose value nobody gets to see again."""
+
+    name: VariableName
+    value: Annotated[str | None, Field(repr=False)] = None
+    value_secret_reference: KeyVaultSecretReference | None = None
+
+
+class Constraints(Model):
+    """Limits of one job."""
+
+    max_wall_clock_time: Annotated[str, Field(description="ISO 8601 duration; P7D if absent")] | None = None
+
+
+class JobProperties(Model):
+    """What to run, on how many nodes, with which files."""
+
+    cluster: ResourceId
+    node_count: Annotated[Count, Field(description="Nodes; all start together or none")]
+    std_out_err_path_prefix: Annotated[Text, Field(description="Where stdout, stderr and the log are kept")]
+    scheduling_priority: Literal["low", "normal", "high"] | None = None
+    mount_volumes: MountVolumes | None = None
+    container_settings: ContainerSettings | None = None
+    cntk_settings: CntkSettings | None = None
+    py_torch_settings: PyTorchSettings | None = None
+    tensor_flow_settings: TensorFlowSettings | None = None
+    caffe_settings: CaffeSettings | None = None
+    caffe2_settings: Caffe2Settings | None = None
+    chainer_settings: ChainerSettings | None = None
+    custom_toolkit_settings: CustomToolkitSettings | None = None
+    custom_mpi_settings: CustomMpiSettings | None = None
+    horovod_settings: HorovodSettings | None = None
+    job_preparation: JobPreparation | None = None
+    input_directories: Items[InputDirectory] | None = None
+    output_directories: Items[OutputDirectory] | None = None
+    environment_variables: Items[EnvironmentVariable] | None = None
+    secrets: Items[SecretVariable] | None = None
+    constraints: Constraints | None = None
+
+    @property
+    def tool_type(self) -> str:
+        """The service's name of the toolkit: cntk, pytorch, tensorflow, custom, custommpi, …"""
+        return self._toolkit[0]
+
+    @property
+    def toolkit(self) -> Toolkit:
+        """The one toolkit block that a validated job has."""
+        return self._toolkit[1]
+
+    @property
+    def wall_clock(self) -> timedelta:
+        """The wall-clock limit, the service's default if the job sets none."""
+        written = self.constraints.max_wall_clock_time if self.constraints else None
+        return parse_duration(written or "") or DEFAULT_WALL_CLOCK
+
+    @property
+    def _toolkit(self) -> tuple[str, Toolkit]:
+        blocks: tuple[Toolkit | None, ...] = (
+            self.cntk_settings,
+            self.py_torch_settings,
+            self.tensor_flow_settings,
+            self.caffe_settings,
+            self.caffe2_settings,
+            self.chainer_settings,
+            self.custom_toolkit_settings,
+            self.custom_mpi_settings,
+            self.horovod_settings,
+        )
+        named = zip(TOOLKITS.values(), blocks, strict=True)
+        return next((name, block) for name, block in named if block is not None)
+
+
+class JobSpec(Model):
+    """A validated job.json. Only `validate` makes one that obeys all rules."""
+
+    schema_url: Annotated[str | None, Field(alias="$schema", description="Ignored")] = None
+    properties: JobProperties
+
+    def document(self) -> JsonObject:
+        """The wire form: what was written, without nulls and without $schema."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"schema_url"})

@@ -1,0 +1,140 @@
+"""From bytes to a JSON object, refusing what parsers silently accept."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from shared.spec.codes import problem
+from shared.spec.limits import Limits
+from shared.spec.problem import Problem, in_document_order
+from shared.spec.syntax import line_and_column, syntax_problem
+from shared.spec.tree import JsonObject, Node, printable, shown, step, walk
+
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+_MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
+_LONGEST_INTEGER = 32
+_LONGEST_FLOAT = 64
+_NEVER = re.compile("[\x00\ud800-\udfff]")
+
+
+def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """The document, or None and what is wrong with the text. Never raises, and quotes no value."""
+    limits = limits or Limits()
+    if len(data) > limits.max_bytes:
+        message = f"the document has {len(data)} bytes; {limits.max_bytes} are allowed"
+        return None, (problem("SW001", "", message),)
+    text = _decoded(data)
+    if isinstance(text, Problem):
+        return None, (text,)
+    too_deep = _too_deep(text, limits.max_depth)
+    if too_deep:
+        return None, (too_deep,)
+    return _parsed(text, limits)
+
+
+def _decoded(data: bytes) -> str | Problem:
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return problem("SW002", "", f"the document is {name}")
+    if data[:2].count(0) == 1 and data[2:4].count(0) == 1:
+        return problem("SW002", "", "the document looks like UTF-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return problem("SW002", "", f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})")
+
+
+def _too_deep(text: str, max_depth: int) -> Problem | None:
+    """Counts brackets outside of strings in one pass, so that no recursive parser meets them."""
+    depth, in_string = 0, False
+    for match in _MARK.finditer(text):
+        mark = match[0]
+        if mark == '"':
+            in_string = not in_string
+        elif in_string or mark[0] == "\\":
+            continue
+        elif mark in "{[":
+            depth += 1
+            if depth > max_depth:
+                line, column = line_and_column(text, match.start())
+                message = f"line {line}, column {column}: more than {max_depth} levels of objects and lists"
+                return problem("SW004", "", message)
+        else:
+            depth -= 1
+    return None
+
+
+class _Flaw:
+    """Stands in the tree for a number that cannot be taken, until its place is known."""
+
+
+class _Object(dict[str, Any]):
+    """An object of which a property was given twice."""
+
+    twice: tuple[str, ...] = ()
+
+
+def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=lambda _: _Flaw(),
+            parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_INTEGER else _Flaw(),
+            parse_float=_float,
+        )
+    except json.JSONDecodeError as error:
+        return None, (syntax_problem(text, error.pos, wants_colon="':'" in error.msg),)
+    nodes = list(walk(document))
+    if len(nodes) > limits.max_values:
+        message = f"the document has {len(nodes)} values; {limits.max_values} are allowed"
+        return None, (problem("SW009", "", message),)
+    problems = [found for node in nodes for found in _flaws(node)]
+    if not isinstance(document, dict):
+        problems.append(problem("SW008", "", "the document is not a JSON object"))
+    if problems:
+        return None, in_document_order(document, problems)[: limits.max_problems]
+    return document, ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    marked = _Object(plain)
+    seen: set[str] = set()
+    marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+    return marked
+
+
+def _float(text: str) -> float | _Flaw:
+    if len(text) > _LONGEST_FLOAT:
+        return _Flaw()
+    value = float(text)
+    return value if math.isfinite(value) else _Flaw()
+
+
+def _flaws(node: Node) -> Iterator[Problem]:
+    value = node.value
+    if isinstance(value, _Flaw):
+        yield problem("SW006", node.pointer, "this number is NaN, infinite, or has too many digits")
+    elif isinstance(value, str) and _NEVER.search(value):
+        yield problem("SW007", node.pointer, "the text contains NUL or half of a surrogate pair")
+    elif isinstance(value, dict):
+        for key in value:
+            if _NEVER.search(key):
+                message = "the name of this property contains NUL or half of a surrogate pair"
+                yield problem("SW007", step(node.pointer, key), message)
+        if isinstance(value, _Object):
+            for key in value.twice:
+                yield problem("SW005", step(node.pointer, key), f"{shown(printable(key))} is given twice")

@@ -1,0 +1,81 @@
+"""What a rule gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from shared.spec.limits import Limits
+from shared.spec.mounts import MOUNT_LISTS
+from shared.spec.problem import Problem
+from shared.spec.toolkits import TOOLKITS
+from shared.spec.tree import Node
+
+_COMMANDS = (
+    "commandLine",
+    "commandLineArgs",
+    "masterCommandLineArgs",
+    "workerCommandLineArgs",
+    "parameterServerCommandLineArgs",
+)
+_FILES = ("pythonScriptFilePath", "configFilePath", "pythonInterpreterPath")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The job's properties, as raw JSON, and what is known of the place where it will run."""
+
+    properties: Node
+    limits: Limits
+    #: Mount paths below $AZ_BATCHAI_MOUNT_ROOT; None while they are unknown.
+    cluster_mounts: Collection[str] | None = None
+    #: Ids of the configured clusters; None while they are unknown.
+    clusters: Collection[str] | None = None
+    #: Storage accounts whose key is known at submission; None while that is unknown.
+    accounts: Collection[str] | None = None
+
+    def toolkits(self) -> list[Node]:
+        """The toolkit blocks that are there, in document order; one in a valid job."""
+        return [
+            node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
+        ]
+
+    def mounts(self, *lists: str) -> Iterator[Node]:
+        """The entries of these lists of mounts, of all lists if none is named."""
+        for name in lists or MOUNT_LISTS:
+            yield from self.properties.at("mountVolumes", name).each()
+
+    def commands(self) -> list[Node]:
+        """Texts that a shell reads."""
+        blocks = [*self.toolkits(), self.properties.at("jobPreparation")]
+        return _texts(block.at(key) for block in blocks for key in _COMMANDS)
+
+    def files(self) -> list[Node]:
+        """Paths of scripts, configurations and interpreters."""
+        return _texts(block.at(key) for block in self.toolkits() for key in _FILES)
+
+    def inputs(self) -> list[Node]:
+        """Paths of input directories."""
+        return _texts(entry.at("path") for entry in self.properties.at("inputDirectories").each())
+
+    def prefixes(self) -> list[Node]:
+        """Paths below which the job's results are kept."""
+        outputs = self.properties.at("outputDirectories").each()
+        nodes = [self.properties.at("stdOutErrPathPrefix"), *(entry.at("pathPrefix") for entry in outputs)]
+        return _texts(iter(nodes))
+
+    def environment_values(self) -> list[Node]:
+        """Values of variables that are no secrets."""
+        return _texts(entry.at("value") for entry in self.properties.at("environmentVariables").each())
+
+    def _members(self) -> list[Node]:
+        value = self.properties.value
+        return [self.properties.at(key) for key in value] if isinstance(value, dict) else []
+
+
+Rule: TypeAlias = Callable[[Context], Iterator[Problem]]
+
+
+def _texts(nodes: Iterator[Node]) -> list[Node]:
+    return [node for node in nodes if node.text]

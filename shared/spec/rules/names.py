@@ -1,0 +1,77 @@
+"""Names: the cluster's, those of directories and of variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.spec.codes import problem
+from shared.spec.problem import Problem
+from shared.spec.rules.container import is_arm_id
+from shared.spec.rules.context import Context
+from shared.spec.secrets import looks_secret_variable
+from shared.spec.suggest import did_you_mean
+from shared.spec.tree import Node, shown
+
+_DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+#: The id under which the service lists stdout and stderr.
+_STANDARD_OUTPUT = "stdouterr"
+
+
+def cluster(context: Context) -> Iterator[Problem]:
+    """A configured cluster; while those are unknown, at least a full id."""
+    node = context.properties.at("cluster", "id")
+    if not node.text:
+        return
+    if context.clusters is None:
+        if not is_arm_id(node.text):
+            remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
+            yield problem("SW047", node.pointer, f"{shown(node.text)} is not the id of a cluster", remedy)
+    elif node.text.lower() not in {known.lower() for known in context.clusters}:
+        names = [known.rpartition("/")[2] for known in context.clusters]
+        name = node.text.rpartition("/")[2]
+        message = f"no cluster {shown(name)} is configured{did_you_mean(name, names)}"
+        remedy = f"write one of: {', '.join(sorted(names))}" if names else "ask the operator to configure one"
+        yield problem("SW047", node.pointer, message, remedy)
+
+
+def directories(context: Context) -> Iterator[Problem]:
+    """Ids become parts of variable names, and tell directories apart."""
+    for name in ("inputDirectories", "outputDirectories"):
+        seen = {_STANDARD_OUTPUT} if name == "outputDirectories" else set()
+        for entry in context.properties.at(name).each():
+            node = entry.at("id")
+            if not node.text:
+                continue
+            if not _DIRECTORY_ID.fullmatch(node.text):
+                yield problem("SW040", node.pointer, f"{shown(node.text)} cannot be a directory id")
+            elif node.text in seen:
+                yield problem("SW041", node.pointer, f"the id {shown(node.text)} is taken")
+            seen.add(node.text)
+
+
+def environment(context: Context) -> Iterator[Problem]:
+    """Names of variables: well formed, given once over both lists, and not those that the service sets."""
+    seen: set[str] = set()
+    for name in ("environmentVariables", "secrets"):
+        for entry in context.properties.at(name).each():
+            node = entry.at("name")
+            if not node.text:
+                continue
+            if not _VARIABLE.fullmatch(node.text):
+                yield problem("SW042", node.pointer, f"{shown(node.text)} cannot be the name of a variable")
+            elif node.text in seen:
+                yield problem("SW043", node.pointer, f"the variable {shown(node.text)} is given twice")
+            elif node.text.startswith("AZ_BATCHAI_"):
+                message = f"{shown(node.text)} is in the service's own name space"
+                yield problem("SW042", node.pointer, message, "choose another name", "warning")
+            seen.add(node.text)
+            if name == "environmentVariables":
+                yield from _plain_secret(entry, node.text)
+
+
+def _plain_secret(entry: Node, name: str) -> Iterator[Problem]:
+    value = entry.at("value").text
+    if value and not value.startswith("$") and looks_secret_variable(name):
+        yield problem("SW049", entry.pointer, f"the variable {shown(name)} looks like a secret")

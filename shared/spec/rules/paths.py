@@ -1,0 +1,104 @@
+"""Paths: well formed, and on a mount that exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from shared.spec.codes import problem
+from shared.spec.problem import Problem
+from shared.spec.rules.context import Context
+from shared.spec.suggest import did_you_mean
+from shared.spec.tree import Node, shown
+
+_CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
+#: The value that $AZ_BATCHAI_MOUNT_ROOT always had; people wrote it out.
+_LITERAL_ROOT = "/mnt/batch/tasks/shared/LS_root/mounts"
+_ROOTED = re.compile(
+    rf"(?:\$(?P<name>{_CLUSTER_ROOT}|{_JOB_ROOT})(?![A-Za-z0-9_])"
+    rf"|\$\{{(?P<braced>{_CLUSTER_ROOT}|{_JOB_ROOT})\}}|{_LITERAL_ROOT}(?![A-Za-z0-9_.-]))"
+    r"(?P<rest>/[A-Za-z0-9_./-]*)?",
+    re.ASCII,
+)
+
+
+def plain_paths(context: Context) -> Iterator[Problem]:
+    """No backslashes and line breaks anywhere; no way out of the place that a path is relative to."""
+    for node in context.files():
+        yield from _plain(node, may_climb=True)
+    for node in (*context.inputs(), *context.prefixes()):
+        yield from _plain(node)
+    for entry in context.properties.at("outputDirectories").each():
+        suffix = entry.at("pathSuffix")
+        if suffix.text and suffix.text.startswith("/"):
+            yield problem("SW048", suffix.pointer, "pathSuffix has to be relative", 'delete the leading "/"')
+        else:
+            yield from _plain(suffix)
+    for mount in context.mounts("fileServers"):
+        yield from _plain(mount.at("sourceDirectory"))
+
+
+def on_a_mount(context: Context) -> Iterator[Problem]:
+    """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
+    for node in (*context.files(), *context.inputs(), *context.prefixes()):
+        found = _ROOTED.match(node.text or "")
+        if found:
+            yield from _mounted(context, node, found, in_command=False)
+    for node in (*context.commands(), *context.environment_values()):
+        for found in _ROOTED.finditer(node.text or ""):
+            yield from _mounted(context, node, found, in_command=True)
+    for node in context.prefixes():
+        text = node.text or ""
+        if not _ROOTED.match(text) and (not text.startswith("$") or "_TEMP" in text.partition("/")[0]):
+            message = "the path is on no mount; what is written there is lost with the node"
+            remedy = f"write a path that begins with ${_JOB_ROOT}/ or ${_CLUSTER_ROOT}/"
+            yield problem("SW033", node.pointer, message, remedy, "warning")
+
+
+def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
+    if not node.text:
+        return
+    if "\\" in node.text:
+        yield problem("SW048", node.pointer, "the path has a backslash", "write forward slashes")
+    elif "\n" in node.text or "\r" in node.text:
+        yield problem("SW048", node.pointer, "the path has a line break", "delete the line break")
+    elif not may_climb and not {".", ".."}.isdisjoint(node.text.split("/")):
+        message = 'the path has "." or ".." as a level'
+        yield problem("SW048", node.pointer, message, "write the path without it")
+
+
+def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: bool) -> Iterator[Problem]:
+    root = found["name"] or found["braced"] or _CLUSTER_ROOT
+    path = (found["rest"] or "").strip("/")
+    of_job = root == _JOB_ROOT
+    mounts = _job_mounts(context) if of_job else context.cluster_mounts
+    if mounts is None:
+        if path and not in_command:
+            yield problem("SW034", node.pointer, f"it is not known whether the cluster mounts {shown(path)}")
+    elif not _covered(path, mounts, or_above=in_command):
+        message, remedy = _missing(context, path, mounts, of_job=of_job)
+        # A command may make the directory itself; a path that only names a missing mount cannot work.
+        yield problem("SW033", node.pointer, message, remedy, "warning" if in_command else "error")
+
+
+def _missing(context: Context, path: str, mounts: Collection[str], *, of_job: bool) -> tuple[str, str | None]:
+    owner = "the job" if of_job else "the cluster"
+    if not path:
+        return f"the mount root itself is on no mount of {owner}", None
+    first = path.partition("/")[0]
+    others = (context.cluster_mounts or ()) if of_job else _job_mounts(context)
+    remedy = None
+    if _covered(path, others):
+        remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
+    return f"{owner} mounts nothing at {shown(first)}{did_you_mean(first, mounts)}", remedy
+
+
+def _job_mounts(context: Context) -> list[str]:
+    paths = (mount.at("relativeMountPath").text for mount in context.mounts())
+    return [path.strip("/") for path in paths if path]
+
+
+def _covered(path: str, mounts: Collection[str], *, or_above: bool = False) -> bool:
+    if or_above and (not path or any(mount.startswith(f"{path}/") for mount in mounts)):
+        return True
+    return any(path == mount or path.startswith(f"{mount}/") for mount in mounts)

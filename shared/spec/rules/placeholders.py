@@ -1,0 +1,41 @@
+"""Placeholders that completion could not fill in, or that a person was meant to replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.spec.codes import problem
+from shared.spec.problem import Problem
+from shared.spec.rules.context import Context
+from shared.spec.tree import walk
+
+_OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
+_ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
+_REMEDIES = {
+    "AZURE_BATCHAI_STORAGE_ACCOUNT": "write the account's name, or ask the operator to configure a default",
+    "AZURE_BATCHAI_STORAGE_KEY": "leave accountKey out; it is filled in when the job is submitted",
+    "SLIPWAY_SCRIPT": (
+        "drop a script beside or below this template; names have letters, digits, dot, dash and underscore, "
+        "and the job must not mount something else at scripts"
+    ),
+    "SLIPWAY_FOLDER": (
+        "drop the job as a folder; names may have letters, digits, dot, dash and underscore, "
+        "and the job must not mount something else at scripts"
+    ),
+}
+
+
+def placeholders(context: Context) -> Iterator[Problem]:
+    """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
+    shell = {node.pointer for node in context.commands()}
+    for node in walk(context.properties.value):
+        if not isinstance(node.value, str):
+            continue
+        pointer = context.properties.pointer + node.pointer
+        found = _OURS.search(node.value)
+        if found:
+            message = f"the placeholder <{found[1]}> is left"
+            yield problem("SW046", pointer, message, _REMEDIES[found[1]])
+        elif pointer not in shell and _ANY.search(node.value):
+            yield problem("SW046", pointer, "a placeholder is left")

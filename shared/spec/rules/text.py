@@ -1,0 +1,38 @@
+"""Characters and lengths: rules that hold for every text of any document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from shared.spec.codes import problem
+from shared.spec.limits import Limits
+from shared.spec.problem import Problem
+from shared.spec.tree import step, walk
+
+#: Control characters except tab and line breaks; characters that hide or reorder text; half surrogates.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_LONGEST_KEY = 256
+
+
+def texts(document: Any, limits: Limits) -> Iterator[Problem]:
+    """Forbidden characters and excessive lengths, in names of properties and in values."""
+    for node in walk(document):
+        if isinstance(node.value, str):
+            found = _FORBIDDEN.search(node.value)
+            if found:
+                yield problem("SW007", node.pointer, f"the text contains the character U+{ord(found[0]):04X}")
+            if len(node.value) > limits.max_text:
+                message = f"the text has {len(node.value)} characters; {limits.max_text} are allowed"
+                yield problem("SW015", node.pointer, message)
+        elif isinstance(node.value, dict):
+            for key in node.value:
+                found = _FORBIDDEN.search(key)
+                if found:
+                    message = f"the name of this property contains the character U+{ord(found[0]):04X}"
+                    yield problem("SW007", step(node.pointer, key), message)
+                if len(key) > _LONGEST_KEY:
+                    yield problem("SW015", step(node.pointer, key), f"the name has {len(key)} characters")

@@ -1,0 +1,82 @@
+"""Variables that a job uses: something has to define them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.spec.codes import problem
+from shared.spec.problem import Problem
+from shared.spec.rules.context import Context
+from shared.spec.suggest import did_you_mean
+from shared.spec.tree import Node, shown
+
+_USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
+_INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
+
+#: What the service set, documented or seen in recipes and on nodes.
+KNOWN_VARIABLES = frozenset(
+    f"AZ_BATCHAI_{name}"
+    for name in (
+        "CLUSTER_NAME",
+        "GPU_COUNT_FOUND",
+        "GPU_COUNT_NEED",
+        "JOB_MASTER_NODE_IP",
+        "JOB_MOUNT_ROOT",
+        "JOB_NAME",
+        "JOB_TEMP",
+        "JOB_TEMP_DIR",
+        "JOB_WORK_DIR",
+        "MOUNT_ROOT",
+        "MPI_HOST_FILE",
+        "MPI_MASTER_NODE",
+        "NUM_GPUS",
+        "NUM_GPUS_PER_NODE",
+        "PS_HOSTS",
+        "PYTORCH_BACKEND",
+        "PYTORCH_INIT_METHOD",
+        "SHARED_JOB_TEMP",
+        "STDOUTERR_DIR",
+        "TASK_INDEX",
+        "TASK_TYPE",
+        "WORKER_HOSTS",
+    )
+)
+
+
+def variables(context: Context) -> Iterator[Problem]:
+    """Directories of the job that it names by variable but does not have, and names that nothing sets."""
+    inputs = _ids(context, "inputDirectories", _INPUT)
+    outputs = _ids(context, "outputDirectories", _OUTPUT)
+    own = _names(context)
+    nodes = [*context.files(), *context.commands(), *context.inputs(), *context.prefixes()]
+    for node in (*nodes, *context.environment_values()):
+        for name in dict.fromkeys(_USED.findall(node.text or "")):
+            if name in own or name in inputs or name in outputs:
+                continue
+            yield from _undefined(node, name, inputs, outputs)
+
+
+def _undefined(node: Node, name: str, inputs: set[str], outputs: set[str]) -> Iterator[Problem]:
+    for prefix, known, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
+        if name.startswith(prefix):
+            wanted = name.removeprefix(prefix)
+            hint = did_you_mean(name, known)
+            message = f"${name[:80]} is used, but the job has no {kind} directory {shown(wanted)}{hint}"
+            remedy = f'add {{"id": {shown(wanted)}, …}} to {kind}Directories, or correct the name'
+            yield problem("SW044", node.pointer, message, remedy)
+            return
+    if name not in KNOWN_VARIABLES and not name.startswith("AZ_BATCHAI_PREV_OUTPUT_"):
+        message = f"nothing sets ${name[:80]}{did_you_mean(name, KNOWN_VARIABLES)}"
+        yield problem("SW045", node.pointer, message)
+
+
+def _ids(context: Context, name: str, prefix: str) -> set[str]:
+    ids = (entry.at("id").text for entry in context.properties.at(name).each())
+    return {prefix + text for text in ids if text}
+
+
+def _names(context: Context) -> set[str]:
+    lists = ("environmentVariables", "secrets")
+    names = (entry.at("name").text for key in lists for entry in context.properties.at(key).each())
+    return {text for text in names if text}

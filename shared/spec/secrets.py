@@ -1,0 +1,152 @@
+"""Where a document holds secret values: to seal them, to mask them, never to show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from shared.spec.tree import JsonObject, copied, step
+
+MASK = "***"
+
+#: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
+_SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
+#: Pieces that betray a secret in any name that the format does not know.
+_BETRAYING = (
+    *("accountkey", "accesskey", "storagekey", "apikey", "instrumentationkey"),
+    *("password", "passwd", "sastoken", "secretvalue", "credential"),
+)
+_BETRAYING_NAMES = ("token", "secret", "key", "pwd", "connectionstring", "sas")
+#: Objects and lists whose every value is a secret, except for what is listed as plain.
+_CONTAINERS = ("credentials", "secrets")
+_PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
+#: Names of the formats that come near one of the above and hold no secret.
+_HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
+_VARIABLE = re.compile(r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS)$")
+#: Signatures and keys inside of addresses and connection strings.
+_EMBEDDED = re.compile(r"(?i)\b(sig|code|accountkey|sharedaccesskey|access_token|token|password)=[^&;\s\"']+")
+_QUERY = re.compile(r"(https?://[^\s\"'?]{0,512})\?[^\s\"']*")
+_USER = re.compile(r"(https?://)[^\s\"'/@]{1,256}@")
+#: Misspelt: at most so many letters differ.
+_CLOSE = 2
+
+
+class _Place(NamedTuple):
+    pointer: str
+    parent: Any
+    key: Any
+    secret: bool
+
+
+def secret_pointers(document: Any) -> tuple[str, ...]:
+    """Where a person sent secret values, in document order; also under misspelt names."""
+    return tuple(place.pointer for place in _secret_places(document))
+
+
+def redact(document: Any) -> Any:
+    """A copy that may be shown: every secret value is masked. Takes any JSON, valid or not."""
+    whole = [copied(document)]
+    for place in _leaves(whole):
+        value = place.parent[place.key]
+        if place.secret and value is not None and not isinstance(value, bool):
+            place.parent[place.key] = MASK
+        elif isinstance(value, str):
+            place.parent[place.key] = _without_embedded(value)
+    return whole[0]
+
+
+def replace_secrets(document: JsonObject, change: Callable[[str, str], Any]) -> JsonObject:
+    """A copy with `change(pointer, value)` in place of each secret text: to seal them, and to open them."""
+    whole: JsonObject = copied(document)
+    for place in list(_secret_places(whole)):
+        value = place.parent[place.key]
+        if isinstance(value, str):
+            place.parent[place.key] = change(place.pointer, value)
+    return whole
+
+
+def looks_secret_variable(name: str) -> bool:
+    """Whether a variable of that name most likely holds a secret."""
+    return bool(_VARIABLE.search(name[-64:].upper()))
+
+
+def _secret_places(document: Any) -> Iterator[_Place]:
+    for place in _leaves([document]):
+        value = place.parent[place.key]
+        if place.secret and value is not None and not isinstance(value, bool):
+            yield place
+
+
+def _leaves(whole: list[Any]) -> Iterator[_Place]:
+    """Every value but objects and lists, in document order. The document is the one item of `whole`."""
+    stack = [_Place("", whole, 0, secret=False)]
+    while stack:
+        place = stack.pop()
+        value = place.parent[place.key]
+        if isinstance(value, dict):
+            secret_value = _is_secret_variable(value)
+            stack.extend(
+                _Place(
+                    step(place.pointer, key),
+                    value,
+                    key,
+                    secret=_inside(str(key), below=place.secret) or (secret_value and key == "value"),
+                )
+                for key in reversed(value)
+            )
+        elif isinstance(value, list):
+            stack.extend(
+                _Place(step(place.pointer, index), value, index, place.secret)
+                for index in reversed(range(len(value)))
+            )
+        else:
+            yield place
+
+
+def _is_secret_variable(entry: JsonObject) -> bool:
+    """An environment variable whose name says that it holds a secret, in the wrong list."""
+    name = entry.get("name")
+    return isinstance(name, str) and looks_secret_variable(name)
+
+
+def _inside(key: str, *, below: bool) -> bool:
+    """Whether what stands under this key is secret."""
+    plain = _normal(key)
+    if plain in _PLAIN:
+        return False
+    # A reference holds no secret, so whatever it has besides its own members may be one.
+    return below or plain.endswith("secretreference") or _betrays(plain)
+
+
+@lru_cache(maxsize=4096)
+def _betrays(plain: str) -> bool:
+    if plain in _HARMLESS:
+        return False
+    if plain in _BETRAYING_NAMES or any(piece in plain for piece in _BETRAYING):
+        return True
+    return any(_near(plain, name) for name in (*_SECRETS, *_CONTAINERS))
+
+
+def _near(one: str, other: str) -> bool:
+    """Whether two names differ by at most two edits."""
+    if abs(len(one) - len(other)) > _CLOSE or min(len(one), len(other)) < 4:
+        return False
+    row = list(range(len(other) + 1))
+    for index, left in enumerate(one, 1):
+        previous, row = row, [index]
+        for column, right in enumerate(other, 1):
+            row.append(min(previous[column] + 1, row[-1] + 1, previous[column - 1] + (left != right)))
+        if min(row) > _CLOSE:
+            return False
+    return row[-1] <= _CLOSE
+
+
+def _normal(key: str) -> str:
+    return key[:128].replace("_", "").replace("-", "").lower()
+
+
+def _without_embedded(text: str) -> str:
+    text = _USER.sub(rf"\1{MASK}@", _QUERY.sub(rf"\1?{MASK}", text))
+    return _EMBEDDED.sub(lambda found: f"{found[1]}={MASK}", text)

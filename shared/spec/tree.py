@@ -1,0 +1,105 @@
+"""JSON documents as trees: places named by RFC 6901 pointers, walked without recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+JsonObject: TypeAlias = dict[str, Any]
+
+#: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
+_LONGEST_STEP = 100
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+class Node(NamedTuple):
+    """A value and its place; asking for what is not there gives an empty node, never an error."""
+
+    pointer: str
+    value: Any
+
+    def at(self, *keys: str) -> Node:
+        """The member below, or a node whose value is None."""
+        node = self
+        for key in keys:
+            value = node.value.get(key) if isinstance(node.value, dict) else None
+            node = Node(step(node.pointer, key), value)
+        return node
+
+    def each(self) -> Iterator[Node]:
+        """The items of a list, none for anything else."""
+        if isinstance(self.value, list):
+            for index, value in enumerate(self.value):
+                yield Node(step(self.pointer, index), value)
+
+    @property
+    def given(self) -> bool:
+        """Whether a person wrote something here; null counts as nothing."""
+        return self.value is not None
+
+    @property
+    def text(self) -> str | None:
+        """The value if it is a string."""
+        return self.value if isinstance(self.value, str) else None
+
+    @property
+    def whole(self) -> int | None:
+        """The value if it is an integer and no boolean."""
+        return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
+
+
+def is_object(value: Any) -> bool:
+    """Whether this is a JSON object, whatever its annotation promises."""
+    return isinstance(value, dict)
+
+
+def step(pointer: str, key: str | int) -> str:
+    """The pointer one level down, printable whatever the key holds."""
+    text = str(key)
+    cut = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
+    return f"{pointer}/{printable(cut.replace('~', '~0').replace('/', '~1'))}"
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
+    cut = text if len(text) <= longest else text[:longest] + "…"
+    return f'"{printable(cut)}"'
+
+
+def printable(text: str) -> str:
+    """The text with control, direction and lone surrogate characters written as escapes."""
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def walk(document: Any) -> Iterator[Node]:
+    """Every value with its pointer, in document order, the document itself first."""
+    stack = [Node("", document)]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node.value, dict):
+            members = [Node(step(node.pointer, key), value) for key, value in node.value.items()]
+            stack.extend(reversed(members))
+        elif isinstance(node.value, list):
+            stack.extend(reversed(list(node.each())))
+
+
+def copied(document: Any) -> Any:
+    """A copy that shares no object and no list with the original, at any depth."""
+    root = _shallow(document)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict | list):
+            continue
+        entries: list[tuple[Any, Any]] = list(node.items() if isinstance(node, dict) else enumerate(node))
+        for key, value in entries:
+            if isinstance(value, dict | list):
+                node[key] = _shallow(value)
+                stack.append(node[key])
+    return root
+
+
+def _shallow(value: Any) -> Any:
+    return value.copy() if isinstance(value, dict | list) else value

@@ -1,0 +1,77 @@
+"""All problems of a job.json at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from shared.spec.codes import problem
+from shared.spec.limits import Limits
+from shared.spec.models import JobSpec
+from shared.spec.problem import Problem, has_errors, in_document_order
+from shared.spec.rules import RULES, Context
+from shared.spec.rules.text import texts
+from shared.spec.shape import shape_problems
+from shared.spec.tree import JsonObject, Node, is_object
+
+
+def validate(
+    document: JsonObject,
+    *,
+    cluster_mounts: Collection[str] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    accounts: Collection[str] | None = None,
+    limits: Limits | None = None,
+) -> tuple[JobSpec | None, tuple[Problem, ...]]:
+    """The spec of a completed document, or None if any problem is an error; and all problems.
+
+    What is unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
+    clusters (name → id), the storage accounts whose keys are filled in at submission. Never raises.
+    """
+    limits = limits or Limits()
+    if not is_object(document):
+        return None, (problem("SW008", "", "the document is not a JSON object"),)
+    problems = list(texts(document, limits))
+    spec: JobSpec | None = None
+    shape: list[Problem] = []
+    try:
+        spec = JobSpec.model_validate(document)
+    except ValidationError as error:
+        shape = shape_problems(JobSpec, document, error)
+    context = Context(
+        properties=Node("", document).at("properties"),
+        limits=limits,
+        cluster_mounts=cluster_mounts,
+        clusters=None if clusters is None else clusters.values(),
+        accounts=accounts,
+    )
+    ruled = [found for rule in RULES for found in rule(context)]
+    ordered = in_document_order(document, [*problems, *_without_echoes(shape, ruled)])
+    return None if has_errors(ordered) else spec, shortened(ordered, limits)
+
+
+def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, ...]:
+    """As many problems as a person can use, and a last one that counts the rest."""
+    rest = len(problems) - limits.max_problems
+    if rest <= 0:
+        return problems
+    more = problem("SW016", "", f"{rest} more problems are not shown")
+    if not has_errors(problems):
+        more = replace(more, severity="warning")
+    return (*problems[: limits.max_problems], more)
+
+
+def _without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
+    """One finding for one mistake: a placeholder also has the wrong form, a value of the wrong shape all flaws."""
+    left = {found.pointer for found in ruled if found.code == "SW046"}
+    shaped = {found.pointer for found in shape} - left
+    return [
+        *(found for found in shape if found.pointer in shaped),
+        *(
+            found
+            for found in ruled
+            if found.pointer not in shaped and (found.code == "SW046" or found.pointer not in left)
+        ),
+    ]

@@ -1,0 +1,163 @@
+"""The rows of the ledger table, as pure translations. One job's rows share one partition.
+
+`j|<id>` record · `s|<id>` immutable spec · `a|<id>` index row while active · `o|<id>|<seq>` undelivered
+event · `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `l|<reverse time>|<id>` the listing,
+newest first. Partition `d<shard>` remembers dropped paths. Long strings are split: the service allows 32,768
+UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.events import Notice
+from shared.job import Job, JobState, Target
+from shared.ports import Active, Seen
+
+Entity = dict[str, Any]
+
+_CHUNK = 16_000  # characters: at most two UTF-16 units each
+_FAR = 253_402_300_799_000  # the last millisecond of the year 9999
+
+
+def shard_of(job_id: str, shards: int) -> int:
+    """The shard of a job; the same for ever, which is why the shard count never changes."""
+    return zlib.crc32(job_id.encode()) % shards
+
+
+def partition(shard: int) -> str:
+    """The partition key of a shard."""
+    return f"s{shard:03d}"
+
+
+def record_row(job: Job, shards: int) -> Entity:
+    """The record."""
+    return {
+        **_keys(job.id, shards, f"j|{job.id}"),
+        "State": job.state.value,
+        **_split("Record", job.model_dump_json(exclude_defaults=True)),
+    }
+
+
+def job_of(entity: Mapping[str, Any]) -> Job:
+    """The record that a row holds."""
+    return Job.model_validate_json(_joined("Record", entity))
+
+
+def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
+    """The accepted document; written once, never changed."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return {**_keys(job_id, shards, f"s|{job_id}"), **_split("Spec", text)}
+
+
+def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that a row holds."""
+    document: dict[str, Any] = json.loads(_joined("Spec", entity))
+    return document
+
+
+def active_row(job: Job, shards: int) -> Entity:
+    """The index row."""
+    return {
+        **_keys(job.id, shards, f"a|{job.id}"),
+        "State": job.state.value,
+        "Due": _time(job.due),
+        "Target": job.target.model_dump_json() if job.target else "",
+        "Cancel": job.cancel,
+        "Misses": job.misses,
+    }
+
+
+def active_of(entity: Mapping[str, Any]) -> Active:
+    """What the index row says."""
+    return Active(
+        job_id=str(entity["RowKey"])[2:],
+        state=JobState(entity["State"]),
+        due=datetime.fromisoformat(entity["Due"]),
+        target=Target.model_validate_json(entity["Target"]) if entity["Target"] else None,
+        cancel=bool(entity["Cancel"]),
+        misses=int(entity["Misses"]),
+    )
+
+
+def listing_row(job: Job, shards: int) -> Entity:
+    """The row that puts the job into the listing."""
+    return _keys(job.id, shards, f"l|{listing_key(job)}")
+
+
+def listing_key(job: Job) -> str:
+    """Sorts newest first."""
+    return f"{_FAR - int(job.created.timestamp() * 1000):015d}|{job.id}"
+
+
+def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
+    """An event: `o` undelivered, `e` delivered, `x` dead."""
+    return {
+        **_keys(notice.job_id, shards, notice_key(notice.job_id, notice.sequence, kind)),
+        "Due": _time(notice.due),
+        **_split("Notice", notice.model_dump_json()),
+    }
+
+
+def notice_key(job_id: str, sequence: int, kind: str = "o") -> str:
+    """The row key of an event; numbers are padded so that they sort."""
+    return f"{kind}|{job_id}|{sequence:08d}"
+
+
+def notice_of_row(entity: Mapping[str, Any]) -> Notice:
+    """The event that a row holds."""
+    return Notice.model_validate_json(_joined("Notice", entity))
+
+
+def seen_row(seen: Seen, shards: int) -> Entity:
+    """What is remembered of a dropped path."""
+    digest = hashlib.sha256(seen.path.encode()).hexdigest()
+    return {
+        "PartitionKey": f"d{int(digest[:8], 16) % shards:03d}",
+        "RowKey": digest,
+        "Path": seen.path,
+        "Job": seen.job_id,
+        "Generation": seen.generation,
+        "Waiting": seen.waiting,
+        **_split("Etags", json.dumps(dict(seen.etags))),
+    }
+
+
+def seen_of(entity: Mapping[str, Any]) -> Seen:
+    """What the row remembers."""
+    return Seen(
+        path=entity["Path"],
+        etags=json.loads(_joined("Etags", entity)),
+        job_id=entity["Job"],
+        generation=int(entity["Generation"]),
+        waiting=bool(entity["Waiting"]),
+    )
+
+
+def due_before(moment: datetime) -> str:
+    """A moment as the `Due` columns hold it, for comparison as text."""
+    return _time(moment)
+
+
+def _keys(job_id: str, shards: int, row: str) -> Entity:
+    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": row}
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _split(name: str, text: str) -> dict[str, str]:
+    return {f"{name}{n}": text[at : at + _CHUNK] for n, at in enumerate(range(0, max(1, len(text)), _CHUNK))}
+
+
+def _joined(name: str, entity: Mapping[str, Any]) -> str:
+    parts: list[str] = []
+    while f"{name}{len(parts)}" in entity:
+        parts.append(entity[f"{name}{len(parts)}"])
+    return "".join(parts)

@@ -1,0 +1,153 @@
+"""The composition root: the only place that names adapters. Built once per process, at the first event."""
+
+from __future__ import annotations
+
+import os
+import random
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.errors import Misconfigured
+from shared.policy import Policy
+from shared.ports import Cluster, Engine, Ports
+from shared.settings import Settings
+from shared.spec import Defaults, Limits
+from shared.webhook_url import UrlPolicy
+
+_built: Ports | None = None
+
+
+def ports() -> Ports:
+    """The ports of this process, built from the environment at the first call."""
+    global _built  # noqa: PLW0603 - one client per process: connections are kept alive between events
+    if _built is None:
+        _built = build(Settings(dict(os.environ)))
+    return _built
+
+
+def build(settings: Settings) -> Ports:
+    """Ports over Azure Storage and the configured engines. Raises Misconfigured with the setting's name."""
+    from shared.sealing import AesSeal
+    from shared.storage.connection import Account, Connection
+    from shared.storage.drops import BlobDrops
+    from shared.storage.ledger import TableLedger
+    from shared.storage.queues import StorageQueues
+    from shared.webhooks import WebhookSender
+
+    string, blob, queue, table = settings.connection()
+    account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
+    engines = ConfiguredEngines(settings)
+    policy = policy_of(settings, engines.clusters)
+    name, key = settings.account()
+    return Ports(
+        ledger=TableLedger(account, settings.text("SLIPWAY_LEDGER_TABLE"), settings.whole("SLIPWAY_SHARDS")),
+        drops=BlobDrops(
+            account,
+            policy.drop_container,
+            settings.text("SLIPWAY_ANSWERS_CONTAINER"),
+            settings.names("SLIPWAY_SPEC_CONTAINERS"),
+        ),
+        queues=StorageQueues(account),
+        webhooks=WebhookSender(policy.urls),
+        engines=engines,
+        seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
+        policy=policy,
+        clock=lambda: datetime.now(UTC),
+        token=lambda: uuid.uuid4().hex,
+        jitter=random.random,
+        secrets=_secrets(settings),
+        account_keys={name: key} if key else {},
+    )
+
+
+def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
+    """The limits and times of the use cases."""
+    default = settings.text("SLIPWAY_CLUSTER")
+    account, _ = settings.account()
+    drops = settings.text("SLIPWAY_DROP_CONTAINER")
+    return Policy(
+        source=settings.text("SLIPWAY_SOURCE"),
+        drop_container=drops,
+        settle=settings.seconds("SLIPWAY_SETTLE_SECONDS"),
+        dispatch_deadline=settings.seconds("SLIPWAY_DISPATCH_SECONDS"),
+        submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
+        lost_after_misses=settings.whole("SLIPWAY_LOST_MISSES"),
+        lost_after=settings.seconds("SLIPWAY_LOST_SECONDS"),
+        deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
+        deliver_batch=settings.whole("SLIPWAY_DELIVER_BATCH"),
+        deliver_deadline=settings.seconds("SLIPWAY_DELIVER_SECONDS"),
+        inventory_window=settings.window(),
+        drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
+        max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),
+        notices=settings.flag("SLIPWAY_NOTICES"),
+        default_notify=tuple(settings.document("SLIPWAY_DEFAULT_NOTIFY")),
+        urls=UrlPolicy(
+            ports=frozenset(int(port) for port in settings.names("SLIPWAY_WEBHOOK_PORTS")),
+            allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
+            own_hosts=frozenset(settings.names("SLIPWAY_OWN_HOSTS")),
+        ),
+        limits=Limits(
+            max_bytes=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
+            max_nodes=settings.whole("SLIPWAY_MAX_NODES"),
+            max_wall_clock=timedelta(hours=settings.number("SLIPWAY_MAX_WALL_CLOCK_HOURS")),
+            unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
+        ),
+        completion=Defaults(
+            cluster_id=clusters[default].id,
+            clusters={name: cluster.id for name, cluster in clusters.items()},
+            storage_account=account or None,
+            drop_container=drops,
+            drop_account=account or None,
+            std_out_err_path_prefix=settings.text("SLIPWAY_STDOUT_PREFIX"),
+        ),
+    )
+
+
+class ConfiguredEngines:
+    """The engines port: clusters by name, each engine loaded when it is first asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        from shared.engines.batchai_client import Workspace
+
+        self._workspace = Workspace(
+            url=settings.text("SLIPWAY_BATCHAI_URL"),
+            subscription=settings.text("SLIPWAY_SUBSCRIPTION"),
+            group=settings.text("SLIPWAY_RESOURCE_GROUP"),
+            name=settings.text("SLIPWAY_WORKSPACE"),
+            client_id=settings.text("AZURE_CLIENT_ID"),
+        )
+        default = settings.text("SLIPWAY_CLUSTER")
+        names = dict.fromkeys((default, *settings.names("SLIPWAY_CLUSTERS")))
+        mounts = frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None
+        self.clusters: Mapping[str, Cluster] = {
+            name: Cluster(name, "batchai", self._workspace.cluster_id(name), mounts) for name in names
+        }
+        self._engines: dict[str, Engine] = {}
+
+    def of(self, engine: str) -> Engine:
+        """The engine by name. Raises Misconfigured."""
+        if engine not in self._engines:
+            if engine != "batchai":
+                raise Misconfigured(f"no engine {engine!r} is configured here")
+            from shared.engines.batchai import BatchAIEngine
+
+            self._engines[engine] = BatchAIEngine(self._workspace)
+        return self._engines[engine]
+
+
+def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:
+    from shared.signing import check_secret
+
+    found: Any = settings.document("SLIPWAY_WEBHOOK_SECRETS")
+    if not isinstance(found, dict):
+        raise Misconfigured("SLIPWAY_WEBHOOK_SECRETS must be an object: name → secret")
+    secrets = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in found.items()}
+    for name, values in secrets.items():
+        for value in values:
+            try:
+                check_secret(value)
+            except (ValueError, TypeError, AttributeError):
+                raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS: {name!r} is not a whsec_ secret") from None
+    return secrets

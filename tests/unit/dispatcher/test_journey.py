@@ -1,0 +1,202 @@
+"""One job's way through accept, dispatch, sweep and deliver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.errors import Conflict, Misconfigured, Rejected, Saturated, Transient
+from shared.job import JobState, Reason
+from tests.unit.dispatcher.world import World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+
+
+async def test_a_message_becomes_a_job_that_runs_ends_and_is_told(world: World) -> None:
+    accepted = await world.message({"spec": job_json(), "name": "mnist", "notify": [HOOK]})
+
+    job = accepted.job
+    assert accepted.created
+    assert job.state is JobState.QUEUED
+    assert world.engine.started == [job.target.name if job.target else ""]
+
+    name = world.engine.started[0]
+    world.engine.turn(name, JobState.RUNNING)
+    assert (await world.sweep()).changed == 1
+    assert (await world.job(job.id)).state is JobState.RUNNING
+
+    world.engine.turn(name, JobState.SUCCEEDED, exit_code=0)
+    await world.sweep()
+    done = await world.job(job.id)
+    assert done.state is JobState.SUCCEEDED
+    assert [entry.state.value for entry in done.history] == [
+        "accepted", "submitting", "queued", "running", "succeeded",
+    ]  # fmt: skip
+    (event,) = world.events()
+    assert event["type"] == "io.slipway.job.succeeded.v1"
+    assert event["subject"] == f"jobs/{job.id}"
+    assert world.receipt(done)["state"] == "succeeded"
+    for shard in range(world.ledger.shards):
+        assert await world.ledger.active(shard) == []
+        assert await world.ledger.undelivered(shard, world.now.replace(year=2030)) == []
+
+
+async def test_the_same_message_again_joins_the_first_and_starts_nothing(world: World) -> None:
+    first = await world.message(job_json(), "m1")
+    second = await world.message(job_json(), "m1")
+
+    assert not second.created
+    assert second.job.id == first.job.id
+    assert len(world.engine.started) == 1
+
+
+async def test_two_messages_with_the_same_document_are_two_jobs(world: World) -> None:
+    first = await world.message(job_json(), "m1")
+    second = await world.message(job_json(), "m2")
+
+    assert first.job.id != second.job.id
+    assert len(world.engine.started) == 2
+
+
+async def test_an_invalid_document_becomes_a_rejected_record_with_its_receipt_and_event(world: World) -> None:
+    bad: dict[str, Any] = job_json(nodeCuont=2, nodeCount="two")
+    accepted = await world.message({"spec": bad, "notify": [HOOK]})
+
+    job = accepted.job
+    assert job.state is JobState.REJECTED
+    assert job.reason is Reason.INVALID
+    pointers = {p["pointer"] for p in job.problems}
+    assert {"/properties/nodeCuont", "/properties/nodeCount"} <= pointers
+    assert world.engine.started == []
+    assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
+    assert world.events()[0]["type"] == "io.slipway.job.rejected.v1"
+
+
+@pytest.mark.parametrize("error", [Transient("no answer"), Saturated("quota"), Misconfigured("login")])
+async def test_an_engine_that_fails_leaves_the_job_to_the_sweep_with_the_same_name(
+    world: World, error: Any
+) -> None:
+    world.engine.fail = [error]
+    accepted = await world.message(job_json())
+    assert accepted.job.state is JobState.SUBMITTING
+    assert accepted.job.message
+
+    await world.sweep(3600)
+
+    job = await world.job(accepted.job.id)
+    assert job.state is JobState.QUEUED
+    assert job.message == ""
+    assert len(world.engine.started) == 1
+
+
+@pytest.mark.parametrize("error", [Rejected("toolkit"), Conflict("taken")])
+async def test_an_engine_that_refuses_fails_the_job_and_says_why(world: World, error: Any) -> None:
+    world.engine.fail = [error]
+    accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
+
+    assert accepted.job.state is JobState.FAILED
+    assert accepted.job.message == str(error)
+    assert world.events()[0]["data"]["message"] == str(error)
+
+
+async def test_a_submission_whose_answer_was_lost_is_repeated_and_recognised(world: World) -> None:
+    world.engine.fail = [Transient("lost")]
+    accepted = await world.message(job_json())
+    target = accepted.job.target
+    assert target is not None
+    # The call had landed after all.
+    world.engine.tokens[target.name] = target.token
+    world.engine.turn(target.name, JobState.RUNNING)
+
+    await world.sweep(3600)
+    await world.sweep()
+
+    assert (await world.job(accepted.job.id)).state is JobState.RUNNING
+    assert world.engine.started == []
+
+
+async def test_an_unreachable_engine_changes_nothing(world: World) -> None:
+    accepted = await world.message(job_json())
+    world.engine.fail = [Transient("down")]
+
+    swept = await world.sweep()
+
+    assert swept.unreachable == ("dev",)
+    assert (await world.job(accepted.job.id)).state is JobState.QUEUED
+
+
+async def test_a_job_is_lost_only_after_repeated_spaced_evidence(world: World) -> None:
+    accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
+    world.engine.jobs.clear()
+
+    states = []
+    for _ in range(8):
+        await world.sweep(60)
+        states.append((await world.job(accepted.job.id)).state)
+
+    assert states[0] is JobState.QUEUED
+    assert states[3] is JobState.QUEUED
+    assert states[-1] is JobState.LOST
+    assert world.events()[-1]["data"]["state"] == "lost"
+
+
+async def test_a_job_that_comes_back_is_not_lost(world: World) -> None:
+    accepted = await world.message(job_json())
+    kept = dict(world.engine.jobs)
+    world.engine.jobs.clear()
+    await world.sweep(60)
+    assert (await world.job(accepted.job.id)).misses == 1
+
+    world.engine.jobs.update(kept)
+    await world.sweep(60)
+
+    assert (await world.job(accepted.job.id)).misses == 0
+
+
+async def test_preemption_takes_a_running_job_back_to_queued(world: World) -> None:
+    accepted = await world.message(job_json())
+    name = world.engine.started[0]
+    for state in (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED):
+        world.engine.turn(name, state)
+        await world.sweep()
+        assert (await world.job(accepted.job.id)).state is state
+
+
+async def test_credentials_are_filled_in_at_submission_and_never_stored(world: World) -> None:
+    mounts = {
+        "azureBlobFileSystems": [{"accountName": "acct", "containerName": "data", "relativeMountPath": "data"}]
+    }
+    accepted = await world.message(job_json(mountVolumes=mounts))
+
+    assert accepted.job.state is JobState.QUEUED, accepted.job.problems
+    assert "storage-key" in str(world.engine.orders[0].document)
+    assert "storage-key" not in str(world.ledger.rows) + str(world.drops.answers)
+
+
+async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_the_engine(world: World) -> None:
+    secrets = [{"name": "TOKEN", "value": "canary-4711"}]
+    accepted = await world.message(job_json(secrets=secrets))
+
+    assert accepted.job.state is JobState.QUEUED, accepted.job.problems
+    assert "canary-4711" in str(world.engine.orders[0].document)
+    assert "canary-4711" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "sealed:v1:" in str(world.ledger.rows)
+
+
+async def test_an_idempotency_key_with_another_payload_is_refused(world: World) -> None:
+    from shared.errors import Misuse
+
+    await world.message({"spec": job_json(), "idempotencyKey": "k"}, "m1")
+    with pytest.raises(Misuse, match="another payload"):
+        await world.message({"spec": job_json(nodeCount=2), "idempotencyKey": "k"}, "m2")
+
+
+async def test_after_a_rejection_the_key_may_be_used_for_the_mended_document(world: World) -> None:
+    bad = await world.message({"spec": job_json(nodeCount=-1), "idempotencyKey": "k"}, "m1")
+    good = await world.message({"spec": job_json(), "idempotencyKey": "k"}, "m2")
+
+    assert bad.job.state is JobState.REJECTED
+    assert good.created
+    assert good.job.state is JobState.QUEUED
+    assert good.job.generation == 2
