@@ -24,15 +24,15 @@ _KEY_LENGTH = 255
 @blueprint.function_name("post_job")
 @blueprint.route("jobs", methods=["POST"])
 @told
-async def post_job(request: func.HttpRequest) -> func.HttpResponse:
+async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
     here = ports()
-    asked = read_request(_body(request), here.policy.limits)
-    key = request.headers.get("Idempotency-Key") or asked.key
+    asked = read_request(_body(req), here.policy.limits)
+    key = req.headers.get("Idempotency-Key") or asked.key
     if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     asked = dataclasses.replace(asked, key=None)
-    scope = f"http:{request.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
+    scope = f"http:{req.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
     accepted = await request_arrived(here, asked, door="http", scope=scope, key=key or f"once:{here.token()}")
     job = accepted.job
     if job.state is JobState.REJECTED:
@@ -53,9 +53,9 @@ async def post_job(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("get_jobs")
 @blueprint.route("jobs", methods=["GET"])
 @told
-async def get_jobs(request: func.HttpRequest) -> func.HttpResponse:
+async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &limit=50 &after=<next>."""
-    asked = request.params
+    asked = req.params
     page = await read.jobs(
         ports(), states=asked.get("state", ""), limit=asked.get("limit", "50"), after=asked.get("after")
     )
@@ -65,28 +65,28 @@ async def get_jobs(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("get_job")
 @blueprint.route("jobs/{id}", methods=["GET"])
 @told
-async def get_job(request: func.HttpRequest) -> func.HttpResponse:
+async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
-    return answer(read.shown((await read.job(ports(), request.route_params["id"])).job))
+    return answer(read.shown((await read.job(ports(), req.route_params["id"])).job))
 
 
 @blueprint.function_name("cancel_job")
 @blueprint.route("jobs/{id}/cancel", methods=["POST"])
 @told
-async def cancel_job(request: func.HttpRequest) -> func.HttpResponse:
+async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
-    stored = await cancel(ports(), request.route_params["id"])
+    stored = await cancel(ports(), req.route_params["id"])
     return answer(read.shown(stored.job), 200 if stored.job.state.terminal else 202)
 
 
 @blueprint.function_name("get_log")
 @blueprint.route("jobs/{id}/log", methods=["GET"])
 @told
-async def get_log(request: func.HttpRequest) -> func.HttpResponse:
+async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
-    asked = request.params
+    asked = req.params
     name, chunk, more = await read.log(
-        ports(), request.route_params["id"], asked.get("file"), asked.get("offset", "0")
+        ports(), req.route_params["id"], asked.get("file"), asked.get("offset", "0")
     )
     headers = {
         "Slipway-Next-Offset": str(chunk.next),
@@ -100,11 +100,11 @@ async def get_log(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("get_files")
 @blueprint.route("jobs/{id}/files", methods=["GET"])
 @told
-async def get_files(request: func.HttpRequest) -> func.HttpResponse:
+async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
-    asked = request.params
+    asked = req.params
     found = await read.files(
-        ports(), request.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", ".")
+        ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", ".")
     )
     listed = [
         {"name": f.name, "bytes": f.size, "modified": f.modified.isoformat() if f.modified else None}
@@ -116,10 +116,10 @@ async def get_files(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("validate")
 @blueprint.route("validate", methods=["POST"])
 @told
-async def validate(request: func.HttpRequest) -> func.HttpResponse:
+async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
     here = ports()
-    asked = read_request(_body(request), here.policy.limits)
+    asked = read_request(_body(req), here.policy.limits)
     key = hashlib.sha256(b"validate").hexdigest()
     prepared = prepare(here, asked.document, asked.envelope, asked.problems, key=key)
     found = [problem.as_dict() for problem in prepared.problems]
@@ -129,7 +129,7 @@ async def validate(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("get_clusters")
 @blueprint.route("clusters", methods=["GET"])
 @told
-async def get_clusters(request: func.HttpRequest) -> func.HttpResponse:
+async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     """Every configured cluster as it is now."""
     found = [
         {"name": view[0], "error": view[1]} if isinstance(view, tuple) else dataclasses.asdict(view)
@@ -141,14 +141,14 @@ async def get_clusters(request: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("health")
 @blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @told
-async def health(request: func.HttpRequest) -> func.HttpResponse:
+async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage answers; no details, because anybody may ask."""
     await ports().ledger.active(0)
     return answer({"status": "ok"})
 
 
-def _body(request: func.HttpRequest) -> bytes:
-    body: bytes = request.get_body()
+def _body(req: func.HttpRequest) -> bytes:
+    body: bytes = req.get_body()
     if not body.strip():
         raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
     return body

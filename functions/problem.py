@@ -55,9 +55,9 @@ def told(handler: Handler) -> Handler:
     """Turn what a handler raises into a problem document."""
 
     @functools.wraps(handler)
-    async def wrapped(request: func.HttpRequest) -> func.HttpResponse:
+    async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
         try:
-            return await handler(request)
+            return await handler(req)
         except Misuse as error:
             return problem(error.status, str(error), error.remedy)
         except EngineError as error:

@@ -43,6 +43,8 @@ class MemoryLedger:
         new += [] if job.state.terminal else [rows.active_row(job, self._shards)]
         new += [rows.notice_row(notice, self._shards)] if notice else []
         if _key(new[0]) in self.rows:
+            if (ours := self._ours(_key(new[0]), job.history[0].token)) is not None:
+                return ours
             raise Exists(job.id)
         self._write(new)
         return Stored(job, self._versions[_key(new[0])][0], None)

@@ -1,0 +1,219 @@
+"""One suite for the ledger port, over the table (Azurite) and memory."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from local.azurite import Azurite
+from shared.errors import Exists, Misconfigured
+from shared.events import Notice, notice_of
+from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
+from shared.memory import MemoryLedger
+from shared.ports import Change, Ledger, Seen
+from shared.storage.connection import Account, Connection
+from shared.storage.ledger import TableLedger
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TOKENS = (f"t{n}" for n in itertools.count())
+
+
+@pytest.fixture(params=["memory", "table"])
+async def ledger(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Ledger]:
+    if request.param == "memory":
+        yield MemoryLedger(lambda: datetime.now(UTC))
+        return
+    account = Account(Connection(storage.connection_string))
+    yield TableLedger(account, f"t{uuid.uuid4().hex[:20]}", 4)
+    await account.close()
+
+
+def make(key: str = "k", **fields: Any) -> Job:
+    given: dict[str, Any] = {
+        "id": job_id(key, 1),
+        "key": key,
+        "payload": "p",
+        "door": "queue",
+        "name": "n",
+        "experiment": "e",
+        "cluster": "dev",
+        "state": JobState.ACCEPTED,
+        "created": NOW,
+        "due": NOW,
+        "notify": (Subscriber(url="https://h.example.com/x", secret="default"),),
+        "target": Target(engine="batchai", cluster="dev", experiment="e", name="n-1", token="x.1"),
+        "history": (Entry(sequence=1, state=JobState.ACCEPTED, at=NOW, token=next(TOKENS)),),
+    }
+    return Job(**{**given, **fields})
+
+
+def moved(stored: Any, to: JobState, **changes: Any) -> Change:
+    transition = stored.job.move(to, now=NOW, token=next(TOKENS), **changes)
+    after = transition.after
+    notice = notice_of(
+        after, stored.job.state, entry=after.history[-1], source="urn:test", due=NOW, pull=False
+    )
+    return Change(stored, transition, notice)
+
+
+async def actives(ledger: Ledger) -> dict[str, JobState]:
+    return {row.job_id: row.state for n in range(ledger.shards) for row in await ledger.active(n)}
+
+
+async def undelivered(ledger: Ledger) -> list[Notice]:
+    later = NOW + timedelta(days=9)
+    return [notice for n in range(ledger.shards) for notice in await ledger.undelivered(n, later)]
+
+
+async def test_what_was_created_is_read_back_whole(ledger: Ledger) -> None:
+    job = make(labels={"team": "vision ü 💥"}, message="x" * 40_000)
+    spec = {"properties": {"text": "ü💥" * 40_000}}
+    await ledger.create(job, spec, None)
+
+    stored = await ledger.get(job.id)
+
+    assert stored is not None
+    assert stored.job == job
+    assert stored.stored is not None
+    assert await ledger.spec(job.id) == spec
+    assert await actives(ledger) == {job.id: JobState.ACCEPTED}
+
+
+async def test_a_second_record_with_the_same_id_is_refused(ledger: Ledger) -> None:
+    await ledger.create(make(), {}, None)
+    with pytest.raises(Exists):
+        await ledger.create(make(), {}, None)
+
+
+async def test_a_terminal_record_is_created_without_index_row(ledger: Ledger) -> None:
+    await ledger.create(make(state=JobState.REJECTED), None, None)
+    assert await actives(ledger) == {}
+
+
+async def test_a_missing_record_is_none(ledger: Ledger) -> None:
+    assert await ledger.get("j_missing") is None
+    assert await ledger.spec("j_missing") is None
+    assert await ledger.notice("j_missing", 1) is None
+
+
+async def test_a_transition_changes_record_index_and_outbox_together(ledger: Ledger) -> None:
+    stored = await ledger.create(make(), {}, None)
+    (queued,) = await ledger.commit([moved(stored, JobState.SUBMITTING)])
+    assert queued is not None
+    assert await actives(ledger) == {queued.job.id: JobState.SUBMITTING}
+
+    (failed,) = await ledger.commit([moved(queued, JobState.FAILED, message="why")])
+
+    assert failed is not None
+    assert await actives(ledger) == {}
+    (notice,) = await undelivered(ledger)
+    assert notice.type == "io.slipway.job.failed.v1"
+    assert await ledger.notice(notice.job_id, notice.sequence) == notice
+
+
+async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(ledger: Ledger) -> None:
+    stored = await ledger.create(make(), {}, None)
+    await ledger.commit([moved(stored, JobState.SUBMITTING)])
+
+    (late,) = await ledger.commit([moved(stored, JobState.FAILED)])
+
+    assert late is None
+    assert await actives(ledger) == {stored.job.id: JobState.SUBMITTING}
+    assert await undelivered(ledger) == []
+
+
+async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:
+    stored = await ledger.create(make(), {}, None)
+    change = moved(stored, JobState.SUBMITTING)
+    (first,) = await ledger.commit([change])
+    # Somebody else goes on before we ask again: our token stands in the history only.
+    assert first is not None
+    await ledger.commit([moved(first, JobState.QUEUED)])
+
+    (again,) = await ledger.commit([change])
+
+    assert again is not None
+    assert again.job.state is JobState.QUEUED
+
+
+async def test_our_own_creation_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:
+    job = make()
+    await ledger.create(job, {}, None)
+    again = await ledger.create(job, {}, None)
+    assert again.job == job
+
+
+async def test_many_changes_commit_in_bulk_and_one_conflict_spoils_no_other(ledger: Ledger) -> None:
+    stored = [await ledger.create(make(f"k{n}"), {}, None) for n in range(12)]
+    await ledger.commit([moved(stored[3], JobState.SUBMITTING)])
+
+    results = await ledger.commit([moved(one, JobState.FAILED) for one in stored])
+
+    assert [result is None for result in results] == [n == 3 for n in range(12)]
+    assert list(await actives(ledger)) == [stored[3].job.id]
+    assert len(await undelivered(ledger)) == 11
+
+
+async def test_a_settled_event_leaves_the_outbox_and_a_dead_one_is_kept(ledger: Ledger) -> None:
+    stored = await ledger.create(make(), {}, None)
+    await ledger.commit([moved(stored, JobState.FAILED)])
+    (notice,) = await undelivered(ledger)
+    receipt, hook = notice.targets
+
+    later = notice.model_copy(update={"due": NOW + timedelta(days=30)})
+    await ledger.settle(later)
+    assert await undelivered(ledger) == []
+    assert await ledger.notice(notice.job_id, notice.sequence) == later
+
+    done = (receipt.model_copy(update={"state": "delivered"}), hook.model_copy(update={"state": "dead"}))
+    settled = notice.model_copy(update={"targets": done})
+    await ledger.settle(settled)
+    await ledger.settle(settled)
+    assert await ledger.notice(notice.job_id, notice.sequence) is None
+    assert await ledger.dead() == [settled]
+
+
+async def test_jobs_are_listed_newest_first_in_pages(ledger: Ledger) -> None:
+    jobs = [make(f"k{n}", created=NOW + timedelta(seconds=n)) for n in range(7)]
+    for job in jobs:
+        await ledger.create(job, {}, None)
+    newest = [job.id for job in reversed(jobs)]
+
+    first = await ledger.find(states=None, limit=4, after=None)
+    second = await ledger.find(states=None, limit=4, after=first.next)
+
+    assert [job.id for job in first.jobs] == newest[:4]
+    assert [job.id for job in second.jobs] == newest[4:]
+    assert second.next is None
+
+
+async def test_jobs_are_found_by_state(ledger: Ledger) -> None:
+    await ledger.create(make("a", state=JobState.REJECTED), None, None)
+    await ledger.create(make("b"), {}, None)
+
+    page = await ledger.find(states=frozenset({JobState.REJECTED}), limit=5, after=None)
+
+    assert [job.key for job in page.jobs] == ["a"]
+
+
+async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
+    seen = Seen("scripts/a'b/ü|", {"x": "0x1"}, "j_1", 2, waiting=True)
+    await ledger.remember(seen)
+    assert await ledger.seen(seen.path) == seen
+    assert await ledger.seen("other|") is None
+    assert await ledger.all_seen() == {seen.path: seen}
+
+
+async def test_another_shard_count_is_refused(storage: Azurite) -> None:
+    account = Account(Connection(storage.connection_string))
+    name = f"t{uuid.uuid4().hex[:20]}"
+    await TableLedger(account, name, 4).active(0)
+
+    with pytest.raises(Misconfigured, match="4 shards"):
+        await TableLedger(account, name, 8).active(0)
+    await account.close()

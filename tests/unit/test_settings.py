@@ -1,0 +1,74 @@
+"""The settings: one table, one reader, one example file."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from shared.errors import Misconfigured
+from shared.settings import SETTINGS, Settings
+from shared.wiring import ConfiguredEngines, policy_of
+
+ROOT = Path(__file__).resolve().parents[2]
+CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
+
+
+def test_the_example_file_names_every_setting() -> None:
+    values = json.loads((ROOT / "local.settings.example.json").read_text())["Values"]
+    assert set(values) - {"AzureWebJobsStorage", "FUNCTIONS_WORKER_RUNTIME"} == set(SETTINGS)
+
+
+def test_the_operating_guide_names_every_setting() -> None:
+    text = (ROOT / "docs" / "operating.md").read_text()
+    assert [name for name in SETTINGS if f"`{name}`" not in text] == []
+
+
+def test_only_wiring_and_the_bindings_read_the_environment() -> None:
+    readers = set()
+    for path in [*ROOT.glob("shared/**/*.py"), *ROOT.glob("functions/*.py"), ROOT / "function_app.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv"):
+                readers.add(path.relative_to(ROOT).as_posix())
+    # A binding is fixed when the app is indexed, so functions/accept.py has to look at two settings itself.
+    assert readers == {"shared/wiring.py", "functions/accept.py"}
+
+
+def test_the_defaults_make_a_policy() -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
+    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
+    assert policy.completion.storage_account == "acct"
+    assert policy.limits.max_nodes == 100
+    assert policy.completion.cluster_id is not None
+    assert policy.completion.cluster_id.endswith("/workspaces/dev/clusters/dev-cluster-00")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SLIPWAY_SETTLE_SECONDS", "soon"),
+        ("SLIPWAY_SETTLE_SECONDS", "-1"),
+        ("SLIPWAY_SETTLE_SECONDS", "nan"),
+        ("SLIPWAY_NOTICES", "maybe"),
+        ("SLIPWAY_DEFAULT_NOTIFY", "[canary"),
+        ("SLIPWAY_SOURCE", "@Microsoft.KeyVault(SecretUri=https://canary)"),
+    ],
+)
+def test_a_wrong_value_is_an_error_that_names_the_setting(name: str, value: str) -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: value})
+    with pytest.raises(Misconfigured, match=name) as caught:
+        policy_of(settings, ConfiguredEngines(settings).clusters)
+    assert "canary" not in str(caught.value)
+
+
+def test_storage_may_be_reached_by_identity() -> None:
+    addresses = {
+        f"SLIPWAY_STORAGE__{kind}ServiceUri": f"https://acct.{kind}.core.windows.net"
+        for kind in ("blob", "queue", "table")
+    }
+    assert Settings(addresses).connection()[1] == "https://acct.blob.core.windows.net"
+    assert Settings(addresses).account() == ("acct", "")
+    with pytest.raises(Misconfigured, match="SLIPWAY_STORAGE"):
+        Settings({}).connection()
