@@ -39,7 +39,9 @@ async def _drop(world: World, *names: str, **bodies: bytes) -> list[Job]:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-async def test_a_folder_runs_once_it_is_complete_whatever_the_order(world: World, order: tuple[int, int]) -> None:
+async def test_a_folder_runs_once_it_is_complete_whatever_the_order(
+    world: World, order: tuple[int, int]
+) -> None:
     files = ("digits/run/job.json", "digits/run/train.py")
     (job,) = await _drop(world, *(files[i] for i in order))
 
@@ -69,7 +71,7 @@ async def test_a_look_leaves_a_younger_file_to_its_own_look(world: World) -> Non
     world.drops.upload("digits/run/job.json", JOB)
     world.drops.upload("digits/run/train.py", b"print(1)")
     await look(world.ports, "digits/run/")
-    (_, body, _), = world.queues.sent
+    ((_, body, _),) = world.queues.sent
     world.pass_time(3)
     world.drops.upload("digits/run/train.py", b"print(2)")
     world.queues.sent.clear()
@@ -145,7 +147,9 @@ async def test_a_template_never_runs_itself(world: World) -> None:
     assert world.engine.started == []
 
 
-async def test_several_scripts_under_a_template_without_pattern_are_a_question_to_the_person(world: World) -> None:
+async def test_several_scripts_under_a_template_without_pattern_are_a_question_to_the_person(
+    world: World,
+) -> None:
     await _drop(world, "digits/job.json", job=TEMPLATE)
     (job,) = await _drop(world, "digits/alice/helpers.py", "digits/alice/train.py")
 

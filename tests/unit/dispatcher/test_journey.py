@@ -165,7 +165,9 @@ async def test_preemption_takes_a_running_job_back_to_queued(world: World) -> No
 
 async def test_credentials_are_filled_in_at_submission_and_never_stored(world: World) -> None:
     mounts = {
-        "azureBlobFileSystems": [{"accountName": "acct", "containerName": "data", "relativeMountPath": "data"}]
+        "azureBlobFileSystems": [
+            {"accountName": "acct", "containerName": "data", "relativeMountPath": "data"}
+        ]
     }
     accepted = await world.message(job_json(mountVolumes=mounts))
 
@@ -174,7 +176,9 @@ async def test_credentials_are_filled_in_at_submission_and_never_stored(world: W
     assert "storage-key" not in str(world.ledger.rows) + str(world.drops.answers)
 
 
-async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_the_engine(world: World) -> None:
+async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_the_engine(
+    world: World,
+) -> None:
     secrets = [{"name": "TOKEN", "value": "canary-4711"}]
     accepted = await world.message(job_json(secrets=secrets))
 

@@ -1,0 +1,31 @@
+"""One shared host for each engine, and an account for tests that start hosts of their own."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from local.azurite import azurite
+from tests.contract.host.world import Host, Storage, missing_for, running, storage_of
+
+
+@pytest.fixture(scope="session", params=["runtime", "sdk"])
+def engine(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    if (reason := missing_for(name)) is not None:
+        pytest.skip(reason)
+    return name
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def storage(engine: str) -> AsyncIterator[Storage]:
+    """For hosts that a test starts; its cases run one after the other."""
+    async with azurite() as account, storage_of(account) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def host(engine: str) -> AsyncIterator[Host]:
+    """The shared host, with storage of its own; cases keep apart by what their messages say."""
+    async with azurite() as account, storage_of(account) as found, running(engine, found) as shared:
+        yield shared

@@ -1,0 +1,101 @@
+"""Blob triggers by container scan and by events; the same through both engines."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.contract.host.world import Host, eventually, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_new_blob_runs_the_function_and_its_path_fills_the_output(host: Host) -> None:
+    await host.storage.upload("drop", "a/b/one.txt", "hello")
+
+    assert await host.storage.take("done", lambda t: "one.txt" in t) == ["drop/a/b/one.txt:5:hello"]
+
+    async def copied() -> bool:
+        return await host.storage.read("copies", "a/b/one.upper") == "HELLO"
+
+    await eventually(copied, lambda: "copies/a/b/one.upper")
+
+
+async def test_a_blob_that_does_not_match_the_pattern_runs_nothing(host: Host) -> None:
+    await host.storage.upload("drop", "x/other.py", "no")
+    await host.storage.upload("drop", "x/match.txt", "yes")
+
+    await host.storage.take("done", lambda t: "match.txt" in t)
+
+    assert not [t for t in await host.storage.peek("done") if "other.py" in t]
+
+
+async def test_each_version_of_a_blob_runs_the_function_once(host: Host) -> None:
+    await host.storage.upload("drop", "v/twice.txt", "first")
+    await host.storage.take("done", lambda t: "twice.txt" in t and "first" in t)
+
+    await host.storage.upload("drop", "v/twice.txt", "second")
+    await host.storage.take("done", lambda t: "twice.txt" in t and "second" in t)
+
+    await host.storage.upload("drop", "v/marker.txt", "end")  # a later scan than any that could repeat one
+    await host.storage.take("done", lambda t: "marker.txt" in t)
+    assert not [t for t in await host.storage.peek("done") if "twice.txt" in t]
+
+
+async def test_a_blob_whose_function_fails_ends_in_the_poison_queue(host: Host) -> None:
+    await host.storage.upload("drop", "f/bad.txt", "fail")
+
+    [text] = await host.storage.take("webjobs-blobtrigger-poison", lambda t: "bad.txt" in t)
+
+    message = json.loads(text)
+    assert message["FunctionId"] == "Host.Functions.dropped"
+    assert (message["ContainerName"], message["BlobName"]) == ("drop", "f/bad.txt")
+    assert message["ETag"]
+
+
+async def test_an_event_grid_source_gets_events_that_the_host_makes(host: Host) -> None:
+    await host.storage.upload("events", "made.txt", "x")
+
+    assert await host.storage.take("done", lambda t: "made.txt" in t) == ["event:events/made.txt"]
+
+
+async def test_an_event_that_is_posted_runs_the_function(host: Host) -> None:
+    await host.storage.upload("events", "posted.txt", "x")
+    await host.storage.take("done", lambda t: "posted.txt" in t)
+    url = f"{host.storage.azurite.blob_url}/events/posted.txt"
+    event = {"eventType": "Microsoft.Storage.BlobCreated", "data": {"url": url}}
+
+    assert await _post(host, [event]) == (202, "")
+
+    assert await host.storage.take("done", lambda t: "posted.txt" in t) == ["event:events/posted.txt"]
+
+
+async def test_event_grid_s_validation_is_answered(host: Host) -> None:
+    event = {"eventType": "Microsoft.EventGrid.SubscriptionValidationEvent", "data": {"validationCode": "42"}}
+
+    status, body = await _post(host, [event])
+
+    assert (status, json.loads(body)) == (200, {"validationResponse": "42"})
+
+
+async def test_events_that_are_none_are_refused(host: Host) -> None:
+    assert (await _post(host, ["text"]))[0] == 400
+    assert (await _post(host, [{"eventType": "x"}], function="unknown"))[0] == 404
+
+
+async def test_a_host_that_starts_again_runs_nothing_twice(host: Host) -> None:
+    storage = host.storage
+    await storage.upload("drop", "r/old.txt", "old")
+    await storage.take("done", lambda t: "old.txt" in t)
+
+    async with running(host.engine, storage):
+        await storage.upload("drop", "r/new.txt", "new")
+        await storage.take("done", lambda t: "new.txt" in t)
+
+    assert not [t for t in await storage.peek("done") if "old.txt" in t]
+
+
+async def _post(host: Host, events: list[Any], function: str = "announced") -> tuple[int, str]:
+    address = f"{host.url}/runtime/webhooks/blobs?functionName=Host.Functions.{function}"
+    async with host.http.post(address, json=events) as response:
+        return response.status, await response.text()

@@ -1,0 +1,194 @@
+"""The host as a process: what it refuses to start with, where settings come from, how it ends."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.host.contract import EngineError, EngineName
+from local.host.pool import WorkerOptions, WorkerPool
+from local.process import ProcessError
+from tests.contract.host.world import APP, Storage, environment_of, eventually, python_for, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_HEAD = "import azure.functions as func\napp = func.FunctionApp()\n"
+_QUEUE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="AzureWebJobsStorage")\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        pytest.param(f"{_HEAD}{_QUEUE}def one(msg: dict) -> None: ...\n", "one.*dict", id="annotation"),
+        pytest.param(
+            f"{_HEAD}{_QUEUE}def one(msg, more) -> None: ...\n", "one.*more", id="unbound parameter"
+        ),
+        pytest.param(f"{_HEAD}{_QUEUE}def one() -> None: ...\n", "one.*msg", id="missing parameter"),
+        pytest.param(f"{_HEAD}application = app\n", "More than one FunctionApp", id="an alias of the app"),
+        pytest.param("x = 1\n", "Could not find top level function app", id="no app"),
+        pytest.param("import not_there_at_all\n", "not_there_at_all", id="missing module"),
+        pytest.param("def broken(:\n", "SyntaxError", id="syntax"),
+        pytest.param(
+            f"{_HEAD}{_QUEUE}def one(msg) -> None: ...\n{_QUEUE}def one(msg) -> None: ...\n",
+            "one",
+            id="duplicate name",
+        ),
+    ],
+)
+async def test_an_app_that_production_refuses_is_refused_here(
+    engine: EngineName, tmp_path: Path, code: str, named: str
+) -> None:
+    options = WorkerOptions(
+        app=_app(tmp_path, code),
+        engine=engine,
+        environment=dict(os.environ),
+        timeout=None,
+        python=python_for(engine) or sys.executable,
+    )
+
+    with pytest.raises(EngineError, match=named):
+        await WorkerPool(options, 1).start()
+
+
+async def test_the_place_in_the_app_is_shown_before_the_error(
+    engine: str, storage: Storage, tmp_path: Path
+) -> None:
+    code, output = await _refused(engine, storage, _app(tmp_path, "\n\nimport not_there_at_all\n"))
+
+    assert code == 2
+    assert_line(output, r"function_app\.py\", line 3")
+    assert_line(output, r"^error: ModuleNotFoundError: .*not_there_at_all")
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        (f"{_HEAD}{_QUEUE.replace('AzureWebJobsStorage', 'Other')}def one(msg) -> None: ...\n", "one.*Other"),
+        (
+            f"{_HEAD}{_QUEUE.replace(chr(34) + 'q' + chr(34), chr(34) + '%NAME%' + chr(34))}def one(msg): ...\n",
+            "NAME",
+        ),
+        (f'{_HEAD}@app.timer_trigger(arg_name="t", schedule="x y")\ndef one(t): ...\n', "one.*schedule"),
+        (f'{_HEAD}@app.route(route="a/{{b")\ndef one(req): ...\n', "one.*route"),
+    ],
+)
+async def test_a_binding_that_cannot_be_served_is_named(
+    engine: str, storage: Storage, tmp_path: Path, code: str, named: str
+) -> None:
+    output = await _refused(engine, storage, _app(tmp_path, code))
+
+    assert output[0] == 2
+    assert_line(output[1], rf"^error: .*{named}")
+    assert "Traceback" not in output[1]
+
+
+async def test_a_folder_without_host_json_is_refused(engine: str, storage: Storage, tmp_path: Path) -> None:
+    code, output = await _refused(engine, storage, tmp_path)
+
+    assert code == 2
+    assert_line(output, r"^error: .*host\.json: cannot be read")
+
+
+async def test_the_real_environment_wins_over_the_settings_file(
+    engine: str, storage: Storage, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"Values": {"FAN_QUEUE": "file", "ONLY_FILE": "from file"}}))
+    env = environment_of(storage, FAN_QUEUE="real", AzureFunctionsWebHost__hostid="settings")
+
+    async with running(engine, storage, arguments=["--settings", str(settings)], environment=env) as host:
+        values = []
+        for name in ("FAN_QUEUE", "ONLY_FILE"):
+            async with host.http.get(f"{host.url}/api/settings/{name}") as response:
+                values.append(await response.text())
+
+    assert values == ["real", "from file"]
+
+
+async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read(
+    engine: str, storage: Storage, tmp_path: Path
+) -> None:
+    app = _app(tmp_path, (APP / "function_app.py").read_text())
+    queues = {"maxPollingInterval": "00:00:00.2", "messageEncoding": "base64"}
+    (app / "host.json").write_text(json.dumps({"version": "2.0", "extensions": {"queues": queues}}))
+    encoded = base64.b64encode(b"coded").decode()
+    env = environment_of(storage, AzureFunctionsWebHost__hostid="base64")
+
+    async with running(engine, storage, app=app, environment=env) as host:
+        await storage.send("plain", "not base64!", encoded)
+        moved = await storage.take("plain-poison", lambda _: True)
+        [answer] = await storage.take("done", lambda t: t.startswith("cGxhaW4"))
+
+        assert moved == ["not base64!"]
+        assert base64.b64decode(answer) == b"plain:coded"
+        await host.process.line(r"moves to the queue plain-poison: it cannot be decoded")
+
+
+async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
+    engine: str, storage: Storage, tmp_path: Path
+) -> None:
+    app = _app(tmp_path, (APP / "function_app.py").read_text())
+    (app / "host.json").write_text(
+        json.dumps({"version": "2.0", "extensions": {"queues": {"messageEncoding": "none"}}})
+    )
+    env = environment_of(storage, AzureFunctionsWebHost__hostid="stopped")
+
+    async with running(engine, storage, app=app, arguments=["--grace", "2"], environment=env) as host:
+        await storage.send("work", '{"do":"nap","seconds":1}', '{"do":"nap","seconds":99}')
+
+        async def both_run() -> bool:
+            return sum("working on nap" in line for line in host.process.recent) == 2
+
+        await eventually(both_run, lambda: f"two naps in {host.process.recent}")
+        host.process.signal(signal.SIGTERM)
+        async with asyncio.timeout(15):
+            assert await host.process.wait() == 0
+
+    assert await storage.take("done", lambda t: "nap" in t)
+    assert await storage.take("work", lambda t: "99" in t)  # visible again, not in ten minutes
+
+
+async def test_several_workers_share_the_work(engine: str, storage: Storage) -> None:
+    env = environment_of(storage, FUNCTIONS_WORKER_PROCESS_COUNT="2", AzureFunctionsWebHost__hostid="two")
+
+    async with running(engine, storage, environment=env) as host:
+        await storage.send("work", '{"do":"crash","n":2}')
+        await storage.take("work-poison", lambda t: "crash" in t)
+        await host.process.line(r"worker [12] was restarted")
+        await storage.send("work", '{"do":"survived"}')
+        assert await storage.take("done", lambda t: "survived" in t)
+
+
+async def test_the_host_runs_an_app_in_its_own_process(engine: str, storage: Storage) -> None:
+    env = environment_of(storage, AzureFunctionsWebHost__hostid="inside")
+
+    async with running(engine, storage, arguments=["--in-process"], environment=env) as host:
+        assert await host.status("GET", "/api/items/5") == 200
+
+
+def assert_line(output: str, pattern: str) -> None:
+    assert any(re.search(pattern, line) for line in output.splitlines()), output
+
+
+def _app(folder: Path, code: str) -> Path:
+    (folder / "function_app.py").write_text(code)
+    (folder / "host.json").write_text('{"version": "2.0"}')
+    return folder
+
+
+async def _refused(engine: str, storage: Storage, app: Path) -> tuple[int, str]:
+    """Start a host that must not become ready: exit code and output."""
+    try:
+        async with running(engine, storage, app=app, environment=environment_of(storage)) as host:
+            raise AssertionError(f"the host started with {host.process.recent}")
+    except ProcessError as error:
+        text = str(error)
+    match = re.search(r"exit code (\d+)", text)
+    assert match, (text, python_for(engine), sys.executable)
+    return int(match[1]), text.replace("  | ", "")

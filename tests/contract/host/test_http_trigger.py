@@ -1,0 +1,99 @@
+"""HTTP triggers and the host's own endpoints; the same through both engines."""
+
+import pytest
+
+from tests.contract.host.world import Host, Storage, environment_of, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_route_parameters_and_query_reach_the_function(host: Host) -> None:
+    async with host.http.get(f"{host.url}/api/items/7/a%20b?q=1&q=2") as response:
+        assert response.status == 200
+        assert response.headers["X-Seen"] == "yes"
+        assert response.content_type == "application/json"
+        assert await response.json() == {"id": "7", "rest": "a b", "q": {"q": "1,2"}}
+
+
+async def test_an_optional_parameter_may_be_left_out(host: Host) -> None:
+    async with host.http.get(f"{host.url}/api/items/7") as response:
+        assert await response.json() == {"id": "7", "rest": None, "q": {}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/items/seven", 404),
+        ("GET", "/api/nothing", 404),
+        ("GET", "/items/7", 404),
+        ("POST", "/api/items/7", 404),
+        ("HEAD", "/api/items/7", 200),
+        ("OPTIONS", "/api/items/7", 204),
+        ("OPTIONS", "/api/nothing", 404),
+        ("GET", "/admin/nothing", 404),
+    ],
+)
+async def test_a_request_finds_its_function_or_404(host: Host, method: str, path: str, status: int) -> None:
+    assert await host.status(method, path) == status
+
+
+async def test_bytes_and_cookies_come_back_as_they_were(host: Host) -> None:
+    async with host.http.post(f"{host.url}/api/echo", data=b"\x00\xff{}") as response:
+        assert response.status == 201
+        assert await response.read() == b"\x00\xff{}"
+        assert sorted(response.cookies) == ["a", "b"]
+        assert response.cookies["a"]["httponly"]
+        assert response.cookies["b"]["max-age"] == "60"
+        assert response.cookies["b"]["samesite"] == "Lax"
+
+
+async def test_an_exception_is_an_empty_500(host: Host) -> None:
+    async with host.http.get(f"{host.url}/api/broken") as response:
+        assert response.status == 500
+        assert await response.read() == b""
+
+
+async def test_keys_are_not_asked_for_by_default(host: Host) -> None:
+    async with host.http.get(f"{host.url}/api/settings/FAN_QUEUE") as response:
+        assert (response.status, await response.text()) == (200, "fan")
+
+
+async def test_the_admin_endpoints_tell_the_state_and_the_functions(host: Host) -> None:
+    async with host.http.get(f"{host.url}/admin/host/status") as response:
+        status = await response.json()
+    async with host.http.get(f"{host.url}/admin/functions") as response:
+        functions = {f["name"]: f for f in await response.json()}
+
+    assert (status["id"], status["state"]) == ("conformance", "Running")
+    assert functions["switched_off"]["isDisabled"] is True
+    assert functions["item"]["invoke_url_template"] == f"{host.url}/api/items/{{id:int}}/{{rest?}}"
+    assert functions["work"]["config"]["bindings"][0]["type"] in ("queueTrigger", "queue")
+
+
+async def test_only_functions_that_are_not_http_run_by_hand(host: Host) -> None:
+    assert await host.fire("nobody") == 404
+    assert await host.fire("item") == 400
+    assert await host.fire("work", '{"do":"by hand"}') == 202
+    assert await host.storage.take("done", lambda t: "by hand" in t)
+
+
+async def test_keys_open_what_their_level_allows(engine: str, storage: Storage) -> None:
+    keys = {"LOCAL_HOST_FUNCTION_KEY": "of-functions", "LOCAL_HOST_MASTER_KEY": "of-all"}
+    env = environment_of(storage, **keys, **{"AzureFunctionsWebHost__hostid": "with-keys"})
+
+    async with running(engine, storage, arguments=["--enable-auth"], environment=env) as host:
+
+        async def status(path: str, header: str | None = None, method: str = "GET") -> int:
+            headers = {"x-functions-key": header} if header else {}
+            return await host.status(method, path, headers=headers)
+
+        assert await status("/api/items/1") == 200
+        assert await status("/api/echo", method="POST") == 401
+        assert await status("/api/echo", "of-functions", method="POST") == 201
+        assert await status("/api/echo?code=of-functions", method="POST") == 201
+        assert await status("/api/echo?code=of-functions", "wrong", method="POST") == 401
+        assert await status("/api/settings/FAN_QUEUE", "of-functions") == 401
+        assert await status("/api/settings/FAN_QUEUE", "of-all") == 200
+        assert await status("/admin/functions") == 401
+        assert await status("/admin/functions", "of-all") == 200
+        assert not [line for line in host.process.recent if "of-functions" in line or "of-all" in line]

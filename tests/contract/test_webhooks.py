@@ -1,0 +1,275 @@
+"""The webhook sender against real sockets: what arrives, what answers mean, and receivers that misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from standardwebhooks.webhooks import Webhook
+
+from tests.contract.webhook_world import (
+    BODY,
+    CANARY,
+    NOW,
+    SECRET,
+    Answer,
+    hang,
+    post,
+    receiver,
+    reply,
+    sender,
+)
+
+# What arrives
+
+
+async def test_the_receiver_gets_the_very_bytes_with_a_signature_that_verifies() -> None:
+    async with receiver(reply(200, body=b"thanks")) as there:
+        delivery = await post(there.url + "/%7Ea%2Fb;c/../d?token=x%20%41&z")
+
+    assert (delivery.outcome, delivery.status, delivery.detail) == ("delivered", 200, "2xx")
+    assert there.bodies == [BODY]
+    assert Webhook(SECRET).verify(there.bodies[0], there.headers())["id"] == "evt_abc"
+    assert there.heads[0].startswith("POST /hook/%7Ea%2Fb;c/../d?token=x%20%41&z HTTP/1.1\r\n")
+    assert there.headers()["host"] == f"127.0.0.1:{there.port}"
+    assert there.headers()["content-type"] == "application/cloudevents+json; charset=utf-8"
+    assert there.headers()["accept-encoding"] == "identity"
+    assert not {"cookie", "authorization", "proxy-authorization"} & there.headers().keys()
+
+
+async def test_a_second_attempt_has_the_same_id_and_bytes_and_a_time_of_its_own() -> None:
+    first = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    async with receiver(reply(503)) as there, sender() as one:
+        for minutes in (0, 5):
+            await one.post(there.url, "evt_abc", BODY, [SECRET], first + timedelta(minutes=minutes))
+
+    assert there.bodies == [BODY, BODY]
+    assert [there.headers(n)["webhook-id"] for n in (0, 1)] == ["evt_abc", "evt_abc"]
+    times = [int(there.headers(n)["webhook-timestamp"]) for n in (0, 1)]
+    assert times == [int(first.timestamp()), int(first.timestamp()) + 300]
+
+
+async def test_no_connection_and_no_cookie_is_kept_for_the_next_delivery() -> None:
+    answer = reply(204, "Set-Cookie: a=b; Path=/\r\nConnection: keep-alive\r\n")
+    async with receiver(answer) as there, sender() as one:
+        url = there.url.replace("127.0.0.1", "localhost")  # cookie jars take no cookie from a bare address
+        for _ in range(2):
+            await one.post(url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+
+    assert there.connections == 2
+    assert "cookie" not in there.headers()
+
+
+async def test_capital_letters_in_scheme_and_host_make_no_difference() -> None:
+    async with receiver(reply()) as there:
+        delivery = await post(there.url.replace("http://127.0.0.1", "HTTP://LocalHost"))
+
+    assert delivery.outcome == "delivered"
+
+
+async def test_a_closed_sender_opens_again() -> None:
+    async with receiver(reply()) as there, sender() as one:
+        await one.close()
+        await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+        await one.close()
+        delivery = await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+
+    assert delivery.outcome == "delivered"
+
+
+# What the answer means
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+async def test_any_2xx_is_success(status: int) -> None:
+    async with receiver(reply(status)) as there:
+        delivery = await post(there.url)
+
+    assert (delivery.outcome, delivery.status) == ("delivered", status)
+
+
+@pytest.mark.parametrize(
+    "status", [300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 415, 429, 500, 502, 503, 504, 599]
+)
+async def test_everything_else_is_tried_again(status: int) -> None:
+    async with receiver(reply(status, "Location: /elsewhere\r\n", body=b"secret of the receiver")) as there:
+        delivery = await post(there.url)
+
+    assert (delivery.outcome, delivery.status, delivery.detail) == ("retry", status, f"{status // 100}xx")
+    assert there.connections == 1
+
+
+async def test_410_ends_the_subscription() -> None:
+    async with receiver(reply(410, "Retry-After: 5\r\n")) as there:
+        delivery = await post(there.url)
+
+    assert (delivery.outcome, delivery.status, delivery.retry_after) == ("gone", 410, None)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("", None),
+        ("Retry-After: 120\r\n", 120),
+        (f"Retry-After: {format_datetime(NOW + timedelta(seconds=90), usegmt=True)}\r\n", 90),
+        ("Retry-After: 99999999\r\n", 86400),
+        ("Retry-After: whenever\r\n", None),
+    ],
+)
+async def test_the_receiver_may_ask_for_a_pause_in_both_forms(header: str, seconds: float | None) -> None:
+    async with receiver(reply(429, header)) as there, sender() as one:
+        delivery = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+
+    assert delivery.retry_after == seconds
+
+
+# Receivers that misbehave
+
+
+async def drip_headers(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-Slow: 1\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def repeat_100(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+def raw(data: bytes) -> Answer:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+
+    return answer
+
+
+@pytest.mark.parametrize("answer", [hang, repeat_100], ids=["hangs", "says 100 for ever"])
+async def test_a_receiver_that_never_answers_is_stopped_by_the_total_timeout(answer: Answer) -> None:
+    async with receiver(answer) as there:
+        delivery = await post(there.url, total_seconds=0.2)
+
+    assert (delivery.outcome, delivery.status, delivery.detail) == ("retry", None, "timeout")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        drip_headers,
+        raw(b""),
+        raw(b"SSH-2.0-OpenSSH_9.2\r\n"),
+        raw(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000 + b"\r\n\r\n"),
+        raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 50_000 + b"\r\n"),
+        raw(b"HTTP/1.1 2000 OK\r\n\r\n"),
+        raw(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+        raw(b"HTTP/1.1 200 OK\r\nX: \x00\r\n\r\n"),
+        raw(b"\x16\x03\x01\x02\x00"),
+        raw(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
+    ],
+)
+async def test_an_answer_that_is_no_answer_is_tried_again(answer: Answer) -> None:
+    async with receiver(answer) as there:
+        delivery = await post(there.url, total_seconds=0.5)
+
+    assert delivery.outcome == "retry"
+
+
+async def test_a_receiver_that_listens_no_more_is_tried_again() -> None:
+    async with receiver(reply()) as there:
+        pass
+
+    assert (await post(there.url)).detail == "ClientConnectorError"
+
+
+async def test_a_body_is_neither_unpacked_nor_read_to_its_end() -> None:
+    size, sent, cut = 256 * 1024 * 1024, 0, asyncio.Event()
+
+    async def bomb(writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        chunk = gzip.compress(b"\0" * 50_000_000)
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {size}\r\n\r\n".encode())
+        try:
+            while sent < size:
+                writer.write(chunk)
+                await writer.drain()
+                sent += len(chunk)
+        finally:
+            cut.set()
+
+    async with receiver(bomb) as there:
+        delivery = await post(there.url)
+        await asyncio.wait_for(cut.wait(), 20)
+
+    assert delivery.outcome == "delivered"
+    assert sent < size // 4  # what fits into the buffers of two sockets
+
+
+async def test_a_body_that_is_dripped_does_not_hold_the_sender() -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        await writer.drain()
+        await asyncio.sleep(3600)
+
+    async with receiver(drip) as there:
+        assert (await post(there.url, total_seconds=20)).outcome == "delivered"
+
+
+# Many at once
+
+
+async def test_four_at_once_go_to_one_receiver_and_others_are_not_delayed() -> None:
+    release, full = asyncio.Event(), asyncio.Event()
+
+    async def wait(writer: asyncio.StreamWriter) -> None:
+        if slow.active == 4:
+            full.set()
+        await release.wait()
+        await reply()(writer)
+
+    async with receiver(wait) as slow, receiver(reply()) as quick, sender() as one:
+        posts = [asyncio.create_task(one.post(slow.url, "evt_abc", BODY, [SECRET], NOW)) for _ in range(12)]
+        await asyncio.wait_for(full.wait(), 10)
+        other = await one.post(quick.url, "evt_abc", BODY, [SECRET], NOW)
+        held = slow.active
+        release.set()
+        outcomes = [delivery.outcome for delivery in await asyncio.gather(*posts)]
+
+    assert (other.outcome, held) == ("delivered", 4)
+    assert slow.busiest == 4
+    assert outcomes == ["delivered"] * 12
+
+
+async def test_those_who_wait_for_a_hanging_receiver_time_out_too_and_no_slot_is_lost() -> None:
+    async with receiver(hang) as there, sender(total_seconds=0.2) as one:
+        posts = (one.post(there.url, "evt_abc", BODY, [SECRET], NOW) for _ in range(9))
+        deliveries = await asyncio.gather(*posts)
+        there.answer = reply()
+        after = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+
+    assert {delivery.detail for delivery in deliveries} == {"timeout"}
+    assert after.outcome == "delivered"
+
+
+# Secrets
+
+
+async def test_no_secret_query_or_signature_reaches_a_log_or_a_repr(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    asyncio.get_running_loop().set_debug(True)
+    broken_answer = reply(500, "X: \x00\r\n", body=CANARY.encode())
+    async with receiver(broken_answer) as broken, receiver(hang) as slow, sender(total_seconds=0.2) as one:
+        urls = [broken.url, slow.url, "http://127.0.0.1:1/", f"https://user:{CANARY}@example.com/"]
+        deliveries = [await one.post(f"{u}?{CANARY}", "evt_abc", BODY, [SECRET], NOW) for u in urls]
+        seen = caplog.text + repr(deliveries) + repr(one) + str(vars(one))
+        signatures = [there.headers()["webhook-signature"] for there in (broken, slow)]
+
+    for word in (SECRET, SECRET.removeprefix("whsec_"), CANARY, *signatures):
+        assert word not in seen

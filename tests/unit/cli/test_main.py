@@ -1,0 +1,63 @@
+"""The command itself: quick help, one line for an expected failure, the version."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def slipway(
+    *arguments: str, code: str = "from cli.main import main; main()"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_help_names_the_commands_and_imports_none_of_them() -> None:
+    code = (
+        "import sys\n"
+        "from cli.main import main\n"
+        "try: main()\n"
+        "finally: print([name for name in ('pydantic', 'azure', 'aiohttp', 'shared') if name in sys.modules])"
+    )
+
+    ran = slipway("--help", code=code)
+
+    assert ran.returncode == 0, ran.stderr
+    assert {"validate", "version"} <= set(ran.stdout.split())
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    ran = slipway("version")
+
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(f"slipway {project['version']} (Python 3.")
+
+
+def test_a_failure_is_one_line_and_no_traceback() -> None:
+    code = (
+        "import cli.main\n"
+        "from cli.failure import Failure\n"
+        "@cli.main.app.command()\n"
+        "def break_down(): raise Failure('port 7071 is in use; stop what runs there')\n"
+        "cli.main.main()"
+    )
+
+    ran = slipway("break-down", code=code)
+
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert ran.stderr == "slipway: port 7071 is in use; stop what runs there\n"
+
+
+def test_the_exit_code_of_validate_reaches_the_shell(tmp_path: Path) -> None:
+    ran = slipway("validate", str(tmp_path / "missing.json"))
+
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr

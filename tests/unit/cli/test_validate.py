@@ -1,0 +1,129 @@
+"""`slipway validate`: every problem with its file, place and remedy, and an honest exit code."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.validate import run
+
+JOB: dict[str, Any] = {
+    "properties": {
+        "nodeCount": 2,
+        "customToolkitSettings": {"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/train.py"},
+        "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/logs",
+    }
+}
+
+
+def written(folder: Path, name: str, document: Any) -> str:
+    path = folder / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return str(path)
+
+
+def with_changes(**changes: Any) -> dict[str, Any]:
+    return {"properties": JOB["properties"] | changes}
+
+
+def test_a_good_job_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, "job.json", JOB)
+
+    assert run([file]) == 0
+
+    assert capsys.readouterr().out == f"{file}: valid\n"
+
+
+def test_each_problem_names_its_file_code_place_and_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "job.json", with_changes(nodeCuont=2, nodeCount="2"))
+
+    assert run([file]) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    problems = [line for line in lines if line.startswith(f"{file}: error ")]
+    assert [line.removeprefix(f"{file}: ").split(": ")[0] for line in problems] == [
+        "error SW011 /properties/nodeCount",
+        "error SW012 /properties/nodeCuont",
+    ]
+    assert 'did you mean "nodeCount"' in "\n".join(lines)
+    assert sum(line.startswith("    ") for line in lines) == len(problems)
+    assert lines[-1] == f"{file}: 2 errors"
+
+
+def test_text_that_is_not_json_is_a_problem_without_a_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "job.json", "{'properties': 1}")
+
+    assert run([file]) == 1
+
+    assert capsys.readouterr().out.startswith(f"{file}: error SW003: ")
+
+
+def test_one_bad_file_of_several_is_enough_for_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = written(tmp_path, "good.json", JOB)
+    missing = str(tmp_path / "missing.json")
+
+    assert run([missing, good]) == 1
+
+    out = capsys.readouterr().out
+    assert f"{missing}: error: cannot be read: No such file or directory" in out
+    assert f"{good}: valid" in out
+
+
+def test_warnings_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, "job.json", with_changes(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs"))
+
+    assert run([file]) == 0
+
+    assert capsys.readouterr().out.splitlines()[-1] == f"{file}: 1 warning"
+
+
+def test_a_dash_reads_standard_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-"], io.BytesIO(json.dumps(JOB).encode())) == 0
+
+    assert capsys.readouterr().out == "standard input: valid\n"
+
+
+def test_the_spec_of_a_message_is_checked_in_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "message.json", {"name": "a b", "spec": with_changes(nodeCount=0)})
+
+    assert run([file]) == 1
+
+    out = capsys.readouterr().out
+    assert f"{file}: error SW061 /name: " in out
+    assert f"{file}: error SW013 /spec/properties/nodeCount: " in out
+
+
+def test_a_slipway_json_is_an_envelope_without_a_job(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "slipway.json", {"name": "mnist", "spec": JOB})
+
+    assert run([file]) == 1
+
+    assert f"{file}: error SW060 /spec: " in capsys.readouterr().out
+
+
+def test_a_template_stands_for_the_script_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
+    template = with_changes(customToolkitSettings=None, pyTorchSettings=settings)
+    del template["properties"]["customToolkitSettings"]
+    folder = tmp_path / "digits"
+    folder.mkdir()
+    (folder / "learn.py").touch()
+    file = written(folder, "job.json", template)
+
+    assert run([file]) == 0
+
+    assert capsys.readouterr().out == f"{file}: valid\n"

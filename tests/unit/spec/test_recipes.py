@@ -1,0 +1,72 @@
+"""The official recipes pass as they are, except for what is really wrong in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from shared.spec import Defaults, complete, read, validate
+from shared.spec.schema import job_schema
+from tests.unit.spec.jobs import CLUSTER
+
+RECIPES = Path(os.environ.get("SLIPWAY_RECIPES", Path(__file__).parents[4] / "shared" / "recipes"))
+FILES = sorted(RECIPES.glob("*/job.json"))
+DEFAULTS = Defaults(
+    cluster_id=CLUSTER,
+    storage_account="devstoreaccount1",
+    drop_container="drop",
+    drop_account="devstoreaccount1",
+)
+#: It uses an input directory that it does not have.
+REALLY_WRONG = {
+    "TensorFlow-GPU-Distributed": [
+        ("SW044", "/properties/tensorFlowSettings/masterCommandLineArgs"),
+        ("SW044", "/properties/tensorFlowSettings/workerCommandLineArgs"),
+    ]
+}
+#: It writes to a share of the cluster, of which nothing is known here.
+CLUSTER_MOUNTS = {
+    "CNTK-GPU-BrainScript": [
+        ("SW034", "/properties/stdOutErrPathPrefix"),
+        ("SW034", "/properties/inputDirectories/0/path"),
+        ("SW034", "/properties/inputDirectories/1/path"),
+        ("SW034", "/properties/outputDirectories/0/pathPrefix"),
+    ]
+}
+
+recipes = pytest.mark.parametrize(
+    "file", FILES or [None], ids=[file.parent.name for file in FILES] or ["none"]
+)
+
+
+def _document(file: Path | None) -> tuple[str, dict[str, Any]]:
+    if file is None:
+        pytest.skip(
+            "the official recipes are not beside this checkout; SLIPWAY_RECIPES may name their folder"
+        )
+    document, problems = read(file.read_bytes())
+    assert document is not None, problems
+    return file.parent.name, document
+
+
+@recipes
+def test_a_recipe_passes_once_it_is_completed(file: Path | None) -> None:
+    name, document = _document(file)
+
+    completed, _ = complete(document, DEFAULTS)
+    _, problems = validate(completed)
+
+    expected = REALLY_WRONG.get(name, []) + CLUSTER_MOUNTS.get(name, [])
+    assert [(found.code, found.pointer) for found in problems] == expected
+
+
+@recipes
+def test_a_recipe_fits_the_published_schema_before_it_is_completed(file: Path | None) -> None:
+    _, document = _document(file)
+
+    jsonschema.Draft202012Validator(job_schema()).validate(json.loads(json.dumps(document)))
