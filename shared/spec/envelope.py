@@ -30,7 +30,7 @@ MAX_SUBSCRIPTIONS = 5
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
-_LABEL_VALUE = re.compile(r"[^\x00-\x1f\x7f]{0,256}")
+_LABEL_VALUE = re.compile(r"[^\t\r\n]{0,256}")
 _KEY = re.compile(r"[\x21-\x7e]{1,256}")
 _BLOB = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
 _URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
@@ -44,7 +44,7 @@ class Subscription(Model):
     url: Annotated[Text, Field(repr=False)]
     #: The name of a configured secret, not the secret.
     secret: str | None = None
-    events: Annotated[Items[EventName], Field(min_length=1)] = TERMINAL_EVENTS
+    events: Items[EventName] = TERMINAL_EVENTS
 
 
 class Envelope(Model):
@@ -144,7 +144,7 @@ def _labels(root: Node) -> Iterator[Problem]:
         if not _LABEL.fullmatch(key):
             yield problem("SW062", step(labels.pointer, key), f"{shown(key)} cannot be the name of a label")
         elif isinstance(value, str) and not _LABEL_VALUE.fullmatch(value):
-            message = f"the value of the label {shown(key)} is too long or has control characters"
+            message = f"the value of the label {shown(key)} is too long or has line breaks"
             yield problem("SW062", step(labels.pointer, key), message)
 
 
@@ -157,6 +157,11 @@ def _notify(root: Node) -> Iterator[Problem]:
         url, secret = receiver.at("url"), receiver.at("secret")
         if url.text and not _is_address(url.text):
             yield problem("SW064", url.pointer, "url is not the address of a webhook")
+        if receiver.at("events").value == []:
+            message = "events is empty, so this receiver would be told nothing"
+            yield problem(
+                "SW015", receiver.at("events").pointer, message, "name an event, or leave events out"
+            )
         if secret.text is None:
             continue
         if secret.text.startswith(_SIGNING_KEYS) or not _NAME.fullmatch(secret.text):

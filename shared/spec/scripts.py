@@ -37,7 +37,8 @@ def script_pattern(document: JsonObject) -> str | None:
 
 def with_script(text: str, *, script: str | None, folder: str | None) -> str:
     """The text with its placeholders filled in, as far as the names are known and plain."""
-    below = plain_path(folder) if folder else ""
+    top = (folder or "").strip("/")
+    below = plain_path(top) if top else ""
     if folder is not None and below is not None:
         text = text.replace(_FOLDER, _mounted(below))
     if script is not None and below is not None and plain_path(script):

@@ -148,5 +148,8 @@ def _normal(key: str) -> str:
 
 
 def _without_embedded(text: str) -> str:
-    text = _USER.sub(rf"\1{MASK}@", _QUERY.sub(rf"\1?{MASK}", text))
-    return _EMBEDDED.sub(lambda found: f"{found[1]}={MASK}", text)
+    if "?" in text:
+        text = _QUERY.sub(rf"\1?{MASK}", text)
+    if "@" in text:
+        text = _USER.sub(rf"\1{MASK}@", text)
+    return _EMBEDDED.sub(lambda found: f"{found[1]}={MASK}", text) if "=" in text else text

@@ -51,7 +51,7 @@ def _problem(model: type[BaseModel], document: Any, detail: ErrorDetails, *, sug
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         return problem("SW013", pointer, f"{name} has to be {bound}")
-    if kind in ("string_too_short", "too_short"):
+    if kind == "string_too_short":
         return problem("SW015", pointer, f"{name} must not be empty")
     if kind == "string_too_long":
         return problem("SW015", pointer, f"{name} may have at most {context['max_length']} characters")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,7 +9,6 @@ JsonObject: TypeAlias = dict[str, Any]
 
 #: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
 _LONGEST_STEP = 100
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 class Node(NamedTuple):
@@ -68,8 +66,15 @@ def shown(text: str, longest: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control, direction and lone surrogate characters written as escapes."""
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """The text with everything that does not print (controls, direction marks, …) written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def walk(document: Any) -> Iterator[Node]:

@@ -64,7 +64,7 @@ def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, .
 
 
 def _without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
-    """One finding for one mistake: a placeholder also has the wrong form, a value of the wrong shape all flaws."""
+    """One finding for one mistake: what is a placeholder or of the wrong type breaks other rules too."""
     left = {found.pointer for found in ruled if found.code == "SW046"}
     shaped = {found.pointer for found in shape} - left
     return [

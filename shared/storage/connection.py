@@ -95,12 +95,19 @@ class Account:
 def _options() -> Mapping[str, Any]:
     from azure.core.pipeline.policies import AsyncRetryPolicy
 
-    retry = AsyncRetryPolicy(
-        retry_total=4,
-        retry_backoff_factor=0.4,
-        retry_backoff_max=10,
-        retry_on_methods=frozenset({"HEAD", "GET", "PUT", "DELETE", "OPTIONS", "POST", "PATCH", "MERGE"}),
-    )
+    class Retry(AsyncRetryPolicy):
+        async def send(self, request: Any) -> Any:
+            # What the storage pipelines leave to their own retry policy: consumed, and given back on the answer.
+            options = request.context.options
+            mode = options.pop("location_mode", "primary")
+            for name in ("hosts", "retry_to_secondary", "retry_hook"):
+                options.pop(name, None)
+            response = await super().send(request)
+            response.http_response.location_mode = mode
+            return response
+
+    methods = frozenset({"HEAD", "GET", "PUT", "DELETE", "OPTIONS", "POST", "PATCH", "MERGE"})
+    retry = Retry(retry_total=4, retry_backoff_factor=0.4, retry_backoff_max=10, retry_on_methods=methods)
     return {"retry_policy": retry, "connection_timeout": 5, "read_timeout": 15}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
@@ -20,6 +21,9 @@ _ROOTED = re.compile(
     r"(?P<rest>/[A-Za-z0-9_./-]*)?",
     re.ASCII,
 )
+
+#: Each finding costs a search for a better name; nobody reads more of one text.
+_MOST_IN_ONE_TEXT = 20
 
 
 def plain_paths(context: Context) -> Iterator[Problem]:
@@ -45,7 +49,8 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
         if found:
             yield from _mounted(context, node, found, in_command=False)
     for node in (*context.commands(), *context.environment_values()):
-        for found in _ROOTED.finditer(node.text or ""):
+        places = {found[0]: found for found in _ROOTED.finditer(node.text or "")}
+        for found in islice(places.values(), _MOST_IN_ONE_TEXT):
             yield from _mounted(context, node, found, in_command=True)
     for node in context.prefixes():
         text = node.text or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
@@ -12,6 +13,8 @@ from shared.spec.suggest import did_you_mean
 from shared.spec.tree import Node, shown
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
+#: Each finding costs a search for a better name; nobody reads more of one text.
+_MOST_IN_ONE_TEXT = 20
 _INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
 
 #: What the service set, documented or seen in recipes and on nodes.
@@ -51,9 +54,9 @@ def variables(context: Context) -> Iterator[Problem]:
     own = _names(context)
     nodes = [*context.files(), *context.commands(), *context.inputs(), *context.prefixes()]
     for node in (*nodes, *context.environment_values()):
-        for name in dict.fromkeys(_USED.findall(node.text or "")):
-            if name in own or name in inputs or name in outputs:
-                continue
+        used = dict.fromkeys(_USED.findall(node.text or ""))
+        undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
+        for name in islice(undefined, _MOST_IN_ONE_TEXT):
             yield from _undefined(node, name, inputs, outputs)
 
 
