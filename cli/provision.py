@@ -45,8 +45,8 @@ class Step:
 
 async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
     """Yield each step as it is done. Safe to repeat. Raises the SDKs' errors and Misconfigured."""
-    string, *addresses = settings.connection()
-    account = Account(Connection(string, *addresses, settings.text("AZURE_CLIENT_ID")))
+    string, blob, queue, table = settings.connection()
+    account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
     try:
         async for step in _storage(settings, plan, account):
             yield step
@@ -91,7 +91,11 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
         share = service.get_share_client(plan.share)
         for kind, name, create in (
             ("share", plan.share, share.create_share),
-            ("directory", f"{plan.share}/{plan.scripts}", share.get_directory_client(plan.scripts).create_directory),
+            (
+                "directory",
+                f"{plan.share}/{plan.scripts}",
+                share.get_directory_client(plan.scripts).create_directory,
+            ),
         ):
             try:
                 await create()
@@ -115,20 +119,22 @@ async def _batchai(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
     cluster = settings.text("SLIPWAY_CLUSTER")
     client = connect(where)
     try:
-        for kind, name, found, create in (
-            ("workspace", workspace, client.workspaces.get(group, workspace),
-             lambda: client.workspaces.begin_create(group, workspace, {"location": plan.location}, polling_interval=1)),
-            ("cluster", cluster, client.clusters.get(group, workspace, cluster),
-             lambda: client.clusters.begin_create(
-                 group, workspace, cluster, plan.cluster or _cluster(settings, plan), polling_interval=1)),
-        ):  # fmt: skip
+        for kind, resources, names, body in (
+            ("workspace", client.workspaces, (group, workspace), {"location": plan.location}),
+            (
+                "cluster",
+                client.clusters,
+                (group, workspace, cluster),
+                plan.cluster or _cluster(settings, plan),
+            ),
+        ):
             try:
-                await found
+                await resources.get(*names)
             except ResourceNotFoundError:
-                await (await create()).result()
-                yield Step(kind, name, created=True)
+                await (await resources.begin_create(*names, body, polling_interval=1)).result()
+                yield Step(kind, names[-1], created=True)
             else:
-                yield Step(kind, name, created=False)
+                yield Step(kind, names[-1], created=False)
     finally:
         await client.close()
 
@@ -160,7 +166,11 @@ def _cluster(settings: Settings, plan: Plan) -> dict[str, Any]:
             }
         ],
     }
-    scale = {"minimumNodeCount": plan.minimum, "maximumNodeCount": plan.maximum, "initialNodeCount": plan.minimum}
+    scale = {
+        "minimumNodeCount": plan.minimum,
+        "maximumNodeCount": plan.maximum,
+        "initialNodeCount": plan.minimum,
+    }
     return {
         "properties": {
             "vmSize": plan.vm_size,

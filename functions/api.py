@@ -15,6 +15,7 @@ from shared.errors import Misuse
 from shared.job import JobState
 from shared.message import read_request
 from shared.prepare import prepare
+from shared.view import whole
 from shared.wiring import ports
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -45,9 +46,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
             receipt=f"runs/{job.receipt}/receipt.json",
         )
     headers = {"Location": f"/api/jobs/{job.id}"}
-    return answer(
-        {**read.shown(job), "notes": list(accepted.notes)}, 202 if accepted.created else 200, headers
-    )
+    return answer({**whole(job), "notes": list(accepted.notes)}, 202 if accepted.created else 200, headers)
 
 
 @blueprint.function_name("get_jobs")
@@ -59,7 +58,7 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     page = await read.jobs(
         ports(), states=asked.get("state", ""), limit=asked.get("limit", "50"), after=asked.get("after")
     )
-    return answer({"jobs": [read.shown(job) for job in page.jobs], "next": page.next})
+    return answer({"jobs": [whole(job) for job in page.jobs], "next": page.next})
 
 
 @blueprint.function_name("get_job")
@@ -67,7 +66,7 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
-    return answer(read.shown((await read.job(ports(), req.route_params["id"])).job))
+    return answer(whole((await read.job(ports(), req.route_params["id"])).job))
 
 
 @blueprint.function_name("cancel_job")
@@ -76,7 +75,7 @@ async def get_job(req: func.HttpRequest) -> func.HttpResponse:
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
     stored = await cancel(ports(), req.route_params["id"])
-    return answer(read.shown(stored.job), 200 if stored.job.state.terminal else 202)
+    return answer(whole(stored.job), 200 if stored.job.state.terminal else 202)
 
 
 @blueprint.function_name("get_log")

@@ -7,12 +7,14 @@ delivery of one event, after whatever crash, carries one id and one body.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from shared.cloudevents import cloud_event, event_id
 from shared.job import Entry, Job, JobState
+from shared.view import summary
 
 #: The outbox target that rewrites the receipt; every terminal event has it, so that a crash never leaves a
 #: drop without its answer.
@@ -74,14 +76,14 @@ def notice_of(
         return None
     type_ = f"io.slipway.job.{entry.state.value}.v1"
     identity = event_id(job.id, entry.sequence, type_)
-    body = cloud_event(
-        id=identity,
-        source=source,
-        type=type_,
-        subject=f"jobs/{job.id}",
-        time=entry.at,
-        data=_data(job, previous, entry),
+    event = partial(
+        cloud_event, id=identity, source=source, type=type_, subject=f"jobs/{job.id}", time=entry.at
     )
+    data = _data(job, previous, entry)
+    try:
+        body = event(data=data)
+    except ValueError:  # too large: what a person wrote goes, the facts stay
+        body = event(data={name: value for name, value in data.items() if name not in ("problems", "labels")})
     return Notice(
         job_id=job.id,
         sequence=entry.sequence,
@@ -94,24 +96,15 @@ def notice_of(
 
 
 def _data(job: Job, previous: JobState | None, entry: Entry) -> dict[str, Any]:
-    data: dict[str, Any] = {
+    data = {
+        **summary(job),
         "jobId": job.id,
-        "name": job.name,
-        "experiment": job.experiment,
-        "cluster": job.cluster,
-        "door": job.door,
         "state": entry.state.value,
-        "previousState": previous.value if previous else None,
         "sequence": entry.sequence,
-        "attempt": job.attempt,
-        "reason": job.reason.value if job.reason else None,
         "message": job.message[:2000],
-        "exitCode": job.exit_code,
-        "createdAt": job.created.isoformat(),
-        "startedAt": job.started.isoformat() if job.started else None,
-        "endedAt": job.ended.isoformat() if job.ended else None,
-        "receipt": f"runs/{job.receipt}/receipt.json",
-        "labels": job.labels,
-        "problems": list(job.problems[:10]),
     }
-    return {name: value for name, value in data.items() if value not in (None, "", {}, [])}
+    if previous is not None:
+        data["previousState"] = previous.value
+    if job.problems:
+        data["problems"] = list(job.problems[:10])
+    return {name: value for name, value in data.items() if value != ""}

@@ -156,13 +156,18 @@ class Seal(Protocol):
         """The value. Raises Misconfigured when the key does not fit."""
 
 
+#: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good.
+Outcome = Literal["delivered", "retry", "gone", "refused"]
+
+
 @dataclass(frozen=True)
 class Posted:
-    """How one POST went. `detail` never holds a body, an address or a query."""
+    """How one POST went, in words that may be shown: no body, no resolved address, no query."""
 
-    outcome: Literal["delivered", "retry", "gone", "refused"]
+    outcome: Outcome
     status: int | None
     detail: str
+    #: Seconds, at most a day; None when the receiver asked for nothing.
     retry_after: float | None
     milliseconds: int
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from shared.errors import EngineError, Misuse, NotFound
-from shared.job import Job, JobState, Stored
+from shared.job import JobState, Stored
 from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
 
 #: Bytes of a log in one answer.
@@ -79,29 +79,6 @@ async def clusters(ports: Ports) -> list[ClusterView | tuple[str, str]]:
             return name, str(error)
 
     return list(await asyncio.gather(*(one(name) for name in ports.engines.clusters)))
-
-
-def shown(job: Job) -> dict[str, Any]:
-    """A job as the API tells it; no token, no secret."""
-    body = job.model_dump(
-        mode="json",
-        exclude={"key", "payload", "history", "target", "misses", "missed_at", "due", "notify"},
-        exclude_none=True,
-    )
-    body["engine"] = job.target.model_dump(exclude={"token"}) if job.target else None
-    body["notify"] = [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify]
-    body["history"] = [
-        {
-            "sequence": e.sequence,
-            "state": e.state.value,
-            "at": e.at.isoformat(),
-            "attempt": e.attempt,
-            **({"reason": e.reason.value} if e.reason else {}),
-            **({"note": e.note} if e.note else {}),
-        }
-        for e in job.history
-    ]
-    return {name: value for name, value in body.items() if value not in (None, "", {}, [])}
 
 
 def _target(stored: Stored) -> Any:

@@ -13,14 +13,14 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from shared import webhook_url
 from shared.addresses import is_public
 from shared.backoff import parse_retry_after
 from shared.cloudevents import CONTENT_TYPE
+from shared.ports import Outcome, Posted
 from shared.signing import signature_headers
 
 if TYPE_CHECKING:
@@ -29,22 +29,6 @@ if TYPE_CHECKING:
 
 #: Bytes of an answer that are held in memory; its body is never looked at.
 _READ_LIMIT = 4096
-
-
-Outcome = Literal["delivered", "retry", "gone", "refused"]
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """How one attempt ended, in words that may be shown: no body, no resolved address, no query."""
-
-    #: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good.
-    outcome: Outcome
-    status: int | None
-    detail: str
-    #: Seconds, at most a day; None when the receiver asked for nothing.
-    retry_after: float | None
-    milliseconds: int
 
 
 class WebhookSender:
@@ -68,7 +52,7 @@ class WebhookSender:
 
     async def post(
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
-    ) -> Delivery:
+    ) -> Posted:
         """Make one signed attempt. `now` becomes the signed timestamp.
 
         Whatever the network and the receiver do is an outcome; only an id or a secret that cannot be signed
@@ -76,7 +60,7 @@ class WebhookSender:
         """
         problem = webhook_url.refusal(url, self._policy)
         if problem is not None:
-            return Delivery("refused", None, problem, None, 0)
+            return Posted("refused", None, problem, None, 0)
         headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
         started = time.perf_counter()
         status, retry_after = None, None
@@ -89,7 +73,7 @@ class WebhookSender:
                 retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
         except _expected_errors() as error:
             outcome, detail = _failure(error)
-        return Delivery(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
+        return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
 
     async def close(self) -> None:
         """Close the connections; safe to repeat."""

@@ -95,9 +95,9 @@ class Account:
 def _options() -> Mapping[str, Any]:
     from azure.core.pipeline.policies import AsyncRetryPolicy
 
-    class Retry(AsyncRetryPolicy):
+    class Retry(AsyncRetryPolicy[Any, Any]):
         async def send(self, request: Any) -> Any:
-            # What the storage pipelines leave to their own retry policy: consumed, and given back on the answer.
+            # What the storage pipelines leave to their own retry policy to take, and expect on the answer.
             options = request.context.options
             mode = options.pop("location_mode", "primary")
             for name in ("hosts", "retry_to_secondary", "retry_hook"):

@@ -164,7 +164,11 @@ async def test_a_name_server_that_hangs_is_stopped_by_the_connect_timeout(dialle
             return []
 
     delivery = await post(
-        "https://hooks.example.com/", policy=UrlPolicy(), resolver=Hanging([]), connect_seconds=0.1
+        "https://hooks.example.com/",
+        policy=UrlPolicy(),
+        resolver=Hanging([]),
+        connect_seconds=0.1,
+        total_seconds=3600,
     )
 
     assert (delivery.outcome, delivery.detail, dialled) == ("retry", "timeout", [])

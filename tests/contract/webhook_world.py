@@ -15,7 +15,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from shared.cloudevents import cloud_event
 from shared.webhook_url import UrlPolicy
-from shared.webhooks import Delivery, WebhookSender
+from shared.ports import Posted
+from shared.webhooks import WebhookSender
 
 SECRET = "whsec_Q2FuYXJ5NFNlY3JldENhbmFyeTRTZWNyZXQ0NDQ0"
 CANARY = "Canary4Query"
@@ -140,7 +141,7 @@ async def sender(policy: UrlPolicy = LOCAL, **options: Any) -> AsyncIterator[Web
         await one.close()
 
 
-async def post(url: str, *, policy: UrlPolicy = LOCAL, **options: Any) -> Delivery:
+async def post(url: str, *, policy: UrlPolicy = LOCAL, **options: Any) -> Posted:
     async with sender(policy, **options) as one:
         # A sender without its own limit would hang here for ever; let the test fail instead.
         return await asyncio.wait_for(one.post(url, "evt_abc", BODY, [SECRET], datetime.now(UTC)), 30)

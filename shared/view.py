@@ -1,0 +1,83 @@
+"""A job as people see it: in the API, in events and in receipts, with the same names everywhere. Pure.
+
+Nothing here is secret: no token, no key, no sealed value, and no value of a setting.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from shared.job import Entry, Job
+
+
+def summary(job: Job) -> dict[str, Any]:
+    """What a job is and where it is."""
+    return _without_nothing(
+        {
+            "name": job.name,
+            "experiment": job.experiment,
+            "cluster": job.cluster,
+            "door": job.door,
+            "state": job.state.value,
+            "reason": job.reason.value if job.reason else None,
+            "message": job.message,
+            "exitCode": job.exit_code,
+            "attempt": job.attempt,
+            "cancelRequested": job.cancel or None,
+            "labels": dict(job.labels),
+            "createdAt": _time(job.created),
+            "startedAt": _time(job.started),
+            "endedAt": _time(job.ended),
+            "receipt": f"runs/{job.receipt}/receipt.json",
+        }
+    )
+
+
+def whole(job: Job) -> dict[str, Any]:
+    """A job with its history, its problems and those who asked to be told."""
+    return {
+        "id": job.id,
+        **summary(job),
+        **_without_nothing(
+            {
+                "generation": job.generation,
+                "engine": job.target.model_dump(exclude={"token"}) if job.target else None,
+                "drop": _drop(job),
+                "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],
+                "problems": list(job.problems),
+                "history": [_entry(entry) for entry in job.history],
+            }
+        ),
+    }
+
+
+def _drop(job: Job) -> dict[str, Any] | None:
+    if job.drop is None:
+        return None
+    files = [
+        {"name": name, "sha256": digest, "etag": job.drop.etags.get(name)}
+        for name, digest in sorted(job.drop.files.items())
+    ]
+    return {"container": job.drop.container, "folder": job.drop.folder, "files": files}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return _without_nothing(
+        {
+            "sequence": entry.sequence,
+            "state": entry.state.value,
+            "at": _time(entry.at),
+            "attempt": entry.attempt,
+            "reason": entry.reason.value if entry.reason else None,
+            "note": entry.note,
+        }
+    )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+def _without_nothing(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value not in (None, "", {}, [])}
