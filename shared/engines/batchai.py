@@ -7,6 +7,7 @@ models, which cost eight times more. Every error of the SDK crosses the border i
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -141,7 +142,8 @@ class BatchAIEngine:
             raw_response_hook=lambda response: answers.append(response.http_response),
         )
         answer = answers[-1]
-        return dict(answer.json()) if answer.status_code == 200 and answer.text() else None
+        text = answer.text()
+        return dict(json.loads(text)) if answer.status_code == 200 and text else None
 
     async def _get(self, target: Target) -> dict[str, Any]:
         path = f"{self._workspace.id}/experiments/{target.experiment}/jobs/{target.name}"

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
-from shared.spec.suggest import did_you_mean
+from shared.spec.suggest import Suggestions
 from shared.spec.tree import shown, step
 
 _EXPECTED = {
@@ -21,28 +21,29 @@ _EXPECTED = {
     "model_type": "an object",
     "bool_type": "true or false",
 }
-#: More suggestions than anyone reads; each costs a comparison with all known names.
-_MOST_SUGGESTIONS = 100
 
 
 def shape_problems(model: type[BaseModel], document: Any, error: ValidationError) -> list[Problem]:
     """One problem for each finding. `error` came of validating the document with the model."""
     details = error.errors(include_url=False, include_input=False)
+    suggestions = Suggestions()
     return [
-        _problem(model, document, detail, suggest=index < _MOST_SUGGESTIONS)
-        for index, detail in enumerate(details)
+        _problem(model, document, detail, suggestions)
+        for detail in details
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
 
 
-def _problem(model: type[BaseModel], document: Any, detail: ErrorDetails, *, suggest: bool) -> Problem:
+def _problem(
+    model: type[BaseModel], document: Any, detail: ErrorDetails, suggestions: Suggestions
+) -> Problem:
     loc = tuple(part for part in detail["loc"] if part != "[key]")
     pointer, kind, context = _pointer(loc), detail["type"], detail.get("ctx", {})
     name = _name(loc)
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        hint = did_you_mean(str(loc[-1]), _names_at(model, loc[:-1])) if suggest else ""
+        hint = suggestions.did_you_mean(str(loc[-1]), _names_at(model, loc[:-1]))
         return problem("SW012", pointer, f"unknown property {name}{hint}")
     if kind in _EXPECTED:
         return _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from shared.spec.limits import Limits
 from shared.spec.mounts import MOUNT_LISTS
 from shared.spec.problem import Problem
+from shared.spec.rules.mounted import Mounted
+from shared.spec.suggest import Suggestions
 from shared.spec.toolkits import TOOLKITS
 from shared.spec.tree import Node
 
@@ -34,6 +37,17 @@ class Context:
     clusters: Collection[str] | None = None
     #: Storage accounts whose key is known at submission; None while that is unknown.
     accounts: Collection[str] | None = None
+    suggestions: Suggestions = field(default_factory=Suggestions)
+
+    @cached_property
+    def job_mounted(self) -> Mounted:
+        """The mounts of the job itself."""
+        return Mounted(path for mount in self.mounts() if (path := mount.at("relativeMountPath").text))
+
+    @cached_property
+    def cluster_mounted(self) -> Mounted | None:
+        """The mounts of the cluster; None while they are unknown."""
+        return None if self.cluster_mounts is None else Mounted(self.cluster_mounts)
 
     def toolkits(self) -> list[Node]:
         """The toolkit blocks that are there, in document order; one in a valid job."""

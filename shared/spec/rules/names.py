@@ -10,7 +10,6 @@ from shared.spec.problem import Problem
 from shared.spec.rules.container import is_arm_id
 from shared.spec.rules.context import Context
 from shared.spec.secrets import looks_secret_variable
-from shared.spec.suggest import did_you_mean
 from shared.spec.tree import Node, shown
 
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
@@ -31,7 +30,7 @@ def cluster(context: Context) -> Iterator[Problem]:
     elif node.text.lower() not in {known.lower() for known in context.clusters}:
         names = [known.rpartition("/")[2] for known in context.clusters]
         name = node.text.rpartition("/")[2]
-        message = f"no cluster {shown(name)} is configured{did_you_mean(name, names)}"
+        message = f"no cluster {shown(name)} is configured{context.suggestions.did_you_mean(name, names)}"
         remedy = f"write one of: {', '.join(sorted(names))}" if names else "ask the operator to configure one"
         yield problem("SW047", node.pointer, message, remedy)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
-from shared.spec.suggest import did_you_mean
+from shared.spec.rules.mounted import Mounted
 from shared.spec.tree import Node, shown
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
@@ -76,34 +76,24 @@ def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: 
     root = found["name"] or found["braced"] or _CLUSTER_ROOT
     path = (found["rest"] or "").strip("/")
     of_job = root == _JOB_ROOT
-    mounts = _job_mounts(context) if of_job else context.cluster_mounts
-    if mounts is None:
+    mounted = context.job_mounted if of_job else context.cluster_mounted
+    if mounted is None:
         if path and not in_command:
             yield problem("SW034", node.pointer, f"it is not known whether the cluster mounts {shown(path)}")
-    elif not _covered(path, mounts, or_above=in_command):
-        message, remedy = _missing(context, path, mounts, of_job=of_job)
+    elif not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
+        message, remedy = _missing(context, path, mounted, of_job=of_job)
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         yield problem("SW033", node.pointer, message, remedy, "warning" if in_command else "error")
 
 
-def _missing(context: Context, path: str, mounts: Collection[str], *, of_job: bool) -> tuple[str, str | None]:
+def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:
     owner = "the job" if of_job else "the cluster"
     if not path:
         return f"the mount root itself is on no mount of {owner}", None
     first = path.partition("/")[0]
-    others = (context.cluster_mounts or ()) if of_job else _job_mounts(context)
+    other = context.cluster_mounted if of_job else context.job_mounted
     remedy = None
-    if _covered(path, others):
+    if other and other.covers(path):
         remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
-    return f"{owner} mounts nothing at {shown(first)}{did_you_mean(first, mounts)}", remedy
-
-
-def _job_mounts(context: Context) -> list[str]:
-    paths = (mount.at("relativeMountPath").text for mount in context.mounts())
-    return [path.strip("/") for path in paths if path]
-
-
-def _covered(path: str, mounts: Collection[str], *, or_above: bool = False) -> bool:
-    if or_above and (not path or any(mount.startswith(f"{path}/") for mount in mounts)):
-        return True
-    return any(path == mount or path.startswith(f"{mount}/") for mount in mounts)
+    hint = context.suggestions.did_you_mean(first, mounted.paths)
+    return f"{owner} mounts nothing at {shown(first)}{hint}", remedy

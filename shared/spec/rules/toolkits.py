@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
-from shared.spec.suggest import did_you_mean
+from shared.spec.suggest import Suggestions
 from shared.spec.toolkits import TOOLKITS
 from shared.spec.tree import Node, shown
 
@@ -33,7 +33,7 @@ def languages(context: Context) -> Iterator[Problem]:
             continue
         name = block.pointer.rpartition("/")[2]
         if name == "cntkSettings":
-            yield from _cntk(block)
+            yield from _cntk(block, context.suggestions)
         elif name == "caffeSettings":
             yield from _config_or_script(block)
         elif name == "customToolkitSettings":
@@ -43,12 +43,12 @@ def languages(context: Context) -> Iterator[Problem]:
 def backend(context: Context) -> Iterator[Problem]:
     """The communication backend, in any case: recipes write `gloo`."""
     node = context.properties.at("pyTorchSettings", "communicationBackend")
-    yield from _one_of(node, "communicationBackend", _BACKENDS)
+    yield from _one_of(node, "communicationBackend", _BACKENDS, context.suggestions)
 
 
-def _cntk(block: Node) -> Iterator[Problem]:
+def _cntk(block: Node, suggestions: Suggestions) -> Iterator[Problem]:
     written = block.at("languageType")
-    yield from _one_of(written, "languageType", _LANGUAGES)
+    yield from _one_of(written, "languageType", _LANGUAGES, suggestions)
     language = (written.text or "").lower()
     if language == "brainscript":
         yield from _excluded(block, _PYTHON, "languageType is BrainScript")
@@ -80,7 +80,8 @@ def _required(block: Node, name: str) -> Iterator[Problem]:
         yield problem("SW023", node.pointer, f"{name} is missing", f"add {name}")
 
 
-def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> Iterator[Problem]:
+def _one_of(node: Node, name: str, allowed: tuple[str, ...], suggestions: Suggestions) -> Iterator[Problem]:
     if node.text is not None and node.text.lower() not in {value.lower() for value in allowed}:
         values = " or ".join(shown(value) for value in allowed)
-        yield problem("SW014", node.pointer, f"{name} has to be {values}{did_you_mean(node.text, allowed)}")
+        hint = suggestions.did_you_mean(node.text, allowed)
+        yield problem("SW014", node.pointer, f"{name} has to be {values}{hint}")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypeAlias
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
-from shared.spec.suggest import did_you_mean
 from shared.spec.tree import Node, shown
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
 #: Each finding costs a search for a better name; nobody reads more of one text.
 _MOST_IN_ONE_TEXT = 20
+#: Names of variables, in document order.
+_Ids: TypeAlias = dict[str, None]
 _INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
 
 #: What the service set, documented or seen in recipes and on nodes.
-KNOWN_VARIABLES = frozenset(
+KNOWN_VARIABLES: _Ids = dict.fromkeys(
     f"AZ_BATCHAI_{name}"
     for name in (
         "CLUSTER_NAME",
@@ -57,26 +59,26 @@ def variables(context: Context) -> Iterator[Problem]:
         used = dict.fromkeys(_USED.findall(node.text or ""))
         undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
         for name in islice(undefined, _MOST_IN_ONE_TEXT):
-            yield from _undefined(node, name, inputs, outputs)
+            yield from _undefined(context, node, name, inputs, outputs)
 
 
-def _undefined(node: Node, name: str, inputs: set[str], outputs: set[str]) -> Iterator[Problem]:
+def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _Ids) -> Iterator[Problem]:
     for prefix, known, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
         if name.startswith(prefix):
-            wanted = name.removeprefix(prefix)
-            hint = did_you_mean(name, known)
-            message = f"${name[:80]} is used, but the job has no {kind} directory {shown(wanted)}{hint}"
-            remedy = f'add {{"id": {shown(wanted)}, …}} to {kind}Directories, or correct the name'
+            wanted = shown(name.removeprefix(prefix))
+            hint = context.suggestions.did_you_mean(name, known)
+            message = f"${name[:80]} is used, but the job has no {kind} directory {wanted}{hint}"
+            remedy = f'add {{"id": {wanted}, …}} to {kind}Directories, or correct the name'
             yield problem("SW044", node.pointer, message, remedy)
             return
     if name not in KNOWN_VARIABLES and not name.startswith("AZ_BATCHAI_PREV_OUTPUT_"):
-        message = f"nothing sets ${name[:80]}{did_you_mean(name, KNOWN_VARIABLES)}"
-        yield problem("SW045", node.pointer, message)
+        hint = context.suggestions.did_you_mean(name, KNOWN_VARIABLES)
+        yield problem("SW045", node.pointer, f"nothing sets ${name[:80]}{hint}")
 
 
-def _ids(context: Context, name: str, prefix: str) -> set[str]:
+def _ids(context: Context, name: str, prefix: str) -> _Ids:
     ids = (entry.at("id").text for entry in context.properties.at(name).each())
-    return {prefix + text for text in ids if text}
+    return dict.fromkeys(prefix + text for text in ids if text)
 
 
 def _names(context: Context) -> set[str]:

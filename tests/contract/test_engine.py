@@ -1,0 +1,244 @@
+"""One suite for the engine port, over memory and over Batch AI (the emulator, by the real SDK)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from cli.provision import Plan, provision
+from local.azurite import Azurite
+from local.process import child
+from shared.engines.batchai import BatchAIEngine
+from shared.engines.batchai_client import Workspace
+from shared.engines.memory import MemoryEngine
+from shared.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
+from shared.job import JobState, Reason, Target
+from shared.ports import Engine, Observation, Order
+from shared.settings import Settings
+
+CLUSTER = "dev-cluster-00"
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@dataclass
+class Rig:
+    """An engine, and how a job is made to end on it."""
+
+    engine: Engine
+    cluster_id: str
+    memory: MemoryEngine | None = None
+
+    def order(self, command: str, *, name: str | None = None, token: str = "t.1") -> Order:
+        target = Target(
+            engine="x",
+            cluster=CLUSTER,
+            experiment="exp",
+            name=name or f"n-{uuid.uuid4().hex[:12]}",
+            token=token,
+        )
+        properties = {
+            "cluster": {"id": self.cluster_id},
+            "nodeCount": 1,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            "customToolkitSettings": {"commandLine": command},
+            "environmentVariables": [{"name": "SLIPWAY_TOKEN", "value": token}],
+        }
+        return Order(target, {"properties": properties})
+
+    def ends(
+        self, target: Target, state: JobState, reason: Reason | None = None, code: int | None = None
+    ) -> None:
+        """In memory the test is the cluster; a real one needs no help."""
+        if self.memory is not None:
+            self.memory.turn(target.name, state, reason=reason, exit_code=code)
+            self.memory.output = {"stdout.txt": b"one\ntwo\n"}
+
+    async def until(self, target: Target, wanted: Callable[[Observation], bool]) -> Observation:
+        async with asyncio.timeout(30):
+            while not wanted(seen := await self.engine.see(target)):
+                await asyncio.sleep(0.1)
+        return seen
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def settings(storage: Azurite, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Settings]:
+    data: Path = tmp_path_factory.mktemp("batchai")
+    command = [sys.executable, "-m", "local.batchai", "--data", str(data), "--provisioning-seconds", "0"]
+    options = ["--storage-connection-string", storage.connection_string, "--leaving-seconds", "0"]
+    async with child([*command, *options], name="emulator") as emulator:
+        url = (await emulator.line(r"ready (\S+)"))[1]
+        connection = f"{storage.connection_string}FileEndpoint={url}/devstoreaccount1;"
+        found = Settings({"SLIPWAY_STORAGE": connection, "SLIPWAY_BATCHAI_URL": url})
+        async for _ in provision(found, Plan(maximum=2)):
+            pass
+        yield found
+
+
+def _workspace(settings: Settings, name: str = "dev") -> Workspace:
+    return Workspace(
+        settings.text("SLIPWAY_BATCHAI_URL"), settings.text("SLIPWAY_SUBSCRIPTION"),
+        settings.text("SLIPWAY_RESOURCE_GROUP"), name,
+    )  # fmt: skip
+
+
+@pytest_asyncio.fixture(params=["memory", "batchai"], loop_scope="session")
+async def rig(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[Rig]:
+    if request.param == "memory":
+        memory = MemoryEngine()
+        yield Rig(memory, "id", memory)
+        return
+    workspace = _workspace(settings)
+    engine = BatchAIEngine(workspace)
+    yield Rig(engine, workspace.cluster_id(CLUSTER))
+    await engine.close()
+
+
+async def _both_ways(rig: Rig, target: Target) -> tuple[Observation, Observation]:
+    return await rig.engine.see(target), (await rig.engine.status(CLUSTER, [target]))[target.name]
+
+
+async def test_a_job_runs_and_succeeds(rig: Rig) -> None:
+    order = rig.order("echo one; echo two")
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+
+    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+
+    assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
+    one, bulk = await _both_ways(rig, order.target)
+    assert one == bulk
+
+
+async def test_a_job_that_fails_says_why(rig: Rig) -> None:
+    order = rig.order("exit 3")
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.FAILED, Reason.USER, 3)
+
+    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+
+    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 3)
+
+
+async def test_submitting_again_with_the_same_token_is_success_and_starts_nothing(rig: Rig) -> None:
+    order = rig.order("sleep 30")
+    await rig.engine.submit(order)
+    await rig.engine.submit(order)
+
+    assert not (await rig.engine.see(order.target)).state.terminal
+    await rig.engine.cancel(order.target)
+
+
+async def test_a_name_that_belongs_to_another_job_is_never_overwritten(rig: Rig) -> None:
+    order = rig.order("sleep 30")
+    await rig.engine.submit(order)
+    with pytest.raises(Conflict):
+        await rig.engine.submit(rig.order("sleep 31", name=order.target.name, token="other.1"))
+    await rig.engine.cancel(order.target)
+
+
+async def test_submitting_again_after_the_end_starts_nothing(rig: Rig) -> None:
+    order = rig.order("true")
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+    await rig.until(order.target, lambda seen: seen.state.terminal)
+
+    await rig.engine.submit(order)
+
+    assert (await rig.engine.see(order.target)).state is JobState.SUCCEEDED
+
+
+async def test_cancel_ends_a_job_and_may_be_repeated(rig: Rig) -> None:
+    order = rig.order("sleep 30")
+    await rig.engine.submit(order)
+    await rig.engine.cancel(order.target)
+
+    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.engine.cancel(order.target)
+
+    assert (seen.state, seen.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+
+
+async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig: Rig) -> None:
+    target = rig.order("true").target
+    assert await rig.engine.status(CLUSTER, [target]) == {}
+    with pytest.raises(NotFound):
+        await rig.engine.see(target)
+    await rig.engine.cancel(target)
+
+
+async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
+    order = rig.order("echo one; echo two")
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+    await rig.until(order.target, lambda seen: seen.state.terminal)
+
+    first = await rig.engine.log(order.target, "stdout.txt", 0, 4)
+    rest = await rig.engine.log(order.target, "stdout.txt", first.next, 100)
+    end = await rig.engine.log(order.target, "stdout.txt", rest.next, 100)
+
+    assert (first.data, rest.data, end.data) == (b"one\n", b"two\n", b"")
+    assert end.next == 8
+    assert "stdout.txt" in {file.name for file in await rig.engine.files(order.target, "stdouterr")}
+    with pytest.raises(NotFound):
+        await rig.engine.log(order.target, "missing.txt", 0, 10)
+
+
+async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:
+    view = await rig.engine.nodes(CLUSTER)
+    assert view.name == CLUSTER
+    assert view.minimum == 0
+
+
+async def test_a_toolkit_that_the_cluster_cannot_run_is_rejected_with_its_place(settings: Settings) -> None:
+    workspace = _workspace(settings)
+    engine = BatchAIEngine(workspace)
+    order = Rig(engine, workspace.cluster_id(CLUSTER)).order("true")
+    properties = order.document["properties"]
+    del properties["customToolkitSettings"]
+    properties["caffeSettings"] = {"configFilePath": "x"}
+
+    with pytest.raises(Rejected, match="caffe"):
+        await engine.submit(order)
+    await engine.close()
+
+
+async def test_a_missing_cluster_or_workspace_is_ours_to_mend(settings: Settings) -> None:
+    for workspace, cluster in ((_workspace(settings, "nowhere"), CLUSTER), (_workspace(settings), "nowhere")):
+        engine = BatchAIEngine(workspace)
+        with pytest.raises(Misconfigured):
+            await engine.submit(Rig(engine, workspace.cluster_id(cluster)).order("true"))
+        await engine.close()
+
+
+async def test_a_service_that_is_not_there_is_transient() -> None:
+    engine = BatchAIEngine(Workspace("http://127.0.0.1:9", "s", "g", "w"))
+    target = Rig(engine, "x").order("true").target
+    with pytest.raises(Transient):
+        await engine.status(CLUSTER, [target])
+    await engine.close()
+
+
+async def test_plain_http_beyond_this_machine_is_refused() -> None:
+    engine = BatchAIEngine(Workspace("http://batchai.example.com", "s", "g", "w"))
+    with pytest.raises(Misconfigured, match="https"):
+        await engine.nodes(CLUSTER)
+
+
+async def test_many_jobs_are_listed_page_by_page(settings: Settings) -> None:
+    engine = BatchAIEngine(_workspace(settings))
+    rig = Rig(engine, _workspace(settings).cluster_id(CLUSTER))
+    orders = [rig.order("true") for _ in range(5)]
+    for order in orders:
+        await engine.submit(order)
+
+    seen = await engine.status(CLUSTER, [order.target for order in orders])
+
+    assert set(seen) == {order.target.name for order in orders}
+    await engine.close()
