@@ -1,7 +1,7 @@
 """provision: create what a deployment needs, on whatever the settings point at; what is there stays as it is.
 
-Storage containers, queues and the ledger's table; a share for logs with a directory for scripts; the Batch AI
-workspace; a cluster that starts at no nodes and scales by itself, with the share and the data container mounted.
+Storage containers, queues and the ledger's table; a share for logs with a directory for scripts; the
+workspace; a cluster that starts at no nodes and scales by itself, with the share and the data mounted.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Rig:
 
     async def until(self, target: Target, wanted: Callable[[Observation], bool]) -> Observation:
         async with asyncio.timeout(30):
-            while not wanted(seen := await self.engine.see(target)):
+            while not wanted(seen := await self.engine.see(target)):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
         return seen
 
