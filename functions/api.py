@@ -120,7 +120,7 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
     here = ports()
     asked = read_request(_body(req), here.policy.limits)
     key = hashlib.sha256(b"validate").hexdigest()
-    prepared = prepare(here, asked.document, asked.envelope, asked.problems, key=key)
+    prepared = prepare(here, asked.document, asked.envelope, asked.problems, key=key, at=asked.at)
     found = [problem.as_dict() for problem in prepared.problems]
     return answer({"valid": prepared.valid, "problems": found, "notes": list(prepared.notes)})
 

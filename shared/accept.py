@@ -63,6 +63,7 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
         arrived.request.envelope,
         arrived.request.problems,
         key=key,
+        at=arrived.request.at,
         script=arrived.script,
         folder=arrived.drop.folder if arrived.drop else None,
     )

@@ -11,7 +11,8 @@ from shared.errors import Misuse
 from shared.folder import parent
 from shared.message import Arrival, Foreign, Look, Message, Request, digest, read_message
 from shared.ports import Ports
-from shared.spec import Problem, read
+from shared.refusals import refused
+from shared.spec import read
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +64,14 @@ async def _fetched(ports: Ports, request: Request) -> Request:
     try:
         data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
     except Misuse as error:
-        problem = Problem("SW107", "/specBlob", str(error), error.remedy)
+        problem = refused("SW106", "/specBlob", str(error), error.remedy)
         return replace(request, problems=(*request.problems, problem))
     if data is None:
-        problem = Problem(
-            "SW107", "/specBlob", f"there is no blob {reference[:200]}", "upload it first, then send again"
-        )
+        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
         return replace(request, problems=(*request.problems, problem))
     document, problems = read(data, ports.policy.limits)
     # The content belongs to the payload: the same message with another blob behind it is another request.
     payload = digest([request.payload, digest(document)])
-    return replace(request, document=document, payload=payload, problems=(*request.problems, *problems))
+    return replace(
+        request, document=document, payload=payload, at="", problems=(*request.problems, *problems)
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from shared.ports import Blob, Ports
+from shared.refusals import refused
 from shared.spec import JsonObject, Problem, complete, read, script_pattern, scripts_wanted
 
 JOB_FILE = "job.json"
@@ -90,8 +91,8 @@ def _of_template(
         # Running somebody's helper module as a job would be worse than asking.
         names = ", ".join(PurePosixPath(b.name).name for b in scripts)
         problems = (
-            Problem(
-                "SW106",
+            refused(
+                "SW105",
                 "",
                 f"{len(scripts)} files of the folder match {pattern!r}: {names}",
                 f"say in {job.blob.name} which one runs, e.g. <SLIPWAY_SCRIPT:train*.py>, "

@@ -55,6 +55,8 @@ class Request:
     payload: str
     key: str | None = None
     problems: tuple[Problem, ...] = ()
+    #: where the document stands in what was sent: "/spec" in an envelope
+    at: str = ""
 
 
 Message = Arrival | Look | Foreign | Request
@@ -158,4 +160,5 @@ def _request(document: dict[str, Any], payload: str) -> Request:
     envelope, problems = read_envelope(document)
     if envelope is None:
         return Request(Envelope(), None, payload, problems=problems)
-    return Request(envelope, envelope.spec, payload, key=envelope.idempotency_key, problems=problems)
+    key = envelope.idempotency_key
+    return Request(envelope, envelope.spec, payload, key=key, problems=problems, at="/spec")

@@ -12,19 +12,21 @@ from typing import Any
 from shared.errors import Misconfigured
 from shared.job import Subscriber
 from shared.ports import Cluster, Ports
+from shared.refusals import refused
 from shared.spec import (
     Envelope,
+    JobSpec,
+    JsonObject,
     Problem,
     Subscription,
     complete,
+    has_errors,
     redact,
     replace_secrets,
     secret_pointers,
     validate,
 )
 from shared.webhook_url import refusal, shown
-
-JsonObject = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Prepared:
     @property
     def valid(self) -> bool:
         """Whether the job may run."""
-        return self.document is not None and not any(p.severity == "error" for p in self.problems)
+        return self.document is not None and not has_errors(self.problems)
 
 
 def prepare(
@@ -51,10 +53,14 @@ def prepare(
     problems: tuple[Problem, ...],
     *,
     key: str,
+    at: str = "",
     script: str | None = None,
     folder: str | None = None,
 ) -> Prepared:
-    """Complete, validate and check one request. Never raises on bad input."""
+    """Complete, validate and check one request. Never raises on bad input.
+
+    `at` is where the document stands in what was sent ("/spec" in an envelope).
+    """
     subscribers, notify_problems = _subscribers(ports, envelope, key)
     found = [*problems, *notify_problems]
     if document is None:
@@ -63,16 +69,19 @@ def prepare(
     if folder is None:
         defaults = replace(defaults, drop_container=None)
     completed, notes = complete(document, defaults, script=script, folder=folder, cluster=envelope.cluster)
-    cluster, cluster_problems = _cluster_of(ports, completed)
-    found += cluster_problems
+    cluster = _cluster_of(ports, completed)
     spec, spec_problems = validate(
-        completed, cluster_mounts=cluster.mounts if cluster else None, limits=ports.policy.limits
+        completed,
+        cluster_mounts=cluster.mounts if cluster else None,
+        clusters={name: known.id for name, known in ports.engines.clusters.items()},
+        accounts=ports.account_keys.keys() or None,
+        limits=ports.policy.limits,
     )
-    found += spec_problems
     if spec is not None and cluster is not None:
-        found += _engine_problems(ports, spec, cluster)
+        spec_problems = (*spec_problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
-    return Prepared(sealed, cluster, subscribers, tuple(found + seal_problems), notes)
+    found += [problem.under(at) for problem in (*spec_problems, *seal_problems)]
+    return Prepared(sealed, cluster, subscribers, tuple(found), notes)
 
 
 def slug(text: str, fallback: str) -> str:
@@ -80,33 +89,22 @@ def slug(text: str, fallback: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:64] or fallback
 
 
-def _cluster_of(ports: Ports, document: JsonObject) -> tuple[Cluster | None, list[Problem]]:
-    properties = document.get("properties")
-    reference = properties.get("cluster") if isinstance(properties, dict) else None
-    identity = reference.get("id") if isinstance(reference, dict) else None
+def _cluster_of(ports: Ports, document: JsonObject) -> Cluster | None:
+    """The configured cluster that the document names; validation reports an unknown one."""
+    identity: Any = document
+    for name in ("properties", "cluster", "id"):
+        identity = identity.get(name) if isinstance(identity, dict) else None
     if not isinstance(identity, str):
-        return None, []  # validation says so
-    for cluster in ports.engines.clusters.values():
-        if cluster.id.lower() == identity.lower() or cluster.name == identity:
-            return cluster, []
-    return None, [_unknown_cluster(ports, "/properties/cluster/id", identity)]
+        return None
+    known = ports.engines.clusters.values()
+    return next((cluster for cluster in known if cluster.id.lower() == identity.lower()), None)
 
 
-def _unknown_cluster(ports: Ports, pointer: str, name: str) -> Problem:
-    known = ", ".join(sorted(ports.engines.clusters)) or "none"
-    return Problem(
-        code="SW101",
-        pointer=pointer,
-        message=f"there is no cluster {name[:200]!r} here",
-        remedy=f"use one of: {known}; or leave the cluster out to take the default",
-    )
-
-
-def _engine_problems(ports: Ports, spec: Any, cluster: Cluster) -> list[Problem]:
+def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:
     try:
         return list(ports.engines.of(cluster.engine).check(spec))
     except Misconfigured as error:
-        return [Problem("SW102", "/properties/cluster", str(error), "tell whoever runs this deployment")]
+        return [refused("SW101", "/properties/cluster", str(error))]
 
 
 def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:
@@ -115,11 +113,8 @@ def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, l
         return document, []
     if ports.seal.available:
         return replace_secrets(document, lambda at, value: ports.seal.seal(value, f"{key}{at}")), []
-    remedy = "use a secret reference (Key Vault), or set SLIPWAY_SEAL_KEY on the deployment"
-    found = [
-        Problem("SW103", at, "a secret value cannot be kept here: no sealing key is configured", remedy)
-        for at in pointers
-    ]
+    why = "a secret value cannot be kept here: no sealing key is configured"
+    found = [refused("SW102", at, why) for at in pointers]
     return redact(document), found
 
 
@@ -150,21 +145,13 @@ def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subs
 def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:
     why = refusal(subscription.url, ports.policy.urls)
     if why is not None:
-        return Problem("SW104", f"{at}/url", f"webhook address refused: {why}", "give a public https address")
+        return refused("SW103", f"{at}/url", f"webhook address refused: {why}")
     name = subscription.secret or "default"
     if name not in ports.secrets:
         known = ", ".join(sorted(ports.secrets)) or "none is configured"
-        return Problem(
-            "SW105",
-            f"{at}/secret",
-            f"there is no webhook secret named {name!r}",
-            f"name a configured secret ({known})",
-        )
+        return refused("SW104", f"{at}/secret", f"there is no webhook secret named {name!r} (known: {known})")
     if shown(subscription.url) != subscription.url and not ports.seal.available:
-        return Problem(
-            "SW103",
-            f"{at}/url",
-            "an address with a query may hold a secret, and there is no sealing key",
-            "give an address without a query, or set SLIPWAY_SEAL_KEY on the deployment",
+        return refused(
+            "SW102", f"{at}/url", "an address with a query may hold a secret, and no key can seal it"
         )
     return None

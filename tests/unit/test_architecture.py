@@ -24,8 +24,8 @@ VIOLATIONS = {
     "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
     "no-sdk": ("shared/accept.py", "from azure.storage.blob.aio import BlobClient"),
     "pure": ("shared/spec/validate.py", "import socket"),
-    "emulator": ("local/batchai/wire.py", "from shared.spec import JobSpec"),
-    "host": ("local/host/host.py", "import functions.accept"),
+    "local": ("local/batchai/wire.py", "from shared.spec import JobSpec"),
+    "local-parts": ("local/host/host.py", "import local.batchai.wire"),
 }
 
 

@@ -67,7 +67,7 @@ async def test_an_invalid_document_becomes_a_rejected_record_with_its_receipt_an
     assert job.state is JobState.REJECTED
     assert job.reason is Reason.INVALID
     pointers = {p["pointer"] for p in job.problems}
-    assert {"/properties/nodeCuont", "/properties/nodeCount"} <= pointers
+    assert {"/spec/properties/nodeCuont", "/spec/properties/nodeCount"} <= pointers
     assert world.engine.started == []
     assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
     assert world.events()[0]["type"] == "io.slipway.job.rejected.v1"

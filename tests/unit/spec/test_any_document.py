@@ -230,3 +230,20 @@ def test_all_toolkits_at_once_are_answered() -> None:
 
     assert {"SW021", "SW012", "SW010"} <= {problem.code for problem in problems}
     assert CANARY not in str(problems)
+
+
+def test_many_of_everything_are_answered() -> None:
+    """No finding may cost more the more there are: quadratic work would not end within anyone's patience."""
+    many = range(3000)
+    root = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
+    document = job(
+        mountVolumes={"azureFileShares": [{"relativeMountPath": f"k{number}"} for number in many]},
+        inputDirectories=[{"id": f"K{number}", "path": f"{root}/x{number}"} for number in many],
+        environmentVariables=[
+            {"name": f"A{number}", "value": f"$AZ_BATCHAI_INPUT_X{number}"} for number in many
+        ],
+        customToolkitSettings={"commandLine": " ".join(f"{root}/y{number}" for number in range(1000))},
+    )
+
+    assert validate(document)[0] is None
+    assert _everything(document)

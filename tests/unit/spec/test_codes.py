@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from shared.refusals import REFUSALS
 from shared.spec import CODES, Limits, Problem, read, read_envelope, validate
 from shared.spec.schema import schema_text
 from tests.unit.spec.bad_jobs import BAD_JOBS
@@ -49,7 +50,8 @@ def test_every_code_is_documented_with_its_title() -> None:
 
     rows = dict(re.findall(r"^\| (SW\d{3}) \| ([^|]+) \|", page, re.MULTILINE))
 
-    assert rows == {code: entry.title for code, entry in CODES.items()}
+    refusals = {code: title for code, (title, _) in REFUSALS.items()}
+    assert rows == {code: entry.title for code, entry in CODES.items()} | refusals
 
 
 def test_the_published_schema_is_the_one_of_the_models() -> None:

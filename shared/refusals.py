@@ -1,0 +1,26 @@
+"""Problems that only a deployment can have with a request: SW101 and up. The format's own are in `spec`."""
+
+from __future__ import annotations
+
+from shared.spec import Problem
+
+#: code → (title, remedy when the finder has no better one)
+REFUSALS: dict[str, tuple[str, str]] = {
+    "SW101": ("cluster not usable", "tell whoever runs this deployment"),
+    "SW102": (
+        "secret cannot be kept",
+        "use a Key Vault reference, or set SLIPWAY_SEAL_KEY on the deployment",
+    ),
+    "SW103": ("webhook address refused", "give a public https address"),
+    "SW104": ("unknown webhook secret", "name a configured secret"),
+    "SW105": (
+        "several scripts for a template",
+        "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",
+    ),
+    "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
+}
+
+
+def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
+    """A problem with the code's own remedy where none is given."""
+    return Problem(code, pointer, message, remedy or REFUSALS[code][1])
