@@ -1,0 +1,40 @@
+"""The whole stack, once a session: Azurite, emulator, receiver, and the real app on the local host with keys on."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+import pytest_asyncio
+
+from cli.provision import Plan, provision
+from local.stack import Options, stack
+from shared.settings import Settings
+from tests.acceptance.door import Door
+
+KEY = secrets.token_urlsafe(24)
+
+
+async def _provision(settings: Mapping[str, str]) -> None:
+    async for _ in provision(Settings(settings), Plan(maximum=2)):
+        pass
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    options = Options(
+        data=tmp_path_factory.mktemp("stack"),
+        in_memory=True,
+        overrides={
+            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # fired by hand, where a test wants it
+            "LOCAL_HOST_FUNCTION_KEY": KEY,
+            "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
+        },
+        emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=2"),
+        host_arguments=("--enable-auth",),
+    )
+    async with stack(options, _provision) as running:
+        async with Door(running, KEY) as opened:
+            yield opened

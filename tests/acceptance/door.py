@@ -1,0 +1,144 @@
+"""The front door as a person has it: storage clients, HTTP, and the answers that come back."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import aiohttp
+from azure.core.exceptions import ResourceNotFoundError
+from azure.storage.blob.aio import BlobServiceClient
+from azure.storage.queue.aio import QueueServiceClient
+
+from local.stack import Stack
+
+T = TypeVar("T")
+PATIENCE = 40.0
+ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
+
+
+class Door:
+    """One person at every door of a running stack."""
+
+    def __init__(self, running: Stack, key: str) -> None:
+        self.stack = running
+        self.key = key
+        self.blobs = BlobServiceClient.from_connection_string(running.storage.connection_string)
+        self.queues = QueueServiceClient.from_connection_string(running.storage.connection_string)
+        self.http = aiohttp.ClientSession(running.host_url, headers={"x-functions-key": key})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.http.close()
+        await self.blobs.close()
+        await self.queues.close()
+
+    async def call(
+        self, method: str, path: str, body: Any = None, **headers: str
+    ) -> tuple[int, dict[str, Any], dict[str, str]]:
+        """Status, JSON (empty when there is none) and headers of one API call."""
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.http.request(method, f"/api/{path}", data=data, headers=named) as answer:
+            text = await answer.text()
+            with suppress(ValueError):
+                return answer.status, json.loads(text), dict(answer.headers)
+            return answer.status, {"text": text}, dict(answer.headers)
+
+    async def send(self, body: Any, queue: str = "jobs", *, plain: bool = False) -> None:
+        """Put one message on a queue."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        text = data.decode() if plain else base64.b64encode(data).decode()
+        await self.queues.get_queue_client(queue).send_message(text)
+
+    async def drop(self, name: str, body: Any) -> None:
+        """Upload one file into the drop container."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        await self.blobs.get_blob_client("scripts", name).upload_blob(data, overwrite=True)
+
+    async def answer(self, name: str) -> bytes | None:
+        """A file of the container of answers."""
+        with suppress(ResourceNotFoundError):
+            return await (await self.blobs.get_blob_client("runs", name).download_blob()).readall()
+        return None
+
+    async def answers(self, folder: str) -> list[str]:
+        """The names below a folder of the container of answers."""
+        container = self.blobs.get_container_client("runs")
+        return [name async for name in container.list_blob_names(name_starts_with=f"{folder}/")]
+
+    async def jobs(self, **wanted: str) -> list[dict[str, Any]]:
+        """The jobs whose members are as wanted, newest first."""
+        _, body, _ = await self.call("GET", "jobs?limit=200")
+        return [job for job in body["jobs"] if all(job.get(k) == v for k, v in wanted.items())]
+
+    async def ended(self, **wanted: str) -> dict[str, Any]:
+        """Wait for the one job that is as wanted to end."""
+
+        async def look() -> dict[str, Any] | None:
+            return next((job for job in await self.jobs(**wanted) if job["state"] in ENDS), None)
+
+        return await eventually(look, f"a job with {wanted} to end")
+
+    async def events(self, hook: str) -> list[dict[str, Any]]:
+        """What the receiver got at a hook."""
+        async with (
+            aiohttp.ClientSession() as http,
+            http.get(f"{self.stack.subscriber_url}/received") as answer,
+        ):
+            return [event for event in await answer.json() if event["hook"] == hook]
+
+    async def event(self, hook: str, type_: str, count: int = 1) -> list[dict[str, Any]]:
+        """Wait for verified events of a type at a hook."""
+
+        async def look() -> list[dict[str, Any]] | None:
+            found = [event for event in await self.events(hook) if event["type"] == type_]
+            return found if len(found) >= count else None
+
+        return await eventually(look, f"{count} events {type_} at {hook}")
+
+    def hook(self, name: str, query: str = "") -> dict[str, Any]:
+        """A subscription at a hook of the receiver."""
+        return {"url": f"{self.stack.subscriber_url}/hooks/{name}{query}"}
+
+    async def poisoned(self) -> list[str]:
+        """The queues that hold messages nobody could process."""
+        return [queue.name async for queue in self.queues.list_queues() if queue.name.endswith("poison")]
+
+
+def unique(start: str) -> str:
+    """A name that no other test uses."""
+    return f"{start}-{uuid.uuid4().hex[:8]}"
+
+
+def shell(command: str, **properties: Any) -> dict[str, Any]:
+    """A job.json that runs one command on one node."""
+    return {
+        "properties": {
+            "nodeCount": 1,
+            "customToolkitSettings": {"commandLine": command},
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            **properties,
+        }
+    }
+
+
+async def eventually(look: Callable[[], Awaitable[T | None]], what: str) -> T:
+    """Poll another process until it shows something; fail with what was missing."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while (found := await look()) is None:
+                await asyncio.sleep(0.2)
+            return found
+    except TimeoutError:
+        raise AssertionError(f"waited {PATIENCE:g} s for {what}") from None
