@@ -1,11 +1,20 @@
 """The function app: registers the blueprints, nothing else."""
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import azure.functions as func
 
-from functions.accept import blueprint as accept
-from functions.api import blueprint as api
-from functions.deliver import blueprint as deliver
-from functions.sweep import blueprint as sweep
+# The Functions worker appends the app to sys.path: whatever is installed under the same name would win.
+for name in ("functions", "shared"):
+    found = find_spec(name)
+    if found is None or Path(str(found.origin)).parent.parent != Path(__file__).resolve().parent:
+        raise ImportError(f"another package named {name!r} hides the app's own: uninstall it")
+
+from functions.accept import blueprint as accept  # noqa: E402
+from functions.api import blueprint as api  # noqa: E402
+from functions.deliver import blueprint as deliver  # noqa: E402
+from functions.sweep import blueprint as sweep  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=func.AuthLevel.FUNCTION)
 for blueprint in (accept, sweep, deliver, api):
