@@ -1,27 +1,42 @@
-"""A real emulator process and a real Azurite, reached by the service's own client."""
+"""A real emulator process and a real Azurite, reached by the service's own client.
+
+Azurite and one emulator serve all tests of a run; each test has a workspace of its own. Tests that stop or
+kill an emulator start another one.
+"""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
+import pytest_asyncio
 from azure.core.credentials import AccessToken
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.mgmt.batchai.aio import BatchAI
+from azure.mgmt.batchai.models import JobsListOutputFilesOptions
 from azure.storage.blob.aio import BlobServiceClient
+from multidict import CIMultiDict
 
 from local.azurite import ACCOUNT, KEY, Azurite, azurite
 from local.process import Child, child
 
-GROUP, WORKSPACE, EXPERIMENT, CLUSTER = "group", "dev", "digits", "dev-cluster-00"
+GROUP, EXPERIMENT, CLUSTER = "group", "digits", "dev-cluster-00"
 _PATIENCE = 30.0
 _ROOT = Path(__file__).parents[3]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every asynchronous test of this folder runs in the loop in which the shared processes live."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 class NoToken:
@@ -30,77 +45,98 @@ class NoToken:
     async def get_token(self, *_: str, **__: Any) -> AccessToken:
         return AccessToken("none", 0)
 
-    async def close(self) -> None:
-        """Nothing to close."""
-
-    async def __aenter__(self) -> "NoToken":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Nothing to close."""
-
 
 @dataclass
-class Emulated:
-    """A running emulator that can be stopped, killed and started again on the same data."""
+class Emulator:
+    """An emulator process that can be stopped, killed and started again on the same data."""
 
     data: Path
     storage: Azurite
-    flags: tuple[str, ...]
-    stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
-    process: Child | None = None
+    flags: tuple[str, ...] = ()
     url: str = ""
     client: Any = None
+    process: Child | None = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def start(self) -> None:
         argv = [sys.executable, "-m", "local.batchai", "--port", "0", "--data", str(self.data)]
         argv += ["--storage-connection-string", self.storage.connection_string]
-        argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.4", "--leaving-seconds", "0.1", *self.flags]
-        env = {"PATH": os.environ["PATH"], "SECRET_OF_THE_EMULATOR": "x"}
-        self.process = await self.stack.enter_async_context(
-            child(argv, name="emulator", env=env, cwd=_ROOT, on_line=lambda line: print(line))
+        argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
+        env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs"}
+        self.process = await self._stack.enter_async_context(
+            child([*argv, *self.flags], name="emulator", env=env, cwd=_ROOT)
         )
         self.url = (await self.process.line(r"^ready (http://127\.0\.0\.1:\d+)$"))[1]
         self.client = BatchAI(
-            credential=NoToken(),
+            credential=NoToken(),  # type: ignore[arg-type]  # only its token is asked for
             subscription_id="sub",
             base_url=self.url,
             authentication_policy=SansIOHTTPPolicy(),
             polling_interval=1,
         )
-        await self.stack.enter_async_context(self.client)
+        self._stack.push_async_callback(self.client.close)
 
     async def stop(self) -> None:
-        await self.stack.aclose()
+        await self._stack.aclose()
 
     async def kill(self) -> None:
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGKILL)
-        await self.stack.aclose()
+        await self.process.wait()
+        await self.stop()
 
-    async def cluster(self, scale: dict[str, Any], **more: Any) -> str:
-        """A workspace, an experiment and a cluster; the id of the cluster."""
-        await self.client.workspaces.begin_create(GROUP, WORKSPACE, {"location": "eastus"})
-        await self.client.experiments.begin_create(GROUP, WORKSPACE, EXPERIMENT)
-        user = {"adminUserName": "demo", "adminUserPassword": "hidden-password"}
-        properties = {"vmSize": "Standard_NC6", "userAccountSettings": user, "scaleSettings": scale, **more}
-        poller = await self.client.clusters.begin_create(GROUP, WORKSPACE, CLUSTER, {"properties": properties})
+
+@dataclass(frozen=True)
+class Lab:
+    """One test's workspace."""
+
+    emulator: Emulator
+    workspace: str
+
+    @property
+    def client(self) -> Any:
+        return self.emulator.client
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return GROUP, self.workspace, EXPERIMENT
+
+    @property
+    def path(self) -> str:
+        group = f"/subscriptions/sub/resourceGroups/{GROUP}"
+        return f"{group}/providers/Microsoft.BatchAI/workspaces/{self.workspace}"
+
+    async def prepare(self) -> None:
+        """Create the workspace and the experiment."""
+        await self.client.workspaces.begin_create(GROUP, self.workspace, {"location": "eastus"})
+        await self.client.experiments.begin_create(*self.place)
+
+    async def make_cluster(self, scale: dict[str, Any] | None = None, **more: Any) -> str:
+        """A cluster, up to two nodes by default; its id."""
+        await self.prepare()
+        body = cluster_body(scale or autoscale(2), **more)
+        poller = await self.client.clusters.begin_create(GROUP, self.workspace, CLUSTER, body)
         return str((await poller.result()).id)
 
-    async def submit(self, cluster: str, name: str, **properties: Any) -> Any:
+    async def cluster(self) -> Any:
+        return await self.client.clusters.get(GROUP, self.workspace, CLUSTER)
+
+    async def submit(self, name: str, **properties: Any) -> Any:
         """Create a job whose standard output goes to the container `out`, by default."""
+        poller = await self.client.jobs.begin_create(*self.place, name, self.job_body(**properties))
+        return await poller.result()
+
+    def job_body(self, **properties: Any) -> dict[str, Any]:
         defaults = {
-            "cluster": {"id": cluster},
+            "cluster": {"id": f"{self.path}/clusters/{CLUSTER}"},
             "nodeCount": 1,
             "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out",
             "mountVolumes": {"azureBlobFileSystems": [blob_mount("out", "out")]},
         }
-        body = {"properties": {name: value for name, value in (defaults | properties).items() if value is not None}}
-        poller = await self.client.jobs.begin_create(GROUP, WORKSPACE, EXPERIMENT, name, body)
-        return await poller.result()
+        return {"properties": defaults | properties}
 
     async def job(self, name: str) -> Any:
-        return await self.client.jobs.get(GROUP, WORKSPACE, EXPERIMENT, name)
+        return await self.client.jobs.get(*self.place, name)
 
     async def reaches(self, name: str, *states: str) -> Any:
         """The job as soon as it is in one of these states."""
@@ -114,20 +150,35 @@ class Emulated:
     async def ends(self, name: str) -> Any:
         return await self.reaches(name, "succeeded", "failed")
 
-    async def nodes(self) -> Any:
-        return await self.client.clusters.get(GROUP, WORKSPACE, CLUSTER)
-
     async def files(self, name: str, directory: str = "stdouterr", path: str = ".") -> dict[str, Any]:
-        options = {"jobs_list_output_files_options": None}
-        del options
-        listed = self.client.jobs.list_output_files(
-            GROUP,
-            WORKSPACE,
-            EXPERIMENT,
-            name,
-            {"outputdirectoryid": directory, "directory": path},
-        )
+        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
+        listed = self.client.jobs.list_output_files(*self.place, name, options)
         return {file.name: file async for file in listed}
+
+    async def read(self, name: str, file: str, directory: str = "stdouterr") -> str:
+        """The text of an output file, through its address."""
+        entry = (await self.files(name, directory))[file]
+        async with aiohttp.ClientSession() as session, session.get(entry.download_url) as answer:
+            assert answer.status == 200
+            return await answer.text()
+
+    async def send(self, method: str, path: str, **options: Any) -> tuple[int, Any, Mapping[str, str]]:
+        """A plain request: status, JSON body, headers."""
+        params = {"api-version": "2018-05-01"} | options.pop("params", {})
+        async with (
+            aiohttp.ClientSession() as session,
+            session.request(method, self.emulator.url + path, params=params, **options) as answer,
+        ):
+            text = await answer.read()
+            body = await answer.json() if text else None
+            return answer.status, body, CIMultiDict(answer.headers, reason=answer.reason or "")
+
+
+def cluster_body(scale: dict[str, Any], **more: Any) -> dict[str, Any]:
+    user = {"adminUserName": "demo", "adminUserPassword": "hidden-password"}
+    return {
+        "properties": {"vmSize": "Standard_NC6", "userAccountSettings": user, "scaleSettings": scale} | more
+    }
 
 
 def blob_mount(container: str, at: str) -> dict[str, Any]:
@@ -152,37 +203,61 @@ def autoscale(most: int, least: int = 0) -> dict[str, Any]:
     return {"autoScale": {"minimumNodeCount": least, "maximumNodeCount": most}}
 
 
-async def until(look: Callable[[], Any]) -> Any:
-    """What `look` returns as soon as it is true."""
+def custom(command: str) -> dict[str, Any]:
+    return {"customToolkitSettings": {"commandLine": command}}
+
+
+async def until(look: Callable[[], Awaitable[Any]]) -> Any:
+    """What `look` returns as soon as it is true: it happens in another process."""
     async with asyncio.timeout(_PATIENCE):
-        while not (found := await look()):
+        while True:
+            if found := await look():
+                return found
             await asyncio.sleep(0.05)
-    return found
 
 
-@pytest.fixture
+def alive(pid: str) -> bool:
+    """Whether there is such a process."""
+    return Path(f"/proc/{pid.strip()}").exists()
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def storage() -> AsyncIterator[Azurite]:
     async with azurite() as running:
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def blobs(storage: Azurite) -> AsyncIterator[BlobServiceClient]:
     async with BlobServiceClient.from_connection_string(storage.connection_string) as client:
         await client.create_container("out")
         yield client
 
 
-@pytest.fixture
-def flags() -> Iterator[tuple[str, ...]]:
-    yield ()
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def emulator(
-    tmp_path: Path, storage: Azurite, blobs: BlobServiceClient, flags: tuple[str, ...]
-) -> AsyncIterator[Emulated]:
-    emulated = Emulated(tmp_path / "batchai", storage, flags)
-    await emulated.start()
-    yield emulated
-    await emulated.stop()
+    tmp_path_factory: pytest.TempPathFactory, storage: Azurite, blobs: BlobServiceClient
+) -> AsyncIterator[Emulator]:
+    running = Emulator(tmp_path_factory.mktemp("batchai"), storage)
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_emulator(tmp_path: Path, storage: Azurite, blobs: BlobServiceClient) -> AsyncIterator[Emulator]:
+    """An emulator that the test may stop and kill."""
+    running = Emulator(tmp_path / "batchai", storage)
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+def lab(emulator: Emulator, request: pytest.FixtureRequest) -> Lab:
+    return Lab(emulator, f"w{abs(hash(request.node.nodeid))}")
+
+
+@pytest.fixture
+def own_lab(own_emulator: Emulator) -> Lab:
+    return Lab(own_emulator, "dev")

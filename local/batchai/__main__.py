@@ -1,0 +1,123 @@
+"""`python -m local.batchai`: run the emulator until SIGTERM or Ctrl-C."""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+from aiohttp import web
+
+from local.batchai.app import application
+from local.batchai.scheduler import Pace
+from local.batchai.settings import Settings, SettingsError, account
+from local.batchai.store import StoreBusyError
+
+_HOST = "127.0.0.1"
+
+
+def main() -> int:
+    """The exit code."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="batchai: %(message)s")
+    # The storage SDK logs each request that fails, addresses included.
+    logging.getLogger("azure").setLevel(logging.ERROR)
+    options = _parser().parse_args()
+    try:
+        return asyncio.run(_serve(_settings(options), options.port, options.until_stdin_closes))
+    except (SettingsError, StoreBusyError) as error:
+        return _fail(str(error))
+
+
+async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:
+    runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, _HOST, port)
+        try:
+            await site.start()
+        except OSError as error:
+            return _fail(
+                f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
+            )
+        sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
+        sys.stdout.flush()
+        await _end(until_stdin_closes)
+    finally:
+        await runner.cleanup()
+    return 0
+
+
+async def _end(until_stdin_closes: bool) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    if until_stdin_closes:
+        # A thread, since not every kind of standard input can be polled; daemonic, since it may never end.
+        threading.Thread(target=_read_to_end, args=(loop, ended), daemon=True).start()
+    await ended.wait()
+
+
+def _read_to_end(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    with contextlib.suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    with contextlib.suppress(RuntimeError):  # the loop is closed: we end anyway
+        loop.call_soon_threadsafe(ended.set)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        data=options.data.resolve(),
+        account=account(options.storage_connection_string),
+        node_path=tuple(options.node_path or [Path(sys.executable).parent]),
+        subscription=options.subscription,
+        location=options.location,
+        containers=options.containers,
+        pace=Pace(
+            provisioning=timedelta(seconds=options.provisioning_seconds),
+            idle=timedelta(seconds=options.idle_seconds),
+            leaving=timedelta(seconds=options.leaving_seconds),
+        ),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m local.batchai", description="The Batch AI emulator.")
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0 for any free one (default)")
+    parser.add_argument("--data", type=Path, required=True, help="directory for state, nodes and file shares")
+    parser.add_argument("--storage-connection-string", required=True, help="the account that jobs mount from")
+    parser.add_argument("--subscription", help="the only subscription to serve (default: any)")
+    parser.add_argument("--location", default="eastus", help="name of the region in addresses")
+    parser.add_argument("--provisioning-seconds", type=float, default=2, help="how long a node takes to come")
+    parser.add_argument(
+        "--idle-seconds", type=float, default=10, help="after which autoscale takes an idle node"
+    )
+    parser.add_argument("--leaving-seconds", type=float, default=0.5, help="how long a node takes to leave")
+    parser.add_argument(
+        "--node-path",
+        type=Path,
+        action="append",
+        help="directory for PATH on nodes (default: that of this python)",
+    )
+    parser.add_argument(
+        "--containers", choices=["ignore", "refuse"], default="ignore", help="jobs with containerSettings"
+    )
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
+    )
+    return parser
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"batchai: {message}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Operations on clusters."""
+
+import uuid
+from typing import Any
+
+from aiohttp import web
+
+from local.batchai import ids
+from local.batchai.bodies import CLUSTER, CLUSTER_PATCH
+from local.batchai.deletion import delete
+from local.batchai.errors import all_of, not_found
+from local.batchai.existing import check_same
+from local.batchai.operations import accepted
+from local.batchai.records import Cluster
+from local.batchai.rules import cluster_problems, scale_problems
+from local.batchai.views import cluster_view
+from local.batchai.wire import Call, one
+from local.batchai.workspaces import refuse_while_deleting, workspace_of
+
+
+def cluster_of(call: Call) -> Cluster:
+    """The cluster of the call. Raises ArmError."""
+    workspace_of(call)
+    found = call.store.clusters.get(ids.cluster(call.names))
+    if found is None:
+        raise not_found("cluster", call.names["cluster"])
+    return found
+
+
+async def put_cluster(call: Call) -> web.Response:
+    """Create it. The same request again finds it there; another is refused, for only the scale can change."""
+    refuse_while_deleting(workspace_of(call))
+    document: dict[str, Any] = (await call.body(CLUSTER))["properties"]
+    if problems := cluster_problems(document):
+        raise all_of(problems)
+    existing = call.store.clusters.get(ids.cluster(call.names))
+    if existing is not None:
+        check_same(existing, document, "Only scaleSettings can be changed, by PATCH.")
+        return _shown(existing)
+    now = call.emulator.clock()
+    subscription, group, workspace, name = ids.parts(ids.cluster(call.names))
+    cluster = Cluster(
+        id=ids.cluster(call.names),
+        sequence=call.store.next_sequence(),
+        created=now,
+        document=document,
+        suffix=f"{subscription}/{group}/workspaces/{workspace}/clusters/{name}/{uuid.uuid4()}",
+        allocation_since=now,
+    )
+    call.store.save(cluster)
+    call.emulator.conductor.nudge()
+    return accepted(call, "create", cluster)
+
+
+async def patch_cluster(call: Call) -> web.Response:
+    """Change the scale settings."""
+    cluster = cluster_of(call)
+    body = await call.body(CLUSTER_PATCH)
+    scale = body.get("properties", {}).get("scaleSettings")
+    if scale:
+        if problems := list(scale_problems(scale, "/properties/scaleSettings")):
+            raise all_of(problems)
+        cluster = cluster.evolve(document=cluster.document | {"scaleSettings": scale})
+        call.store.save(cluster)
+        call.emulator.conductor.nudge()
+    return _shown(cluster)
+
+
+async def get_cluster(call: Call) -> web.Response:
+    """The cluster."""
+    return _shown(cluster_of(call))
+
+
+async def delete_cluster(call: Call) -> web.Response:
+    """Delete it with its nodes; jobs on it fail."""
+    return delete(call, call.store.clusters.get(ids.cluster(call.names)))
+
+
+async def list_clusters(call: Call) -> web.Response:
+    """The clusters of a workspace."""
+    return call.page(cluster_view, call.store.clusters.under(workspace_of(call).id))
+
+
+def _shown(cluster: Cluster) -> web.Response:
+    return one(cluster_view(cluster), cluster.allocation_since)

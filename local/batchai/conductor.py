@@ -1,0 +1,206 @@
+"""Makes the scheduler's decisions happen: nodes come and go, jobs run and end. Sleeps until there is work."""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from datetime import datetime
+from typing import Any
+
+from local.batchai import ids, scheduler, transitions
+from local.batchai.mounts import Mounter
+from local.batchai.preparation import prepare
+from local.batchai.records import Cluster, Experiment, Job, NodeState, Outcome, Stop
+from local.batchai.run import Run
+from local.batchai.settings import Settings
+from local.batchai.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class Conductor:
+    """The only one who changes nodes and running jobs. `clock` gives the time in UTC."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._mounter = Mounter(settings)
+        self._runs: dict[str, Run] = {}
+        self._running: set[asyncio.Task[None]] = set()
+        self._preparing: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Take up what an earlier emulator left: running jobs go on, nodes in preparation start it again."""
+        for cluster in self._store.clusters:
+            for node in cluster.nodes:
+                if node.state == "preparing":
+                    _spawn(self._prepare(cluster.id, node.id), self._preparing)
+            for job in self._store.active(cluster):
+                if job.nodes:
+                    self._begin(cluster, job)
+        self._loop = asyncio.create_task(self._conduct(), name="conductor")
+
+    async def stop(self) -> None:
+        """End all jobs' processes; the jobs go back to the queue and run again at the next start."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.wait({self._loop})
+        for key, run in self._runs.items():
+            job = self._store.jobs.get(key)
+            if job is not None:
+                self._store.save(transitions.halted(job, "requeue", self._clock()))
+            run.stop("the emulator stops; the job will run again")
+        for preparing in self._preparing:
+            preparing.cancel()
+        if self._preparing | self._running:
+            await asyncio.wait(self._preparing | self._running)
+        await self._mounter.close()
+
+    def nudge(self) -> None:
+        """Something has changed: look again."""
+        self._news.set()
+
+    def halt(self, job: Job, reason: Stop) -> None:
+        """Stop a job, or take it out of the queue."""
+        self._store.save(transitions.halted(job, reason, self._clock()))
+        if run := self._runs.get(ids.key(job.id)):
+            run.stop(reason)
+        self.nudge()
+
+    async def _conduct(self) -> None:
+        while True:
+            self._news.clear()
+            wake = self._pass()
+            delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), delay)
+
+    def _pass(self) -> datetime | None:
+        wakes = []
+        for cluster in self._store.clusters:
+            current: Cluster | None = cluster
+            while current is not None:
+                jobs = self._store.active(current)
+                decision = scheduler.decide(current, jobs, self._clock(), self._settings.pace)
+                if not decision.actions:
+                    wakes.append(decision.wake)
+                    break
+                for action in decision.actions:
+                    self._do(current.id, action)
+                current = self._store.clusters.get(current.id)
+        self._reap()
+        return min((wake for wake in wakes if wake is not None), default=None)
+
+    def _do(self, cluster_id: str, action: scheduler.Action) -> None:
+        cluster = self._store.clusters.get(cluster_id)
+        assert cluster is not None
+        now = self._clock()
+        match action:
+            case scheduler.Provision(count):
+                numbers = itertools.islice(self._free_numbers(), count)
+                cluster = transitions.provisioned(cluster, list(numbers), now)
+            case scheduler.Prepare(node):
+                cluster = transitions.moved(cluster, [node], "preparing", now)
+                _spawn(self._prepare(cluster.id, node), self._preparing)
+            case scheduler.Release(nodes):
+                cluster = transitions.moved(cluster, nodes, "leaving", now)
+            case scheduler.Remove(nodes):
+                self._erase(cluster, nodes)
+                cluster = transitions.removed(cluster, nodes)
+            case scheduler.Start(job_id, nodes):
+                self._start(cluster, job_id, nodes, now)
+                return
+            case scheduler.Halt(job_id, reason):
+                job = self._store.jobs.get(job_id)
+                assert job is not None
+                self.halt(job, reason)
+                return
+        self._store.save(transitions.settled(cluster, now))
+
+    def _start(self, cluster: Cluster, job_id: str, nodes: tuple[str, ...], now: datetime) -> None:
+        job = self._store.jobs.get(job_id)
+        assert job is not None
+        job = transitions.started(job, nodes, now)
+        cluster = transitions.moved(cluster, nodes, "running", now, ids.key(job_id))
+        self._store.save(cluster, job)
+        self._begin(cluster, job)
+
+    def _begin(self, cluster: Cluster, job: Job) -> None:
+        key = ids.key(job.id)
+
+        def found(outputs: dict[str, str]) -> None:
+            current = self._store.jobs.get(key)
+            if current is not None:
+                self._store.save(current.evolve(outputs=outputs))
+
+        run = Run(job, cluster, self._settings, self._mounter, self._clock, found)
+        self._runs[key] = run
+        if job.stop:
+            run.stop(job.stop)
+        _spawn(self._finish(key, run), self._running)
+
+    async def _finish(self, key: str, run: Run) -> None:
+        outcome: Outcome = await run.execute()
+        del self._runs[key]
+        job = self._store.jobs.get(key)
+        assert job is not None
+        cluster = self._store.clusters.get(job.cluster)
+        assert cluster is not None
+        now = self._clock()
+        self._store.save(
+            transitions.ended(job, outcome, now), transitions.moved(cluster, job.nodes, "idle", now)
+        )
+        self.nudge()
+
+    async def _prepare(self, cluster_id: str, node_id: str) -> None:
+        cluster = self._store.clusters.get(cluster_id)
+        assert cluster is not None
+        fault = await prepare(cluster, node_id, self._settings, self._mounter)
+        cluster = self._store.clusters.get(cluster_id)
+        assert cluster is not None
+        state: NodeState = "unusable" if fault else "idle"
+        errors = (fault,) if fault else cluster.errors
+        self._store.save(transitions.moved(cluster, [node_id], state, self._clock()).evolve(errors=errors))
+        self.nudge()
+
+    def _reap(self) -> None:
+        """Forget what is to be deleted and has nothing alive in it; children come before parents."""
+        store = self._store
+        for one in sorted(store.deleting.values(), key=lambda one: -len(ids.parts(one.id))):
+            match one:
+                case Job():
+                    alive = one.active
+                case Cluster():
+                    alive = bool(one.nodes or store.active(one))
+                case Experiment():
+                    alive = bool(store.jobs.under(one.id))
+                case _:
+                    alive = bool(store.experiments.under(one.id) or store.clusters.under(one.id))
+            if not alive:
+                store.forget(one)
+
+    def _free_numbers(self) -> Iterator[int]:
+        used = {node.number for cluster in self._store.clusters for node in cluster.nodes}
+        return (number for number in itertools.count(1) if number not in used)
+
+    def _erase(self, cluster: Cluster, nodes: tuple[str, ...]) -> None:
+        for node in cluster.nodes:
+            if node.id in nodes:
+                shutil.rmtree(self._settings.data / "nodes" / str(node.number), ignore_errors=True)
+
+
+def _spawn(work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+    task = asyncio.create_task(work)
+    among.add(task)
+    task.add_done_callback(among.discard)
+    task.add_done_callback(_report)
+
+
+def _report(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()):
+        _log.error("a defect of the emulator", exc_info=error)

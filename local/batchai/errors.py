@@ -1,0 +1,52 @@
+"""What the emulator answers when it cannot do what was asked: ARM error bodies."""
+
+from typing import Any
+
+
+class ArmError(Exception):
+    """One refusal. `target` is a JSON pointer into the body, or the name of a parameter."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        target: str | None = None,
+        details: tuple["ArmError", ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.target = target
+        self.details = details
+
+    def body(self) -> dict[str, Any]:
+        """The document of the answer, `{"error": {…}}`."""
+        return {"error": self._error()}
+
+    def _error(self) -> dict[str, Any]:
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.target is not None:
+            error["target"] = self.target
+        if self.details:
+            error["details"] = [detail._error() for detail in self.details]
+        return error
+
+
+def not_found(kind: str, name: str) -> ArmError:
+    """A resource that is not there; code and sentence as the service had them."""
+    return ArmError(404, f"{kind.capitalize()}NotFound", f"The specified {kind} {name} is not found")
+
+
+def invalid(message: str, target: str, code: str = "InvalidRequest") -> ArmError:
+    """Something in the request that cannot be."""
+    return ArmError(400, code, message, target)
+
+
+def all_of(problems: list[ArmError]) -> ArmError:
+    """One answer for all problems of a request: the first leads, all are in its details."""
+    first = problems[0]
+    if len(problems) == 1:
+        return first
+    return ArmError(first.status, first.code, first.message, first.target, tuple(problems))

@@ -1,0 +1,205 @@
+"""A blob container as a directory: pulled when it is mounted, and what changes there is pushed back."""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import Coroutine, Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.storage.blob import BlobProperties
+from azure.storage.blob.aio import ContainerClient
+
+_PARALLEL = 8
+_FOLDER_MARK = "hdi_isfolder"
+
+
+class MirrorError(Exception):
+    """The container cannot be read; the message says which and why, without an address."""
+
+
+class Mirror:
+    """One container and its directory. All jobs that mount it share it: each file is fetched once.
+
+    The manifest remembers of each file what container and directory had when last they were the same: by it
+    we know which side has changed. A file that changed on both sides keeps what the job wrote.
+    """
+
+    def __init__(self, root: Path, client: ContainerClient) -> None:
+        self.files = root / "files"
+        self._manifest_file = root / "manifest.json"
+        self._client = client
+        self._lock = asyncio.Lock()
+        #: name → (ETag, size, mtime in ns)
+        self._manifest: dict[str, tuple[str, int, int]] = {}
+        #: Files that were seen here and may be missed: only these are deleted from the container.
+        self._present: set[str] = set()
+        self._loaded = False
+
+    async def pull(self) -> list[str]:
+        """Fetch what is new in the container; names that are no paths are left out. Raises MirrorError."""
+        async with self._lock:
+            self._load()
+            try:
+                remote = await self._list()
+                left_out = [name for name in remote if not _is_path(name)]
+                for name in left_out:
+                    del remote[name]
+                await self._fetch_all(remote)
+                self._drop_deleted(remote)
+            except (AzureError, OSError) as error:
+                raise MirrorError(self._explain(error)) from error
+            self._present = set(await asyncio.to_thread(lambda: dict(self._scan())))
+            self._store()
+            return left_out
+
+    async def push(self) -> int:
+        """Send what is new in the directory; how many files it was. Raises MirrorError."""
+        async with self._lock:
+            found = await asyncio.to_thread(lambda: dict(self._scan()))
+            changed = [
+                name for name, stat in found.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat
+            ]
+            deleted = [name for name in self._present - found.keys() if name in self._manifest]
+            self._present = set(found)
+            try:
+                await _in_parallel([self._send(name, found[name]) for name in changed])
+                await _in_parallel([self._delete(name) for name in deleted])
+            except AzureError as error:
+                self._present |= set(deleted)
+                raise MirrorError(self._explain(error)) from error
+            finally:
+                if changed or deleted:
+                    self._store()
+            return len(changed) + len(deleted)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.close()
+
+    async def _list(self) -> dict[str, BlobProperties]:
+        found = {}
+        async for blob in self._client.list_blobs(include=["metadata"]):
+            if (blob.metadata or {}).get(_FOLDER_MARK) == "true":
+                if _is_path(blob.name):
+                    (self.files / blob.name).mkdir(parents=True, exist_ok=True)
+            else:
+                found[blob.name] = blob
+        # A name that is also the folder of another has no place in a directory.
+        folders = {str(parent) for name in found for parent in PurePosixPath(name).parents}
+        return {name: blob for name, blob in found.items() if name not in folders}
+
+    async def _fetch_all(self, remote: dict[str, BlobProperties]) -> None:
+        self.files.mkdir(parents=True, exist_ok=True)
+        wanted = []
+        for name, blob in remote.items():
+            here = _stat(self.files / name)
+            known = self._manifest.get(name)
+            modified = int(blob.last_modified.timestamp()) * 10**9
+            if here is not None and known is None and here == (blob.size, modified):
+                # Fetched by an earlier emulator that died before it wrote the manifest.
+                self._manifest[name] = (blob.etag, *here)
+            elif here is None or (known is not None and known[1:] == here and known[0] != blob.etag):
+                wanted.append(self._fetch(blob, modified))
+        await _in_parallel(wanted)
+
+    async def _fetch(self, blob: BlobProperties, modified: int) -> None:
+        try:
+            stream = await self._client.download_blob(blob.name, max_concurrency=2)
+        except ResourceNotFoundError:  # deleted since it was listed
+            return
+        handle, temporary = tempfile.mkstemp(dir=self.files.parent)
+        with os.fdopen(handle, "wb") as out:
+            await stream.readinto(out)
+        size = _put_in_place(Path(temporary), self.files / blob.name, modified)
+        self._manifest[blob.name] = (stream.properties.etag, size, modified)
+
+    def _drop_deleted(self, remote: dict[str, BlobProperties]) -> None:
+        for name in self._manifest.keys() - remote.keys():
+            if _stat(self.files / name) == self._manifest[name][1:]:
+                (self.files / name).unlink()
+            del self._manifest[name]
+
+    async def _send(self, name: str, stat: tuple[int, int]) -> None:
+        try:
+            with (self.files / name).open("rb") as content:
+                blob = self._client.get_blob_client(name)
+                answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
+        except (
+            FileNotFoundError,
+            ValueError,
+        ):
+            return  # gone or shorter than a moment ago: the next round sees what it is
+        self._manifest[name] = (answer["etag"], *stat)
+
+    async def _delete(self, name: str) -> None:
+        with suppress(ResourceNotFoundError):
+            await self._client.delete_blob(name)
+        self._manifest.pop(name, None)
+
+    def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        waiting = [self.files]
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                    elif entry.is_file(follow_symlinks=False):
+                        with suppress(FileNotFoundError):
+                            stat = entry.stat(follow_symlinks=False)
+                            name = Path(entry.path).relative_to(self.files).as_posix()
+                            yield name, (stat.st_size, stat.st_mtime_ns)
+
+    def _load(self) -> None:
+        if not self._loaded and self._manifest_file.exists():
+            saved = json.loads(self._manifest_file.read_text())
+            self._manifest = {name: (etag, size, modified) for name, (etag, size, modified) in saved.items()}
+        self._loaded = True
+
+    def _store(self) -> None:
+        temporary = self._manifest_file.with_suffix(".new")
+        temporary.write_text(json.dumps(self._manifest))
+        temporary.replace(self._manifest_file)
+
+    def _explain(self, error: Exception) -> str:
+        code = getattr(error, "error_code", None) or type(error).__name__
+        container = f"{self._client.container_name} of {self._client.account_name}"
+        return f"The container {container} cannot be used: {code}"
+
+
+async def _in_parallel(work: list[Coroutine[None, None, None]]) -> None:
+    slots = asyncio.Semaphore(_PARALLEL)
+
+    async def one(item: Coroutine[None, None, None]) -> None:
+        async with slots:
+            await item
+
+    results = await asyncio.gather(*(one(item) for item in work), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def _is_path(name: str) -> bool:
+    parts = name.split("/")
+    return not any(part in ("", ".", "..") or len(part.encode()) > 255 or "\0" in part for part in parts)
+
+
+def _put_in_place(temporary: Path, file: Path, modified: int) -> int:
+    """Give a fetched file its time and its name at once, so that nobody reads half of it; its size."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary.chmod(0o755)
+    os.utime(temporary, ns=(modified, modified))
+    size = temporary.stat().st_size
+    temporary.replace(file)
+    return size
+
+
+def _stat(file: Path) -> tuple[int, int] | None:
+    try:
+        stat = file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return stat.st_size, stat.st_mtime_ns

@@ -1,0 +1,201 @@
+"""Volumes of clusters and jobs: which there are, and bringing them into a node's directories."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
+
+from azure.storage.blob.aio import ContainerClient
+
+from local.batchai.mirror import Mirror, MirrorError
+from local.batchai.records import Fault
+from local.batchai.settings import Settings
+
+#: Seconds between two looks for changed files in a container that a running job has mounted.
+_PUSH_EVERY = 1.0
+_LAST_TRIES = 3
+_log = logging.getLogger(__name__)
+
+
+class MountError(Exception):
+    """A volume cannot be mounted; `fault` says why, in the job's errors."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+@dataclass(frozen=True, kw_only=True)
+class Volume:
+    """One volume: a share or container by `name`, `inside` a directory in it, `at` the mount path."""
+
+    kind: Literal["share", "blob"]
+    account: str
+    name: str
+    at: PurePosixPath
+    inside: str = ""
+    key: str = field(repr=False)
+
+
+def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
+    """The volumes of a checked `mountVolumes`."""
+    shares = [_share(mount) for mount in mounts.get("azureFileShares", ())]
+    blobs = [
+        Volume(
+            kind="blob",
+            account=mount["accountName"],
+            name=mount["containerName"],
+            at=PurePosixPath(mount["relativeMountPath"]),
+            key=mount["credentials"]["accountKey"],
+        )
+        for mount in mounts.get("azureBlobFileSystems", ())
+    ]
+    return (*shares, *blobs)
+
+
+class Mounter:
+    """Mounts volumes. Containers are mirrored once, and written back while somebody holds them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._mirrors: dict[tuple[str, str], Mirror] = {}
+        self._holders: dict[tuple[str, str], int] = {}
+        self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    async def hold(self, volume: Volume) -> Path:
+        """Make the volume's directory ready and up to date, until it is released. Raises MountError."""
+        if volume.kind == "share":
+            return self._share(volume)
+        self._check_key(volume, "BFSMountError")
+        key = (volume.account, volume.name)
+        if key not in self._mirrors:
+            self._mirrors[key] = Mirror(
+                self._settings.blobs / volume.account / volume.name, self._client(volume)
+            )
+        mirror = self._mirrors[key]
+        try:
+            left_out = await mirror.pull()
+        except MirrorError as error:
+            raise MountError(Fault(code="BFSMountError", message=str(error))) from error
+        if left_out:
+            _log.warning("container %s: %d names are no paths, left out", volume.name, len(left_out))
+        self._holders[key] = self._holders.get(key, 0) + 1
+        if key not in self._pushers:
+            self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
+        return mirror.files
+
+    async def release(self, volume: Volume) -> None:
+        """Write the rest back. Raises MountError if the container does not take it."""
+        key = (volume.account, volume.name)
+        if volume.kind == "share" or not self._holders.get(key):
+            return
+        self._holders[key] -= 1
+        if not self._holders[key]:
+            self._pushers.pop(key).cancel()
+        for attempt in range(_LAST_TRIES):
+            try:
+                await self._mirrors[key].push()
+                return
+            except MirrorError as error:
+                if attempt == _LAST_TRIES - 1:
+                    raise MountError(Fault(code="BFSMountError", message=str(error))) from error
+                await asyncio.sleep(1)
+
+    async def close(self) -> None:
+        """Stop writing back."""
+        for pusher in self._pushers.values():
+            pusher.cancel()
+        for mirror in self._mirrors.values():
+            await mirror.close()
+
+    def _share(self, volume: Volume) -> Path:
+        self._check_account(volume)
+        share = self._settings.shares / volume.account / volume.name
+        if not share.is_dir():
+            raise _share_fault(f"There is no file share {volume.name} in {volume.account}")
+        return _directory_inside(share, volume.inside)
+
+    def _client(self, volume: Volume) -> ContainerClient:
+        account = self._settings.account
+        own = volume.account == account.name
+        endpoint = account.blob_endpoint if own else f"https://{volume.account}.blob.core.windows.net"
+        return ContainerClient(
+            endpoint,
+            volume.name,
+            credential={"account_name": volume.account, "account_key": volume.key},
+            retry_total=2,
+            initial_backoff=1,
+            connection_timeout=5,
+            read_timeout=30,
+        )
+
+    def _check_account(self, volume: Volume) -> None:
+        account = self._settings.account
+        if volume.account != account.name:
+            raise _share_fault(
+                f"The emulator serves the file shares of {account.name} only, not {volume.account}"
+            )
+        self._check_key(volume, "AFSMountError")
+
+    def _check_key(self, volume: Volume, code: str) -> None:
+        account = self._settings.account
+        if volume.account == account.name and volume.key != account.key:
+            message = f"The key of the storage account {volume.account} is wrong"
+            raise MountError(Fault(code=code, message=message))
+
+
+def link(root: Path, volume: Volume, directory: Path) -> None:
+    """Let the volume appear below a mount root."""
+    place = root / volume.at
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_symlink():
+        place.unlink()
+    place.symlink_to(directory)
+
+
+def unlink(root: Path, mounted: Sequence[Volume]) -> None:
+    """Take the volumes away; their content stays where it is."""
+    for volume in mounted:
+        (root / volume.at).unlink(missing_ok=True)
+
+
+async def _keep_pushing(mirror: Mirror) -> None:
+    while True:
+        await asyncio.sleep(_PUSH_EVERY)
+        try:
+            await mirror.push()
+        except MirrorError as error:
+            _log.warning("%s; trying again", error)
+
+
+def _share(mount: Mapping[str, Any]) -> Volume:
+    """A share by its URL, whose account is in the host name, or first in the path as emulators have it."""
+    url = urlsplit(mount["azureFileUrl"])
+    folders = [unquote(part) for part in url.path.split("/") if part]
+    if not (url.hostname or "").startswith(f"{mount['accountName']}.") and folders[:1] == [
+        mount["accountName"]
+    ]:
+        folders = folders[1:]
+    name, *inside = folders or [""]
+    return Volume(
+        kind="share",
+        account=mount["accountName"],
+        name=name,
+        at=PurePosixPath(mount["relativeMountPath"]),
+        inside="/".join(inside),
+        key=mount["credentials"]["accountKey"],
+    )
+
+
+def _directory_inside(share: Path, inside: str) -> Path:
+    directory = (share / inside).resolve()
+    if not directory.is_relative_to(share.resolve()) or not directory.is_dir():
+        raise _share_fault(f"There is no directory {inside} in the file share {share.name}")
+    return directory
+
+
+def _share_fault(message: str) -> MountError:
+    return MountError(Fault(code="AFSMountError", message=message))

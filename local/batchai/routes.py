@@ -1,0 +1,61 @@
+"""Every operation of the contract by method and path; ids are matched without regard to case."""
+
+import re
+
+from local.batchai import clusters, jobs, operations, workspaces
+from local.batchai.wire import Handler
+
+_SUBSCRIPTION = "/subscriptions/{subscription}"
+_PROVIDER = "/providers/Microsoft.BatchAI"
+_GROUP = f"{_SUBSCRIPTION}/resourceGroups/{{group}}{_PROVIDER}"
+_LOCATION = f"{_SUBSCRIPTION}{_PROVIDER}/locations/{{location}}"
+_WORKSPACE = f"{_GROUP}/workspaces/{{workspace}}"
+_CLUSTER = f"{_WORKSPACE}/clusters/{{cluster}}"
+_EXPERIMENT = f"{_WORKSPACE}/experiments/{{experiment}}"
+_JOB = f"{_EXPERIMENT}/jobs/{{job}}"
+
+_TABLE: dict[str, dict[str, Handler]] = {
+    f"{_SUBSCRIPTION}{_PROVIDER}/workspaces": {"GET": workspaces.list_all_workspaces},
+    f"{_GROUP}/workspaces": {"GET": workspaces.list_workspaces},
+    _WORKSPACE: {
+        "PUT": workspaces.put_workspace,
+        "PATCH": workspaces.patch_workspace,
+        "GET": workspaces.get_workspace,
+        "DELETE": workspaces.delete_workspace,
+    },
+    f"{_WORKSPACE}/clusters": {"GET": clusters.list_clusters},
+    _CLUSTER: {
+        "PUT": clusters.put_cluster,
+        "PATCH": clusters.patch_cluster,
+        "GET": clusters.get_cluster,
+        "DELETE": clusters.delete_cluster,
+    },
+    f"{_WORKSPACE}/experiments": {"GET": workspaces.list_experiments},
+    _EXPERIMENT: {
+        "PUT": workspaces.put_experiment,
+        "GET": workspaces.get_experiment,
+        "DELETE": workspaces.delete_experiment,
+    },
+    f"{_EXPERIMENT}/jobs": {"GET": jobs.list_jobs},
+    _JOB: {"PUT": jobs.put_job, "GET": jobs.get_job, "DELETE": jobs.delete_job},
+    f"{_JOB}/terminate": {"POST": jobs.terminate_job},
+    # The SDK asks for the next page of this list by GET.
+    f"{_JOB}/listOutputFiles": {"POST": jobs.list_output_files, "GET": jobs.list_output_files},
+    f"{_LOCATION}/operationresults/{{operation}}": {"GET": operations.status},
+    f"{_LOCATION}/operationstatuses/{{operation}}": {"GET": operations.result},
+}
+
+
+def find(path: str) -> tuple[dict[str, Handler], dict[str, str]] | None:
+    """The handlers of a path by method, and the names in it."""
+    for pattern, handlers in _PATTERNS:
+        if match := pattern.fullmatch(path):
+            return handlers, match.groupdict()
+    return None
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", template.replace(".", r"\.")), re.IGNORECASE)
+
+
+_PATTERNS = [(_pattern(template), handlers) for template, handlers in _TABLE.items()]

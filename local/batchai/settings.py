@@ -1,0 +1,58 @@
+"""Settings of the emulator, from its command line."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from local.batchai.scheduler import Pace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """The storage account that mounts may use, from a connection string."""
+
+    name: str
+    key: str = field(repr=False)
+    blob_endpoint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that can be set. `data` holds state, nodes, shares and mirrors of blob containers."""
+
+    data: Path
+    account: Account
+    node_path: tuple[Path, ...]
+    subscription: str | None = None
+    location: str = "eastus"
+    containers: Literal["ignore", "refuse"] = "ignore"
+    pace: Pace
+
+    @property
+    def shares(self) -> Path:
+        """Where file shares are, by account and share."""
+        return self.data / "shares"
+
+    @property
+    def blobs(self) -> Path:
+        """Where mirrors of blob containers are, by account and container."""
+        return self.data / "blobs"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be; the message says how to mend it and never shows a value."""
+
+
+def account(connection_string: str) -> Account:
+    """The account of a connection string. Raises SettingsError."""
+    pairs = (part.split("=", 1) for part in connection_string.split(";") if "=" in part)
+    values = {name.strip().lower(): value.strip() for name, value in pairs}
+    try:
+        name, key = values["accountname"], values["accountkey"]
+    except KeyError as error:
+        raise SettingsError(
+            f"the storage connection string has no {error.args[0]}; it must name AccountName and AccountKey"
+        ) from None
+    suffix = values.get("endpointsuffix", "core.windows.net")
+    endpoint = values.get("blobendpoint") or f"https://{name}.blob.{suffix}"
+    return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"))

@@ -1,0 +1,164 @@
+"""The emulator's memory: every record is written when it changes, so that a restart or kill -9 loses none."""
+
+import fcntl
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Generic, TypeVar
+
+from local.batchai import ids
+from local.batchai.records import Cluster, Experiment, Job, Operation, Resource, Workspace
+
+R = TypeVar("R", bound=Resource)
+Saved = Resource | Operation
+
+
+class Shelf(Generic[R]):
+    """All resources of one kind, by key and by parent, in the order of their creation."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, R] = {}
+        self._children: dict[str, dict[str, None]] = {}
+
+    def get(self, resource_id: str) -> R | None:
+        """The resource, or None."""
+        return self._items.get(ids.key(resource_id))
+
+    def put(self, item: R) -> None:
+        """Add or replace it."""
+        key = ids.key(item.id)
+        self._items[key] = item
+        self._children.setdefault(ids.parent(key), {})[key] = None
+
+    def drop(self, resource_id: str) -> None:
+        """Forget it."""
+        key = ids.key(resource_id)
+        self._items.pop(key, None)
+        self._children.get(ids.parent(key), {}).pop(key, None)
+
+    def under(self, parent_id: str) -> list[R]:
+        """The children of a resource."""
+        return [self._items[key] for key in self._children.get(ids.key(parent_id), ())]
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(list(self._items.values()))
+
+
+class StoreBusyError(Exception):
+    """Another emulator works with the same directory."""
+
+
+class Store:
+    """All records: in memory for reading, in a SQLite file for keeping. One `save` is one transaction."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = _locked(directory)
+        file = directory / "state.sqlite"
+        file.touch(mode=0o600)
+        self.workspaces: Shelf[Workspace] = Shelf()
+        self.experiments: Shelf[Experiment] = Shelf()
+        self.clusters: Shelf[Cluster] = Shelf()
+        self.jobs: Shelf[Job] = Shelf()
+        self.operations: dict[str, Operation] = {}
+        #: Resources that are on their way out, by key.
+        self.deleting: dict[str, Resource] = {}
+        self._active: dict[str, dict[str, Job]] = {}
+        self._sql = sqlite3.connect(file, isolation_level=None)
+        self._sql.execute("PRAGMA journal_mode=WAL")
+        self._sql.execute("PRAGMA synchronous=NORMAL")
+        self._sql.execute("CREATE TABLE IF NOT EXISTS records (id TEXT PRIMARY KEY, kind TEXT, body TEXT)")
+        self._sequence = 0
+        self._load()
+
+    def next_sequence(self) -> int:
+        """The number of the next resource."""
+        self._sequence += 1
+        return self._sequence
+
+    def active(self, cluster: Cluster) -> tuple[Job, ...]:
+        """The jobs of a cluster that have not ended."""
+        return tuple(self._active.get(ids.key(cluster.id), {}).values())
+
+    def save(self, *records: Saved) -> None:
+        """Keep these records, all or none."""
+        rows = [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
+        self._sql.execute("BEGIN")
+        self._sql.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+        self._sql.execute("COMMIT")
+        for record in records:
+            self._shelve(record)
+
+    def forget(self, *records: Resource) -> None:
+        """Delete these records, all or none."""
+        self._sql.execute("BEGIN")
+        self._sql.executemany("DELETE FROM records WHERE id = ?", [(_row_id(record),) for record in records])
+        self._sql.execute("COMMIT")
+        for record in records:
+            for shelf in (self.workspaces, self.experiments, self.clusters, self.jobs):
+                shelf.drop(record.id)
+            self.deleting.pop(ids.key(record.id), None)
+            if isinstance(record, Job):
+                self._active.get(record.cluster, {}).pop(ids.key(record.id), None)
+
+    def forget_operation(self, operation: Operation) -> None:
+        """Delete an operation."""
+        self._sql.execute("DELETE FROM records WHERE id = ?", (_row_id(operation),))
+        del self.operations[operation.name]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._sql.close()
+        self._lock.close()
+
+    def _load(self) -> None:
+        kinds = {kind.__name__: kind for kind in (Workspace, Experiment, Cluster, Job, Operation)}
+        rows = self._sql.execute("SELECT kind, body FROM records").fetchall()
+        loaded = [kinds[kind].model_validate_json(body) for kind, body in rows]
+        for record in sorted(loaded, key=lambda record: getattr(record, "sequence", 0)):
+            self._shelve(record)
+            self._sequence = max(self._sequence, getattr(record, "sequence", 0))
+
+    def _shelve(self, record: Saved) -> None:
+        if isinstance(record, Operation):
+            self.operations[record.name] = record
+        else:
+            self._put(record)
+            if record.deleting:
+                self.deleting[ids.key(record.id)] = record
+            if isinstance(record, Job):
+                self._note(record)
+
+    def _note(self, job: Job) -> None:
+        jobs = self._active.setdefault(job.cluster, {})
+        if job.active:
+            jobs[ids.key(job.id)] = job
+        else:
+            jobs.pop(ids.key(job.id), None)
+
+    def _put(self, record: Resource) -> None:
+        match record:
+            case Workspace():
+                self.workspaces.put(record)
+            case Experiment():
+                self.experiments.put(record)
+            case Cluster():
+                self.clusters.put(record)
+            case Job():
+                self.jobs.put(record)
+
+
+def _locked(directory: Path) -> IO[bytes]:
+    lock = (directory / "lock").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise StoreBusyError(
+            f"another emulator uses {directory}; stop it, or choose another --data"
+        ) from None
+    return lock
+
+
+def _row_id(record: Saved) -> str:
+    return f"operation/{record.name}" if isinstance(record, Operation) else ids.key(record.id)

@@ -1,0 +1,143 @@
+"""Resources as the service showed them: defaults filled in, secrets left out, nulls omitted. Pure."""
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Any
+
+from local.batchai import ids
+from local.batchai.layout import segment
+from local.batchai.records import Cluster, Experiment, Fault, Job, Node, Resource, Workspace
+from local.batchai.toolkits import COUNTED, TYPES, block_of
+
+_SECRET = frozenset({"accountKey", "password", "adminUserPassword", "instrumentationKey"})
+_IMAGE = {"publisher": "Canonical", "offer": "UbuntuServer", "sku": "16.04-LTS", "version": "latest"}
+
+
+def workspace_view(workspace: Workspace) -> dict[str, Any]:
+    """A workspace on the wire."""
+    view = _resource(workspace, _provisioning(workspace, workspace.created))
+    view["location"] = workspace.location
+    if workspace.tags:
+        view["tags"] = workspace.tags
+    return view
+
+
+def experiment_view(experiment: Experiment) -> dict[str, Any]:
+    """An experiment on the wire."""
+    return _resource(experiment, _provisioning(experiment, experiment.created))
+
+
+def cluster_view(cluster: Cluster) -> dict[str, Any]:
+    """A cluster on the wire."""
+    document = redacted(cluster.document)
+    setup = document.get("nodeSetup", {}).get("setupTask")
+    if setup is not None:
+        setup["stdOutErrPathSuffix"] = cluster.suffix
+    image = document.pop("virtualMachineConfiguration", {}).get("imageReference", _IMAGE)
+    scale = document.pop("scaleSettings", None) or cluster.scale
+    if "manual" in scale:
+        scale = {"manual": {"nodeDeallocationOption": "requeue"} | scale["manual"]}
+    else:
+        scale = {"autoScale": {"initialNodeCount": 0} | scale["autoScale"]}
+    return _resource(
+        cluster,
+        document
+        | {
+            "vmSize": document["vmSize"].upper(),
+            "vmPriority": document.get("vmPriority", "dedicated"),
+            "scaleSettings": scale,
+            "virtualMachineConfiguration": {"imageReference": {"version": "latest"} | image},
+            "allocationState": cluster.allocation,
+            "allocationStateTransitionTime": stamp(cluster.allocation_since),
+            "currentNodeCount": len(cluster.nodes),
+            "nodeStateCounts": _counts(cluster.nodes),
+        }
+        | _provisioning(cluster, cluster.created)
+        | _errors(cluster.errors),
+    )
+
+
+def job_view(job: Job) -> dict[str, Any]:
+    """A job on the wire."""
+    document = redacted(job.document)
+    block = block_of(document)
+    if block in COUNTED:
+        document[block] = {"processCount": job.node_count} | document[block]
+    constraints = document.get("constraints", {})
+    properties = document | {
+        "experimentName": ids.name(ids.parent(job.id)),
+        "toolType": TYPES[block],
+        "schedulingPriority": job.priority,
+        "jobOutputDirectoryPathSegment": segment(job),
+        "constraints": {"maxWallClockTime": "P7D"} | constraints,
+        "executionState": job.state,
+        "executionStateTransitionTime": stamp(job.since),
+    }
+    if job.started:
+        info: dict[str, Any] = {"startTime": stamp(job.started)}
+        if job.ended:
+            info["endTime"] = stamp(job.ended)
+        if job.exit_code is not None:
+            info["exitCode"] = job.exit_code
+        properties["executionInfo"] = info | _errors(job.errors)
+    return _resource(job, properties | _provisioning(job, job.created))
+
+
+def redacted(value: Any) -> Any:
+    """A copy without the values of secrets."""
+    if isinstance(value, list):
+        return [redacted(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: [{"name": secret["name"]} for secret in entry] if name == "secrets" else redacted(entry)
+        for name, entry in value.items()
+        if name not in _SECRET
+    }
+
+
+def etag(view: dict[str, Any]) -> str:
+    """The ETag of a resource in that state."""
+    return f'"0x8D{hashlib.sha256(json.dumps(view).encode()).hexdigest()[:13].upper()}"'
+
+
+def stamp(moment: datetime) -> str:
+    """A moment on the wire."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _resource(resource: Resource, properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": resource.id,
+        "name": ids.name(resource.id),
+        "type": ids.resource_type(resource.id),
+        "properties": properties,
+    }
+
+
+def _provisioning(resource: Resource, since: datetime) -> dict[str, Any]:
+    return {
+        "creationTime": stamp(resource.created),
+        "provisioningState": "deleting" if resource.deleting else "succeeded",
+        "provisioningStateTransitionTime": stamp(since),
+    }
+
+
+def _counts(nodes: tuple[Node, ...]) -> dict[str, int]:
+    shown: list[str] = ["preparing" if node.state == "allocating" else node.state for node in nodes]
+    kinds = ("idle", "running", "preparing", "unusable", "leaving")
+    return {f"{kind}NodeCount": shown.count(kind) for kind in kinds}
+
+
+def _errors(faults: tuple[Fault, ...]) -> dict[str, Any]:
+    if not faults:
+        return {}
+    return {"errors": [_fault(fault) for fault in faults]}
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    shown: dict[str, Any] = {"code": fault.code, "message": fault.message}
+    if fault.details:
+        shown["details"] = [{"name": name, "value": value} for name, value in fault.details.items()]
+    return shown

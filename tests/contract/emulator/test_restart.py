@@ -1,0 +1,91 @@
+"""What an emulator that is stopped or killed leaves for the next one."""
+
+from pathlib import Path
+
+from tests.contract.emulator.conftest import Lab, alive, autoscale, custom, until
+
+
+async def test_killed_in_the_middle_of_a_job_it_finds_the_job_again(own_lab: Lab, tmp_path: Path) -> None:
+    await own_lab.make_cluster(autoscale(1))
+    starts, go = tmp_path / "starts", tmp_path / "go"
+    command = f"echo $$ >> {starts}; while [ ! -e {go} ]; do sleep 0.05; done; echo done; exit 5"
+    await own_lab.submit("ended", **custom("true"))
+    await own_lab.ends("ended")
+    await own_lab.submit("running", **custom(command))
+    await own_lab.submit("queued", **custom("true"))
+
+    async def started() -> bool:
+        return starts.exists()
+
+    await until(started)
+    segment = (await own_lab.job("running")).job_output_directory_path_segment
+
+    await own_lab.emulator.kill()
+    await own_lab.emulator.start()
+    states = [(await own_lab.job(name)).execution_state for name in ("ended", "running", "queued")]
+    go.touch()
+    job = await own_lab.ends("running")
+
+    assert states == ["succeeded", "running", "queued"]
+    assert job.execution_info.exit_code == 5
+    assert job.job_output_directory_path_segment == segment
+    assert len(starts.read_text().split()) == 1
+    assert await own_lab.read("running", "stdout.txt") == "done\n"
+    assert (await own_lab.ends("queued")).execution_state == "succeeded"
+
+
+async def test_a_job_that_ends_while_nobody_looks_keeps_its_exit_code(own_lab: Lab, tmp_path: Path) -> None:
+    await own_lab.make_cluster(autoscale(1))
+    starts, go, end = tmp_path / "starts", tmp_path / "go", tmp_path / "end"
+    wait = f"echo $$ >> {starts}; while [ ! -e {go} ]; do sleep 0.05; done"
+    await own_lab.submit("job", **custom(f"{wait}; touch {end}; exit 6"))
+
+    async def started() -> bool:
+        return starts.exists()
+
+    async def over() -> bool:
+        return end.exists() and not alive(starts.read_text())
+
+    await until(started)
+    await own_lab.emulator.kill()
+    go.touch()
+    await until(over)
+    await own_lab.emulator.start()
+
+    assert (await own_lab.ends("job")).execution_info.exit_code == 6
+    assert len(starts.read_text().split()) == 1
+
+
+async def test_stopped_it_ends_its_processes_and_runs_the_job_again_later(
+    own_lab: Lab, tmp_path: Path
+) -> None:
+    await own_lab.make_cluster(autoscale(1))
+    starts, go = tmp_path / "starts", tmp_path / "go"
+    await own_lab.submit("job", **custom(f"echo $$ >> {starts}; [ -e {go} ] || sleep 600"))
+
+    async def started() -> str:
+        return starts.read_text().strip() if starts.exists() else ""
+
+    pid = await until(started)
+    await own_lab.emulator.stop()
+    assert not alive(pid)
+
+    go.touch()
+    await own_lab.emulator.start()
+
+    assert (await own_lab.ends("job")).execution_state == "succeeded"
+    assert len(starts.read_text().split()) == 2
+
+
+async def test_an_operation_is_still_known_after_a_restart(own_lab: Lab) -> None:
+    await own_lab.make_cluster({"manual": {"targetNodeCount": 0}})
+    await own_lab.submit("job", **custom("true"))
+    status, _, headers = await own_lab.send("POST", f"{own_lab.path}/experiments/digits/jobs/job/terminate")
+    assert status == 202
+    path = headers["Azure-AsyncOperation"].split("?")[0].removeprefix(own_lab.emulator.url)
+
+    await own_lab.emulator.kill()
+    await own_lab.emulator.start()
+
+    status, body, _ = await own_lab.send("GET", path)
+    assert (status, body["status"]) == (200, "Succeeded")
