@@ -20,6 +20,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _HEAD = "import azure.functions as func\napp = func.FunctionApp()\n"
 _QUEUE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="AzureWebJobsStorage")\n'
+_BY_SETTING = '@app.queue_trigger(arg_name="msg", queue_name="%NAME%", connection="AzureWebJobsStorage")\n'
+_ELSEWHERE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="Other")\n'
 
 
 @pytest.mark.parametrize(
@@ -69,11 +71,8 @@ async def test_the_place_in_the_app_is_shown_before_the_error(
 @pytest.mark.parametrize(
     ("code", "named"),
     [
-        (f"{_HEAD}{_QUEUE.replace('AzureWebJobsStorage', 'Other')}def one(msg) -> None: ...\n", "one.*Other"),
-        (
-            f"{_HEAD}{_QUEUE.replace(chr(34) + 'q' + chr(34), chr(34) + '%NAME%' + chr(34))}def one(msg): ...\n",
-            "NAME",
-        ),
+        (f"{_HEAD}{_ELSEWHERE}def one(msg) -> None: ...\n", "one.*Other"),
+        (f"{_HEAD}{_BY_SETTING}def one(msg): ...\n", "one.*NAME"),
         (f'{_HEAD}@app.timer_trigger(arg_name="t", schedule="x y")\ndef one(t): ...\n', "one.*schedule"),
         (f'{_HEAD}@app.route(route="a/{{b")\ndef one(req): ...\n', "one.*route"),
     ],
@@ -154,6 +153,19 @@ async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
     assert await storage.take("work", lambda t: "99" in t)  # visible again, not in ten minutes
 
 
+async def test_an_account_that_does_not_answer_is_told(engine: str, storage: Storage) -> None:
+    nowhere = "http://127.0.0.1:9/devstoreaccount1"
+    env = environment_of(storage)
+    for url in (storage.azurite.blob_url, storage.azurite.queue_url):
+        env["AzureWebJobsStorage"] = env["AzureWebJobsStorage"].replace(url, nowhere)
+
+    code, output = await _refused(engine, storage, APP, env)
+
+    assert code == 2
+    assert_line(output, r"^error: the storage account .* cannot be used: .*is Azurite running")
+    assert "AccountKey" not in output
+
+
 async def test_several_workers_share_the_work(engine: str, storage: Storage) -> None:
     env = environment_of(storage, FUNCTIONS_WORKER_PROCESS_COUNT="2", AzureFunctionsWebHost__hostid="two")
 
@@ -182,10 +194,14 @@ def _app(folder: Path, code: str) -> Path:
     return folder
 
 
-async def _refused(engine: str, storage: Storage, app: Path) -> tuple[int, str]:
+async def _refused(
+    engine: str, storage: Storage, app: Path, environment: dict[str, str] | None = None
+) -> tuple[int, str]:
     """Start a host that must not become ready: exit code and output."""
     try:
-        async with running(engine, storage, app=app, environment=environment_of(storage)) as host:
+        async with running(
+            engine, storage, app=app, environment=environment or environment_of(storage)
+        ) as host:
             raise AssertionError(f"the host started with {host.process.recent}")
     except ProcessError as error:
         text = str(error)

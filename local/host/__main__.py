@@ -1,0 +1,123 @@
+"""`python -m local.host --app DIR`: run a function app until SIGTERM or Ctrl-C."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.host.contract import Engine, EngineError, EngineName
+from local.host.host import HostOptions, serve
+from local.host.hostjson import HostJson, HostJsonError, read_host_json
+from local.host.inprocess import InProcess
+from local.host.keys import read_keys
+from local.host.pool import WorkerOptions, WorkerPool
+from local.host.settings import SettingsError, read_settings
+
+_log = logging.getLogger("Host")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the host; 0 after a signal, 2 when the app or its settings cannot be used."""
+    options = _parser().parse_args(arguments)
+    try:
+        return asyncio.run(_run(options))
+    except EngineError as error:
+        sys.stderr.write(f"{error.stack}error: {error}\n")
+    except (SettingsError, HostJsonError) as error:
+        sys.stderr.write(f"error: {error}\n")
+    return 2
+
+
+async def _run(options: argparse.Namespace) -> int:
+    app: Path = options.app.resolve()
+    host = read_host_json(app)
+    set_log_levels(host)
+    file = options.settings or app / "local.settings.json"
+    settings = read_settings(file if options.settings or file.is_file() else None, os.environ)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    serving = HostOptions(
+        app=app,
+        settings=settings,
+        host=host,
+        keys=read_keys(settings, enabled=options.enable_auth),
+        port=options.port,
+        grace=options.grace,
+        scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
+    )
+    async with serve(serving, _engine(options, app, host, settings)) as url:
+        sys.stdout.write(f"ready {url}\n")
+        sys.stdout.flush()
+        await stop.wait()
+        _log.info("stopping")
+    return 0
+
+
+def set_log_levels(host: HostJson) -> None:
+    """Readable lines on standard error, with the levels of host.json by category (Host, Function.NAME, …)."""
+    form = "%(asctime)s.%(msecs)03d %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form, datefmt="%H:%M:%S", stream=sys.stderr, force=True)
+    logging.getLogger("azure").setLevel(logging.WARNING)
+    names = {
+        "trace": 5,
+        "debug": 10,
+        "information": 20,
+        "warning": 30,
+        "error": 40,
+        "critical": 50,
+        "none": 60,
+    }
+    for category, level in host.logging.log_level.items():
+        number = names.get(level.lower())
+        if number is None:
+            raise HostJsonError(
+                f"host.json: logging.logLevel.{category}: {level!r} is none of {', '.join(names)}"
+            )
+        logging.getLogger(None if category.lower() == "default" else category).setLevel(number)
+
+
+def _engine(options: argparse.Namespace, app: Path, host: HostJson, settings: dict[str, str]) -> Engine:
+    name: EngineName = options.engine
+    if options.in_process:
+        return InProcess(app, name, settings)
+    timeout = host.function_timeout
+    worker = WorkerOptions(
+        app=app,
+        engine=name,
+        environment={"AZURE_FUNCTIONS_ENVIRONMENT": "Development", **settings},  # as `func start` does
+        timeout=timeout.total_seconds() if timeout is not None else None,
+    )
+    return WorkerPool(worker, max(1, int(_number(settings, "FUNCTIONS_WORKER_PROCESS_COUNT", 1))))
+
+
+def _number(settings: dict[str, str], name: str, default: float) -> float:
+    try:
+        return float(settings.get(name) or default)
+    except ValueError:
+        raise SettingsError(f"the setting {name} must be a number, not {settings[name]!r}") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local.host", description="A local host for Azure Functions apps."
+    )
+    parser.add_argument("--app", type=Path, required=True, help="folder with host.json and function_app.py")
+    parser.add_argument(
+        "--settings", type=Path, help="settings file (default: local.settings.json of the app)"
+    )
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
+    parser.add_argument("--enable-auth", action="store_true", help="check function keys, as Azure does")
+    parser.add_argument("--in-process", action="store_true", help="no worker process: for a debugger")
+    parser.add_argument("--grace", type=float, default=5.0, help="seconds for running functions at the end")
+    default = "runtime" if sys.version_info >= (3, 13) else "sdk"
+    parser.add_argument("--engine", choices=("runtime", "sdk"), default=default, help=f"(default: {default})")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

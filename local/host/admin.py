@@ -1,0 +1,160 @@
+"""The host's own endpoints: status, list of functions, running one by hand, events from Event Grid."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from aiohttp import web
+
+from local.host.contract import Function
+from local.host.keys import Keys
+from local.host.triggers.blob import BlobTriggers
+from local.host.triggers.http import HttpTriggers
+
+_log = logging.getLogger("Host.admin")
+
+#: Runs a function by hand with the request's input.
+RunNow = Callable[[Function, str], Awaitable[None]]
+
+
+class Admin:
+    """Handlers for /admin and /runtime/webhooks."""
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        functions: Mapping[str, Function],
+        disabled: frozenset[str],
+        keys: Keys,
+        http: HttpTriggers,
+        blobs: BlobTriggers,
+        run_now: RunNow,
+    ) -> None:
+        self._host = host
+        self._functions = functions
+        self._disabled = disabled
+        self._keys = keys
+        self._http = http
+        self._blobs = blobs
+        self._run_now = run_now
+        self._began = time.monotonic()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add_to(self, app: web.Application) -> None:
+        """Register the routes."""
+        app.router.add_get("/admin/host/status", self._guarded(self._status))
+        app.router.add_get("/admin/host/ping", self._ping)
+        app.router.add_post("/admin/host/ping", self._ping)
+        app.router.add_get("/admin/functions", self._guarded(self._list))
+        app.router.add_get("/admin/functions/{name}", self._guarded(self._one))
+        app.router.add_post("/admin/functions/{name}", self._guarded(self._run))
+        app.router.add_post("/runtime/webhooks/blobs", self._guarded(self._event))
+
+    async def drain(self, grace: float) -> None:
+        """Let runs by hand finish for `grace` seconds."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+
+    def _guarded(self, handler: Callable[[web.Request], Awaitable[web.Response]]) -> Any:
+        async def guarded(request: web.Request) -> web.Response:
+            if not self._keys.admits(request, "admin"):
+                return web.Response(status=401)
+            return await handler(request)
+
+        return guarded
+
+    async def _status(self, _: web.Request) -> web.Response:
+        uptime = round((time.monotonic() - self._began) * 1000)
+        status = {"id": self._host, "state": "Running", "version": "local", "processUptime": uptime}
+        return web.json_response(status)
+
+    async def _ping(self, _: web.Request) -> web.Response:
+        return web.Response(status=200)
+
+    async def _list(self, request: web.Request) -> web.Response:
+        return web.json_response([self._describe(f, request) for f in self._functions.values()])
+
+    async def _one(self, request: web.Request) -> web.Response:
+        function = self._find(request)
+        return (
+            web.Response(status=404)
+            if function is None
+            else web.json_response(self._describe(function, request))
+        )
+
+    async def _run(self, request: web.Request) -> web.Response:
+        """POST {"input": "…"}: 202, and the function runs; HTTP functions are called by their own address."""
+        function = self._find(request)
+        if function is None:
+            return web.Response(status=404)
+        if function.trigger["type"] == "httpTrigger":
+            return web.Response(status=400, text=f"call {self._http.template(function)} instead\n")
+        try:
+            document = json.loads(await request.read() or b"{}")
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            return web.Response(status=400, text='the body must be JSON: {"input": "…"}\n')
+        given = document.get("input", "")
+        text = given if isinstance(given, str) else json.dumps(given)
+        task = asyncio.ensure_future(self._run_now(function, text))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return web.Response(status=202)
+
+    async def _event(self, request: web.Request) -> web.Response:
+        """Event Grid's deliveries to a blob trigger: the validation handshake, then BlobCreated."""
+        function = request.query.get("functionName", "").removeprefix("Host.Functions.")
+        try:
+            events = json.loads(await request.read())
+        except (ValueError, RecursionError):
+            return web.Response(status=400, text="the body must be a JSON list of Event Grid events\n")
+        for event in events if isinstance(events, list) else [events]:
+            if not isinstance(event, dict):
+                return web.Response(status=400, text="each event must be a JSON object\n")
+            data = event.get("data")
+            data = data if isinstance(data, dict) else {}
+            kind = event.get("eventType") or event.get("type")
+            if kind == "Microsoft.EventGrid.SubscriptionValidationEvent":
+                return web.json_response({"validationResponse": data.get("validationCode")})
+            if function not in self._functions:
+                return web.Response(
+                    status=404, text=f"no blob trigger {function!r}; name it in ?functionName=\n"
+                )
+            place = _place(str(data.get("url", "")))
+            if kind == "Microsoft.Storage.BlobCreated" and place is not None:
+                await self._blobs.receive_event(function, *place)
+        return web.Response(status=202)
+
+    def _find(self, request: web.Request) -> Function | None:
+        wanted = request.match_info["name"].lower()
+        return next((f for name, f in self._functions.items() if name.lower() == wanted), None)
+
+    def _describe(self, function: Function, request: web.Request) -> dict[str, Any]:
+        is_http = function.trigger["type"] == "httpTrigger"
+        return {
+            "name": function.name,
+            "language": "python",
+            "isDisabled": function.name in self._disabled,
+            "config": {"bindings": [dict(b) for b in function.bindings]},
+            "invoke_url_template": f"{request.url.origin()}{self._http.template(function)}"
+            if is_http
+            else None,
+        }
+
+
+def _place(url: str) -> tuple[str, str] | None:
+    """Container and name of a blob's address; the emulator's addresses begin with the account."""
+    parts = urlsplit(url)
+    path = parts.path.lstrip("/")
+    if not (parts.hostname or "").partition(".")[2].startswith("blob."):
+        path = path.partition("/")[2]
+    container, _, name = path.partition("/")
+    return (container, unquote(name)) if container and name else None

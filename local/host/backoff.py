@@ -1,0 +1,26 @@
+"""How long to wait before a queue is asked again: random, exponential, as in the Functions host."""
+
+from collections.abc import Callable
+from random import Random
+
+_FIRST = 0.1
+_SPREAD = 0.2
+
+
+class Backoff:
+    """Delays in seconds that double from 0.1 up to `limit`, each ±20 %; `random` gives numbers in [0, 1)."""
+
+    def __init__(self, limit: float, random: Callable[[], float] | None = None) -> None:
+        self._limit = max(limit, _FIRST)
+        self._random = random or Random().random  # noqa: S311 - spreads load, protects nothing
+        self._next = _FIRST
+
+    def reset(self) -> None:
+        """Something was there: start again from the shortest."""
+        self._next = _FIRST
+
+    def delay(self) -> float:
+        """The next delay."""
+        base = self._next
+        self._next = min(base * 2, self._limit)
+        return min(base * (1 - _SPREAD + 2 * _SPREAD * self._random()), self._limit)

@@ -1,0 +1,212 @@
+"""The host: one app, one engine, all its triggers, one HTTP server."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from azure.core.exceptions import AzureError
+
+from local.host.admin import Admin
+from local.host.contract import Data, Engine, Function
+from local.host.hostjson import HostJson
+from local.host.invoker import Invoker
+from local.host.keys import Keys
+from local.host.outputs import SUPPORTED, Outputs
+from local.host.settings import SettingsError, is_disabled, resolve
+from local.host.storage import Accounts, host_id
+from local.host.triggers.base import Environment
+from local.host.triggers.blob import BlobTriggers
+from local.host.triggers.http import HttpTriggers
+from local.host.triggers.queue import queue_listener
+from local.host.triggers.timer import Timer, timer
+from local.host.wakeups import Wakeups
+
+_log = logging.getLogger("Host")
+
+_TRIGGERS = ("queueTrigger", "blobTrigger", "timerTrigger", "httpTrigger")
+_LARGEST_BODY = 100 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostOptions:
+    """What to run and where; `scan_every` and `grace` (for what runs at the end) are in seconds."""
+
+    app: Path
+    settings: Mapping[str, str]
+    host: HostJson
+    keys: Keys
+    port: int = 0
+    scan_every: float = 10.0
+    grace: float = 5.0
+
+
+@asynccontextmanager
+async def serve(options: HostOptions, engine: Engine) -> AsyncIterator[str]:
+    """Run the app with a started or startable engine for the length of the block; yields the base URL.
+
+    At the end: no new work, `grace` for what is in progress, messages and leases handed back.
+    Raises EngineError when the app cannot be loaded, SettingsError when a binding cannot be served.
+    """
+    async with AsyncExitStack() as stack:
+        functions = await engine.start()
+        stack.push_async_callback(engine.stop)
+        accounts = Accounts(options.settings)
+        stack.push_async_callback(accounts.close)
+        host = _Host(options, engine, accounts, functions)
+        stack.push_async_callback(host.close)
+        try:
+            await host.open()
+        except AzureError as error:
+            why = f"{type(error).__name__}; is Azurite running, and does AzureWebJobsStorage name its ports?"
+            raise SettingsError(f"the storage account of the host cannot be used: {why}") from error
+        yield await host.listen()
+
+
+class _Host:
+    def __init__(
+        self, options: HostOptions, engine: Engine, accounts: Accounts, functions: list[Function]
+    ) -> None:
+        wakeups = Wakeups()
+        outputs = Outputs(accounts, options.settings, options.host, wakeups)
+        self._options = options
+        self._environment = Environment(
+            id=host_id(options.app, options.settings),
+            settings=options.settings,
+            host=options.host,
+            accounts=accounts,
+            wakeups=wakeups,
+            invoker=Invoker(engine, outputs),
+        )
+        self._functions = {f.name: f for f in functions}
+        self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))
+        self._http = HttpTriggers(self._enabled("httpTrigger"), self._environment, options.keys)
+        self._blobs = BlobTriggers(self._of("blobTrigger"), self._environment)
+        self._timers: dict[str, Timer] = {}
+        self._drains: list[Any] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._runner: web.AppRunner | None = None
+        self._admin = Admin(
+            host=self._environment.id,
+            functions=self._functions,
+            disabled=self._disabled,
+            keys=options.keys,
+            http=self._http,
+            blobs=self._blobs,
+            run_now=self._run_now,
+        )
+
+    async def open(self) -> None:
+        """Check every function and start the listeners."""
+        for function in self._functions.values():
+            if function.name not in self._disabled:
+                _check(function)
+        listeners = [(f, await queue_listener(f, self._environment)) for f in self._enabled("queueTrigger")]
+        for function in self._of("timerTrigger"):
+            self._timers[function.name] = await timer(function, self._environment)
+        if self._enabled("blobTrigger"):
+            listener, scans = await self._blobs.open(self._disabled)
+            self._drains.append(listener.drain)
+            self._start("blob queue", listener.run())
+            for scan in scans:
+                self._start("blob scan", scan.run(self._options.scan_every))
+        for function, listener in listeners:
+            self._drains.append(listener.drain)
+            self._start(function.name, listener.run())
+        for name, each in self._timers.items():
+            self._drains.append(each.drain)
+            if name not in self._disabled:
+                self._start(name, each.run())
+        self._drains.append(self._admin.drain)
+
+    async def listen(self) -> str:
+        """Open the HTTP server; its address."""
+        app = web.Application(client_max_size=_LARGEST_BODY)
+        self._admin.add_to(app)
+        app.router.add_route("*", "/{path:.*}", self._http.handle)
+        self._runner = runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=self._options.grace, handler_cancellation=False
+        )
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", self._options.port).start()
+        except OSError as error:
+            port = f"port {self._options.port} ({error.strerror})"
+            raise SettingsError(f"cannot listen on {port}; stop what runs there or choose --port") from error
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        self._list(url)
+        return url
+
+    async def close(self) -> None:
+        """Start nothing more, let what runs finish, hand back the rest."""
+        for task in self._tasks:
+            task.cancel()
+        ends = [drain(self._options.grace) for drain in self._drains]
+        if self._runner is not None:
+            ends.append(self._runner.cleanup())
+        await asyncio.gather(*ends)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=5)
+
+    def _start(self, name: str, run: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(run, name=name)
+        task.add_done_callback(_report)
+        self._tasks.append(task)
+
+    async def _run_now(self, function: Function, text: str) -> None:
+        """A run by hand: the input is a message, a blob's path, or nothing for a timer."""
+        kind = function.trigger["type"]
+        if kind == "timerTrigger":
+            await self._timers[function.name].fire()
+        elif kind == "blobTrigger":
+            try:
+                await self._blobs.run_now(function.name, text)
+            except AzureError as error:
+                _log.warning(
+                    "function %s: blob %s cannot be read: %s", function.name, text, type(error).__name__
+                )
+        else:
+            inputs = {function.trigger["name"]: Data("string", text)}
+            await self._environment.invoker.run(function, inputs, {}, reason="by hand")
+
+    def _of(self, kind: str) -> list[Function]:
+        return [f for f in self._functions.values() if f.trigger["type"] == kind]
+
+    def _enabled(self, kind: str) -> list[Function]:
+        return [f for f in self._of(kind) if f.name not in self._disabled]
+
+    def _list(self, url: str) -> None:
+        _log.info("%d functions in %s:", len(self._functions), self._options.app)
+        for name, function in self._functions.items():
+            trigger = function.trigger
+            kind = trigger["type"]
+            where = trigger.get("queueName") or trigger.get("path") or trigger.get("schedule") or ""
+            where = resolve(str(where), self._options.settings, name)
+            if kind == "httpTrigger":
+                methods = ",".join(map(str, trigger.get("methods") or ["*"]))
+                where = f"[{methods}] {url}{self._http.template(function)}"
+            _log.info("  %s: %s %s%s", name, kind, where, " (disabled)" if name in self._disabled else "")
+
+
+def _check(function: Function) -> None:
+    kind = function.trigger["type"]
+    if kind not in _TRIGGERS:
+        raise SettingsError(
+            f"function {function.name}: the local host has no trigger {kind}; disable or remove it"
+        )
+    for binding in function.outputs:
+        if binding["type"] not in SUPPORTED:
+            _log.warning(
+                "function %s: output binding %s is not supported here", function.name, binding["type"]
+            )
+    if function.retry is not None and kind != "timerTrigger":
+        _log.warning("function %s: a retry policy has no effect on a %s and is ignored", function.name, kind)
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("the listener of %s ended: %s: %s", task.get_name(), type(error).__name__, error)

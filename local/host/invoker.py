@@ -1,0 +1,73 @@
+"""One run of a function, as all triggers want it: logged, its outputs written, retried where it may be."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import uuid4
+
+from local.host.contract import Data, Engine, Function, Invocation, Result, RetryPolicy
+from local.host.outputs import OutputError, Outputs
+from local.host.settings import SettingsError
+
+
+class Invoker:
+    """Runs functions with an engine."""
+
+    def __init__(self, engine: Engine, outputs: Outputs) -> None:
+        self._engine = engine
+        self._outputs = outputs
+
+    async def run(
+        self,
+        function: Function,
+        inputs: Mapping[str, Data],
+        metadata: Mapping[str, Data],
+        *,
+        reason: str,
+        trace_parent: str = "",
+        retry: RetryPolicy | None = None,
+    ) -> Result:
+        """Run it, and again as `retry` says while it fails; the last result. `reason` is for the log."""
+        call = Invocation(
+            id=str(uuid4()),
+            function_id=function.id,
+            inputs=inputs,
+            metadata=metadata,
+            trace_parent=trace_parent,
+            retry_limit=retry.limit if retry is not None else 0,
+        )
+        attempt = 0
+        while True:
+            result = await self._once(function, replace(call, retry_count=attempt), reason)
+            if result.ok or retry is None or 0 <= retry.limit <= attempt:
+                return result
+            await asyncio.sleep(delay_of(retry, attempt))
+            attempt += 1
+
+    async def _once(self, function: Function, call: Invocation, reason: str) -> Result:
+        log = logging.getLogger(f"Function.{function.name}")
+        log.info("function %s started (id %s, %s)", function.name, call.id, reason)
+        begin = time.perf_counter()
+        result = await self._engine.invoke(call)
+        if result.ok:
+            try:
+                await self._outputs.write(function, result, call.metadata)
+            except (OutputError, SettingsError) as error:
+                result = Result(error=str(error))
+        duration = (time.perf_counter() - begin) * 1000
+        if result.ok:
+            log.info("function %s succeeded in %.0f ms (id %s)", function.name, duration, call.id)
+        else:
+            shown = f"{result.error}\n{result.stack}".rstrip()
+            log.error("function %s failed in %.0f ms (id %s): %s", function.name, duration, call.id, shown)
+        return result
+
+
+def delay_of(retry: RetryPolicy, attempt: int) -> float:
+    """Seconds before the retry that follows attempt number `attempt` (from 0)."""
+    if retry.strategy == "fixed_delay":
+        return retry.delay
+    doubled: float = max(retry.minimum, 0.1) * 2.0 ** min(attempt, 30)
+    return min(doubled, retry.maximum or doubled)

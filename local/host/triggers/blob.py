@@ -1,0 +1,177 @@
+"""The blob trigger: new versions of blobs become messages of one internal queue, and these invocations.
+
+Sources: BlobTriggerExecutor.cs and BlobQueueTriggerExecutor.cs of the WebJobs blob extension.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
+from azure.storage.blob import BlobProperties
+from azure.storage.blob.aio import BlobClient
+from azure.storage.queue import QueueMessage
+from azure.storage.queue.aio import QueueClient
+
+from local.host.contract import Data, Function
+from local.host.pattern import BlobPattern
+from local.host.settings import SettingsError, resolve
+from local.host.storage import HOSTS_CONTAINER, queue_key
+from local.host.triggers.base import Environment
+from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
+from local.host.triggers.receipts import Receipts
+from local.host.triggers.scan import Scan
+
+_log = logging.getLogger("Host.blob")
+_POISON_QUEUE = "webjobs-blobtrigger-poison"
+_LARGEST_BATCH = 32
+
+
+class BlobTriggers:
+    """All blob triggers of an app: the queue between finding and running, and its listener."""
+
+    def __init__(self, functions: Sequence[Function], environment: Environment) -> None:
+        self._functions = {f.name: f for f in functions}
+        self._patterns = {f.name: _pattern(f, environment.settings) for f in functions}
+        self._environment = environment
+        self._queue: QueueClient | None = None
+
+    async def open(self, disabled: frozenset[str]) -> tuple[QueueListener, list[Scan]]:
+        """Create what the triggers keep in storage; the listener and the scans to run."""
+        environment = self._environment
+        where = "blob triggers"
+        queues = await environment.accounts.queues("", where)
+        self._queue = queues.get_queue_client(f"azure-webjobs-blobtrigger-{environment.id}")
+        hosts = (await environment.accounts.blobs("", where)).get_container_client(HOSTS_CONTAINER)
+        with suppress(ResourceExistsError):
+            await self._queue.create_queue()
+        with suppress(ResourceExistsError):
+            await hosts.create_container()
+        scans = []
+        for name, function in self._functions.items():
+            if name in disabled:
+                continue
+            service = await environment.accounts.blobs(
+                function.trigger.get("connection", ""), f"function {name}"
+            )
+            container = service.get_container_client(self._patterns[name].container)
+            receipts = Receipts(hosts, environment.id, name)
+            scans.append(Scan(function, self._patterns[name], container, receipts, self.announce))
+        poison = queues.get_queue_client(_POISON_QUEUE)
+        return QueueListener(self._queue, poison, self._options(), self._work, environment.wakeups), scans
+
+    async def announce(self, function: str, container: str, name: str, etag: str) -> None:
+        """Put one blob on the queue; for Event Grid's source without version: what is there then runs."""
+        assert self._queue is not None
+        from_events = is_event_grid(self._functions[function])
+        message = {
+            "Type": "BlobTrigger",
+            "FunctionId": f"Host.Functions.{function}",
+            "BlobType": "BlockBlob",
+            "ContainerName": container,
+            "BlobName": name,
+            "ETag": None if from_events else etag,
+        }
+        await self._queue.send_message(json.dumps(message))
+        self._environment.wakeups.notify(queue_key(self._queue))
+
+    async def receive_event(self, function: str, container: str, name: str) -> bool:
+        """A BlobCreated event; False if the function is none of ours or its path does not match."""
+        pattern = self._patterns.get(function)
+        if pattern is None or pattern.container != container or pattern.match(name) is None:
+            return False
+        await self.announce(function, container, name, "")
+        return True
+
+    async def run_now(self, function: str, path: str) -> None:
+        """Run a function for a blob `container/name`, whatever its version; a missing blob runs nothing."""
+        container, _, name = path.partition("/")
+        await self._invoke(self._functions[function], container, name, None)
+
+    def _options(self) -> ListenerOptions:
+        """The wanted parallelism, as a batch and a threshold."""
+        host = self._environment.host
+        parallel = host.blobs.max_degree_of_parallelism
+        batch = min(_LARGEST_BATCH, (parallel + 1) // 2)
+        return ListenerOptions(
+            batch=batch,
+            threshold=parallel - batch,
+            slowest_poll=host.queues.max_polling_interval.total_seconds(),
+            retry_delay=host.queues.visibility_timeout.total_seconds(),
+            attempts=host.blobs.poison_blob_threshold,
+        )
+
+    async def _work(self, message: QueueMessage) -> Outcome:
+        try:
+            found = json.loads(message.content)
+            function = self._functions.get(str(found["FunctionId"]).removeprefix("Host.Functions."))
+            container, name, etag = found["ContainerName"], found["BlobName"], found["ETag"]
+        except (ValueError, KeyError, TypeError):
+            return Outcome.HOPELESS
+        if function is None:
+            return Outcome.DONE  # the app no longer has it
+        try:
+            return Outcome.DONE if await self._invoke(function, container, name, etag) else Outcome.FAILED
+        except AzureError as error:
+            _log.warning("blob %s/%s cannot be read: %s", container, name, type(error).__name__)
+            return Outcome.FAILED
+
+    async def _invoke(self, function: Function, container: str, name: str, etag: str | None) -> bool:
+        where = f"function {function.name}"
+        service = await self._environment.accounts.blobs(function.trigger.get("connection", ""), where)
+        blob = service.get_blob_client(container, name)
+        try:
+            download = await blob.download_blob()
+            content = await download.readall()
+        except ResourceNotFoundError:
+            return True  # it is gone: nothing to run
+        properties = download.properties
+        if etag is not None and properties.etag.strip('"') != etag:
+            return True  # overwritten since; the new version has a message of its own
+        parameters = self._patterns[function.name].match(name) or {}
+        result = await self._environment.invoker.run(
+            function,
+            {function.trigger["name"]: Data("bytes", content)},
+            _metadata(blob, container, name, properties, parameters),
+            reason=f"blob {container}/{name}",
+        )
+        return result.ok
+
+
+def is_event_grid(function: Function) -> bool:
+    """Whether the trigger's source is Event Grid."""
+    return str(function.trigger.get("source", "")).lower() == "eventgrid"
+
+
+def _pattern(function: Function, settings: Mapping[str, str]) -> BlobPattern:
+    where = f"function {function.name}"
+    try:
+        return BlobPattern(resolve(function.trigger["path"], settings, where))
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}") from error
+
+
+def _metadata(
+    blob: BlobClient, container: str, name: str, properties: BlobProperties, parameters: dict[str, str]
+) -> dict[str, Data]:
+    details: dict[str, Any] = {
+        "ETag": properties.etag,
+        "ContentLength": properties.size,
+        "Length": properties.size,
+        "ContentType": properties.content_settings.content_type,
+        "LastModified": _iso(properties.last_modified),
+        "CreatedOn": _iso(properties.creation_time),
+    }
+    return {name: Data("string", value) for name, value in parameters.items()} | {
+        "BlobTrigger": Data("string", f"{container}/{name}"),
+        "Uri": Data("string", blob.url.partition("?")[0]),
+        "Properties": Data("json", json.dumps(details)),
+        "Metadata": Data("json", json.dumps(properties.metadata or {})),
+    }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

@@ -1,0 +1,135 @@
+"""The HTTP trigger: routes, authorisation levels, requests and responses."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from local.host.contract import Data, Function, Result
+from local.host.keys import Keys
+from local.host.routes import Route, parse_route
+from local.host.settings import SettingsError
+from local.host.triggers.base import Environment
+
+_log = logging.getLogger("Host.http")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A function behind a route; no methods means all of them."""
+
+    function: Function
+    route: Route
+    methods: frozenset[str]
+    level: str
+
+    def allows(self, method: str) -> bool:
+        """Whether a request with this method reaches the function."""
+        return not self.methods or method in self.methods
+
+
+class HttpTriggers:
+    """Finds the function for a request and answers with what it returns."""
+
+    def __init__(self, functions: Sequence[Function], environment: Environment, keys: Keys) -> None:
+        self.prefix = environment.host.extensions.http.route_prefix.strip("/")
+        self._endpoints = sorted(
+            (_endpoint(f) for f in functions), key=lambda e: (e.route.rank, e.route.template)
+        )
+        self._environment = environment
+        self._keys = keys
+
+    def template(self, function: Function) -> str:
+        """The path of a function, with its parameters, for people."""
+        route = function.trigger.get("route") or function.name
+        return "/" + "/".join(part for part in (self.prefix, str(route).strip("/")) if part)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request for a function, 404 where there is none."""
+        found = self._find(request.rel_url.raw_path)
+        method = request.method
+        chosen = next(((e, values) for e, values in found if e.allows(method)), None)
+        if chosen is None and method == "HEAD":  # answered like GET; aiohttp leaves the body away
+            chosen = next(((e, values) for e, values in found if e.allows("GET")), None)
+        if chosen is None and method == "OPTIONS" and found:
+            allowed = sorted({m for e, _ in found for m in e.methods} | {"OPTIONS"})
+            return web.Response(status=204, headers={"Allow": ", ".join(allowed)})
+        if chosen is None:
+            return web.Response(status=404)
+        endpoint, values = chosen
+        if not self._keys.admits(request, endpoint.level):
+            return web.Response(status=401)
+        return await self._run(endpoint, values, request)
+
+    def _find(self, raw_path: str) -> list[tuple[Endpoint, dict[str, str]]]:
+        path = raw_path.strip("/")
+        if self.prefix:
+            if not path.lower().startswith(self.prefix.lower() + "/"):
+                return []
+            path = path[len(self.prefix) + 1 :]
+        return [(e, values) for e in self._endpoints if (values := e.route.match(path)) is not None]
+
+    async def _run(
+        self, endpoint: Endpoint, values: dict[str, str], request: web.Request
+    ) -> web.StreamResponse:
+        body = await request.read()
+        function = endpoint.function
+        query = _joined(request.query.items())
+        document = {
+            "method": request.method,
+            "url": str(request.url),
+            "headers": _joined((name.lower(), value) for name, value in request.headers.items()),
+            "query": query,
+            "params": values,
+            "body": body,
+        }
+        result = await self._environment.invoker.run(
+            function,
+            {function.trigger["name"]: Data("http", document)},
+            {name: Data("string", value) for name, value in {**query, **values}.items()},
+            reason=f"{request.method} {request.path}",
+            trace_parent=request.headers.get("traceparent", ""),
+        )
+        return _response(function, result)
+
+
+def _endpoint(function: Function) -> Endpoint:
+    trigger = function.trigger
+    try:
+        route = parse_route(str(trigger.get("route") or function.name))
+    except ValueError as error:
+        raise SettingsError(f"function {function.name}: {error}") from error
+    methods = frozenset(str(m).upper() for m in trigger.get("methods") or ())
+    return Endpoint(function, route, methods, str(trigger.get("authLevel") or "function").lower())
+
+
+def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """One text for each name; several values are joined by commas, as the Functions host does."""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        values[name] = f"{values[name]},{value}" if name in values else value
+    return values
+
+
+def _response(function: Function, result: Result) -> web.Response:
+    if not result.ok:
+        return web.Response(status=500)
+    out = next((b["name"] for b in function.outputs if b["type"] == "http"), None)
+    data = result.returned if out == "$return" or out is None else result.outputs.get(out)
+    if data is None:
+        return web.Response(status=204)
+    if data.kind != "http":
+        content = data.value if isinstance(data.value, bytes) else str(data.value).encode()
+        kind = "application/json" if data.kind == "json" else "text/plain"
+        return web.Response(body=content, content_type=kind, charset=None if data.kind == "json" else "utf-8")
+    document = data.value
+    response = web.Response(status=document["status"], body=document["body"])
+    for name, value in document["headers"]:
+        if name.lower() in ("content-length", "transfer-encoding", "connection"):
+            continue  # the server's own
+        if name.lower() == "set-cookie":
+            response.headers.add(name, value)
+        else:
+            response.headers[name] = value
+    return response

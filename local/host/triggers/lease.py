@@ -1,0 +1,64 @@
+"""A lock that one host at a time holds: the lease of a blob, renewed while it is held."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.storage.blob.aio import BlobLeaseClient, ContainerClient
+
+_log = logging.getLogger("Host.lock")
+
+#: Azure's listener lock lasts 60 s; the shortest lease there is lets a host that was killed come back sooner.
+_LEASE = 15
+_RENEW_EVERY = 8.0
+_TRY_EVERY = 2.0
+
+
+@asynccontextmanager
+async def held(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
+    """Wait for the lock, hold it for the block; the event tells that it was lost on the way."""
+    lease = await _acquire(container, name, what)
+    lost = asyncio.Event()
+    renewal = asyncio.create_task(_renew(lease, lost, what))
+    try:
+        yield lost
+    finally:
+        renewal.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewal
+        with suppress(AzureError):
+            await lease.release()
+
+
+async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeaseClient:
+    blob = container.get_blob_client(name)
+    told = False
+    while True:
+        try:
+            return await blob.acquire_lease(lease_duration=_LEASE)
+        except ResourceNotFoundError:
+            with suppress(ResourceExistsError):
+                await container.create_container()
+            with suppress(ResourceExistsError):
+                await blob.upload_blob(b"", overwrite=False)
+            continue
+        except AzureError as error:
+            if not told:
+                _log.info("%s waits for its lock (%s)", what, type(error).__name__)
+            told = True
+        await asyncio.sleep(_TRY_EVERY)
+
+
+async def _renew(lease: BlobLeaseClient, lost: asyncio.Event, what: str) -> None:
+    while True:
+        await asyncio.sleep(_RENEW_EVERY)
+        try:
+            await lease.renew()
+        except HttpResponseError as error:
+            _log.warning("%s lost its lock (%s)", what, error.reason)
+            lost.set()
+            return
+        except AzureError as error:
+            _log.warning("the lock of %s could not be renewed: %s", what, type(error).__name__)

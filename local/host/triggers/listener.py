@@ -1,0 +1,211 @@
+"""Receives the messages of one storage queue with the rules of the Functions host.
+
+Sources: QueueListener.cs and QueueProcessor.cs of the WebJobs queue extension.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
+from azure.storage.queue import QueueMessage
+from azure.storage.queue.aio import QueueClient
+
+from local.host.backoff import Backoff
+from local.host.storage import queue_key
+from local.host.wakeups import Wakeups
+
+_log = logging.getLogger("Host.queue")
+
+
+class Outcome(Enum):
+    """What became of a message."""
+
+    DONE = auto()  #: delete it
+    FAILED = auto()  #: try again later, or poison after the last attempt
+    HOPELESS = auto()  #: poison at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenerOptions:
+    """Times in seconds. The next batch is fetched only with at most `threshold` messages in progress."""
+
+    batch: int
+    threshold: int
+    slowest_poll: float
+    retry_delay: float
+    attempts: int
+    visibility: float = 600.0
+
+
+class QueueListener:
+    """Polls a queue and gives each message to `work`, which raises nothing."""
+
+    def __init__(
+        self,
+        queue: QueueClient,
+        poison: QueueClient | None,
+        options: ListenerOptions,
+        work: Callable[[QueueMessage], Awaitable[Outcome]],
+        wakeups: Wakeups,
+    ) -> None:
+        self._queue = queue
+        self._poison = poison
+        self._options = options
+        self._work = work
+        self._wakeups = wakeups
+        self._wake = wakeups.event(queue_key(queue))
+        self._running: set[asyncio.Task[None]] = set()
+        self._freed = asyncio.Event()
+        self._unreachable = False
+
+    async def run(self) -> None:
+        """Poll until cancelled; messages in progress go on, see `drain`."""
+        backoff = Backoff(self._options.slowest_poll)
+        while True:
+            if len(self._running) > self._options.threshold:
+                self._freed.clear()
+                await self._freed.wait()
+                continue
+            self._wake.clear()
+            messages = await self._receive()
+            for message in messages:
+                task = asyncio.create_task(self._handle(message))
+                self._running.add(task)
+                task.add_done_callback(self._finished)
+            if messages or await self._woken(backoff.delay()):
+                backoff.reset()
+
+    async def drain(self, grace: float) -> None:
+        """Let messages in progress finish for `grace` seconds; make those visible again that do not."""
+        if not self._running:
+            return
+        _, late = await asyncio.wait(self._running, timeout=grace)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=5)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._freed.set()
+
+    async def _woken(self, within: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                return await self._wake.wait()
+        return False
+
+    async def _receive(self) -> list[QueueMessage]:
+        options = self._options
+        pages = self._queue.receive_messages(
+            messages_per_page=options.batch, visibility_timeout=max(1, round(options.visibility))
+        ).by_page()
+        try:
+            messages = [message async for message in await anext(pages)]
+        except (ResourceNotFoundError, StopAsyncIteration):
+            return []  # polled until somebody creates it
+        except AzureError as error:
+            if not self._unreachable:
+                _log.warning("queue %s cannot be read: %s", self._queue.queue_name, type(error).__name__)
+            self._unreachable = True
+            return []
+        if self._unreachable:
+            _log.info("queue %s can be read again", self._queue.queue_name)
+        self._unreachable = False
+        return messages
+
+    async def _handle(self, message: QueueMessage) -> None:
+        held = _Held(self._queue, message, self._options.visibility)
+        try:
+            if (message.dequeue_count or 0) > self._options.attempts:
+                await self._to_poison(held, "its earlier attempts crashed")
+                return
+            renewal = asyncio.create_task(held.renew())
+            try:
+                outcome = await self._work(message)
+            finally:
+                await held.stop(renewal)
+            await self._complete(held, outcome)
+        except asyncio.CancelledError:
+            with suppress(AzureError):
+                await held.release(0)
+            raise
+        except AzureError as error:
+            _log.warning(
+                "message %s of queue %s will come again: %s",
+                message.id,
+                self._queue.queue_name,
+                type(error).__name__,
+            )
+
+    async def _complete(self, held: "_Held", outcome: Outcome) -> None:
+        if outcome is Outcome.DONE:
+            await held.delete()
+        elif outcome is Outcome.HOPELESS:
+            await self._to_poison(held, "it cannot be decoded as host.json's messageEncoding says")
+        elif (held.message.dequeue_count or 0) >= self._options.attempts:
+            await self._to_poison(held, f"it failed {held.message.dequeue_count} times")
+        else:
+            await held.release(self._options.retry_delay)
+
+    async def _to_poison(self, held: "_Held", why: str) -> None:
+        """Copy first, then delete: a crash in between leaves two copies, never none."""
+        message = held.message
+        if self._poison is None:
+            _log.error("message %s of %s has no poison queue: %s", message.id, self._queue.queue_name, why)
+            return
+        try:
+            await self._poison.send_message(message.content, time_to_live=-1)
+        except ResourceNotFoundError:
+            with suppress(ResourceExistsError):
+                await self._poison.create_queue()
+            await self._poison.send_message(message.content, time_to_live=-1)
+        await held.delete()
+        _log.error("message %s moves to the queue %s: %s", message.id, self._poison.queue_name, why)
+        self._wakeups.notify(queue_key(self._poison))
+
+
+class _Held:
+    """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
+
+    def __init__(self, queue: QueueClient, message: QueueMessage, visibility: float) -> None:
+        self.message = message
+        self._queue = queue
+        self._visibility = visibility
+        self._receipt = message.pop_receipt
+        self._lock = asyncio.Lock()
+
+    async def renew(self) -> None:
+        """Renew at half-life until cancelled."""
+        while True:
+            await asyncio.sleep(self._visibility / 2)
+            async with self._lock:
+                try:
+                    await self._update(self._visibility)
+                except AzureError as error:
+                    _log.warning("message %s could not be renewed: %s", self.message.id, type(error).__name__)
+
+    async def stop(self, renewal: asyncio.Task[None]) -> None:
+        """End `renew`, not in the middle of a request: the receipt that it returns would be lost."""
+        async with self._lock:
+            renewal.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewal
+
+    async def release(self, delay: float) -> None:
+        """Make it visible again after `delay` seconds."""
+        await self._update(delay)
+
+    async def delete(self) -> None:
+        """It is done."""
+        await self._queue.delete_message(self.message.id, self._receipt)
+
+    async def _update(self, visibility: float) -> None:
+        updated = await self._queue.update_message(
+            self.message.id, pop_receipt=self._receipt, visibility_timeout=round(visibility)
+        )
+        self._receipt = updated.pop_receipt

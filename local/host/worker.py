@@ -1,0 +1,105 @@
+"""The worker process: runs one app with one engine and answers the host over a socket pair.
+
+Started by pool.py as `python -P -c … FD ENGINE APP`. It ends when the host's side of the socket closes.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from local.host.contract import Engine, EngineError, EngineName, current_invocation, load_engine
+from local.host.wire import encode, function_to_json, invocation_from_json, receive, result_to_json
+
+#: Invocations in progress: id → function name, for the log lines of the app.
+_running: dict[str, str] = {}
+
+
+def main(fd: int, engine: EngineName, app: Path) -> None:
+    """Serve until the host goes away. Never returns: threads of the app must not hold the process."""
+    quiet_logging()
+    code = asyncio.run(_serve(fd, engine, app))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def place_app(app: Path) -> None:
+    """Make the app importable as Azure does: its root last on the path, so that installed packages win.
+
+    The root that holds this host is taken off first; otherwise its own modules would hide the app's.
+    """
+    mine = Path(__file__).resolve().parents[2]
+    sys.path[:] = [entry for entry in sys.path if entry and Path(entry).resolve() not in (mine, app)]
+    sys.path.append(str(app))
+
+
+def quiet_logging() -> None:
+    """Log lines of the app with the function that wrote them; Azure's libraries only from WARNING on."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(where)s%(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(_add_where)
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for chatty in ("azure", "azure.functions", "msrest", "urllib3", "aiohttp.access"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def check_origin(app: Path) -> None:
+    """Refuse another project's module in place of the app's, which the order of the path allows."""
+    script = os.environ.get("PYTHON_SCRIPT_FILE_NAME", "function_app.py")
+    module = sys.modules.get(Path(script).stem)
+    origin = getattr(module, "__file__", None)
+    if origin is not None and Path(origin).resolve().parent != app:
+        raise EngineError(f"Python found {script} at {origin}, not in {app}; remove what hides the app's.")
+
+
+async def _serve(fd: int, engine_name: EngineName, app: Path) -> int:
+    reader, writer = await asyncio.open_unix_connection(sock=socket.socket(fileno=fd))
+    try:
+        engine = load_engine(engine_name, app)
+        place_app(app)
+        functions = await engine.start()
+        check_origin(app)
+    except EngineError as error:
+        # Frames of the engine alone tell a person nothing; those of the app show where.
+        stack = error.stack if str(app) in error.stack else ""
+        writer.write(encode({"refused": str(error), "stack": stack}))
+        await writer.drain()
+        return 1
+    writer.write(encode({"functions": [function_to_json(f) for f in functions]}))
+    names = {f.id: f.name for f in functions}
+    tasks: set[asyncio.Task[None]] = set()
+    while (document := await receive(reader)) is not None:
+        task = asyncio.create_task(_answer(engine, names, document, writer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    return 0
+
+
+async def _answer(engine: Engine, names: dict[str, str], document: Any, writer: asyncio.StreamWriter) -> None:
+    call = invocation_from_json(document)
+    _running[call.id] = names[call.function_id]
+    try:
+        result = await engine.invoke(call)
+    finally:
+        del _running[call.id]
+    writer.write(encode({"id": call.id, "result": result_to_json(result)}))
+    await writer.drain()
+
+
+def _add_where(record: logging.LogRecord) -> bool:
+    invocation = current_invocation.get()
+    if invocation is None and (library := sys.modules.get("azure_functions_runtime")) is not None:
+        invocation = (
+            library.invocation_id_cv.get()
+        )  # functions on threads: only the library's variable is set
+    name = _running.get(invocation or "")
+    record.where = f"[{name} {(invocation or '')[:8]}] " if name else ""
+    return True
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), cast(EngineName, sys.argv[2]), Path(sys.argv[3]))

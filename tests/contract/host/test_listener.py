@@ -1,0 +1,132 @@
+"""The queue listener against a real queue: renewal, wake-up, poison without loss."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+import pytest_asyncio
+from azure.storage.queue import QueueMessage
+
+from local.azurite import azurite
+from local.host.storage import queue_key
+from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
+from local.host.wakeups import Wakeups
+from tests.contract.host.world import PATIENCE, Storage, eventually, storage_of
+
+
+@pytest_asyncio.fixture
+async def storage() -> AsyncIterator[Storage]:
+    async with azurite() as account, storage_of(account) as found:
+        yield found
+
+
+def _options(
+    *, poll: float = 0.2, batch: int = 4, threshold: int = 4, visibility: float = 600
+) -> ListenerOptions:
+    return ListenerOptions(
+        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, attempts=2, visibility=visibility
+    )
+
+
+@asynccontextmanager
+async def _listening(
+    storage: Storage,
+    options: ListenerOptions,
+    work: Callable[[QueueMessage], Awaitable[Outcome]],
+    wakeups: Wakeups | None = None,
+) -> AsyncIterator[QueueListener]:
+    queue, poison = (storage.queues.get_queue_client(n) for n in ("jobs", "jobs-poison"))
+    listener = QueueListener(queue, poison, options, work, wakeups or Wakeups())
+    task = asyncio.create_task(listener.run())
+    try:
+        yield listener
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await listener.drain(5)
+
+
+async def test_a_message_that_takes_longer_than_its_visibility_runs_once(storage: Storage) -> None:
+    runs: list[int | None] = []
+    done = asyncio.Event()
+
+    async def work(message: QueueMessage) -> Outcome:
+        runs.append(message.dequeue_count)
+        await asyncio.sleep(3)  # more than the visibility of 2 s, which the queue itself counts
+        done.set()
+        return Outcome.DONE
+
+    await storage.send("jobs", "long")
+    async with _listening(storage, _options(visibility=2), work), asyncio.timeout(PATIENCE):
+        await done.wait()
+
+    assert runs == [1]
+    assert await storage.peek("jobs") == []
+
+
+async def test_a_sender_in_the_host_wakes_a_listener_that_waits_long(storage: Storage) -> None:
+    wakeups, got = Wakeups(), asyncio.Event()
+
+    async def work(_: QueueMessage) -> Outcome:
+        got.set()
+        return Outcome.DONE
+
+    await storage.send("jobs")
+    async with _listening(storage, _options(poll=3600), work, wakeups), asyncio.timeout(PATIENCE):
+        await storage.send("jobs", "first")
+        wakeups.notify(queue_key(storage.queues.get_queue_client("jobs")))
+        await got.wait()
+
+
+async def test_no_more_run_at_once_than_a_batch_over_the_threshold(storage: Storage) -> None:
+    running, most, finished = 0, 0, 0
+
+    async def work(message: QueueMessage) -> Outcome:
+        nonlocal running, most, finished
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.1 if message.content == "0" else 0.3)  # long enough to overlap, if they may
+        running -= 1
+        finished += 1
+        return Outcome.DONE
+
+    await storage.send("jobs", *(str(n) for n in range(9)))
+    async with _listening(storage, _options(batch=2, threshold=1), work):
+
+        async def all_done() -> bool:
+            return finished == 9
+
+        await eventually(all_done, lambda: f"9 messages, {finished} done, {most} at once")
+
+    assert 1 < most <= 3
+
+
+async def test_a_queue_that_does_not_exist_yet_is_polled_until_it_does(storage: Storage) -> None:
+    got = asyncio.Event()
+
+    async def work(_: QueueMessage) -> Outcome:
+        got.set()
+        return Outcome.DONE
+
+    async with _listening(storage, _options(), work), asyncio.timeout(PATIENCE):
+        await storage.send("jobs", "first")
+        await got.wait()
+
+
+async def test_a_message_whose_attempts_all_crashed_is_poisoned_without_running(storage: Storage) -> None:
+    await storage.send("jobs", "crasher")
+    queue = storage.queues.get_queue_client("jobs")
+    for _ in range(2):  # received, and never finished: what a crash of the whole host leaves
+        async for message in queue.receive_messages(max_messages=1):
+            await queue.update_message(message, visibility_timeout=0)
+    runs: list[str] = []
+
+    async def work(message: QueueMessage) -> Outcome:
+        runs.append(message.content)
+        return Outcome.DONE
+
+    async with _listening(storage, _options(), work):
+        assert await storage.take("jobs-poison", lambda _: True) == ["crasher"]
+
+    assert runs == []

@@ -1,0 +1,62 @@
+"""Child processes: lines, readiness, ends."""
+
+import signal
+import sys
+
+import pytest
+
+from local.process import ProcessError, child
+
+
+def _python(code: str) -> list[str]:
+    return [sys.executable, "-u", "-c", code]
+
+
+async def test_a_line_is_found_whether_it_was_written_or_is_to_come() -> None:
+    seen: list[str] = []
+    code = "print('warming'); print('ready http://x'); import time; time.sleep(60)"
+
+    async with child(_python(code), name="it", on_line=seen.append) as process:
+        assert (await process.line(r"^ready (\S+)"))[1] == "http://x"
+        assert await process.line("warming")
+
+    assert seen == ["warming", "ready http://x"]
+    assert process.returncode == -signal.SIGTERM
+
+
+async def test_one_that_ends_too_early_is_told_with_its_last_lines() -> None:
+    async with child(_python("import sys; sys.exit('no luck')"), name="it") as process:
+        with pytest.raises(ProcessError, match=r"it ended with exit code 1 .*\n  \| no luck"):
+            await process.line("ready")
+
+
+async def test_one_that_is_not_ready_in_time_is_told() -> None:
+    async with child(_python("import time; time.sleep(60)"), name="it") as process:
+        with pytest.raises(ProcessError, match=r"it was not ready within 0\.1 s and wrote nothing"):
+            await process.line("ready", within=0.1)
+
+
+async def test_one_that_ignores_the_request_is_killed() -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf'); time.sleep(60)"
+
+    async with child(_python(code), name="it", grace=0.1) as process:
+        await process.line("deaf")
+
+    assert process.returncode == -signal.SIGKILL
+
+
+async def test_a_program_that_is_not_there_is_told() -> None:
+    with pytest.raises(ProcessError, match="it could not be started: /nowhere/program"):
+        async with child(["/nowhere/program"], name="it"):
+            raise AssertionError("it started")
+
+
+async def test_the_exit_code_and_all_lines_are_there_after_waiting() -> None:
+    async with child(_python("print('last'); raise SystemExit(3)"), name="it") as process:
+        assert await process.wait() == 3
+        assert process.recent == ("last",)
+
+
+async def test_an_endless_line_does_not_end_the_reading() -> None:
+    async with child(_python("print('x' * 3_000_000); print('after')"), name="it") as process:
+        assert await process.line("^after$")
