@@ -1,4 +1,4 @@
-"""The function app: registers the blueprints, nothing else."""
+"""The function app: registers the blueprints, once it is sure that they are its own."""
 
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,0 +1,42 @@
+# Everything a person does here, from a fresh checkout: each target installs what it needs first.
+# Needed on the machine: git, make and Python 3.11 or newer. PYTHON=/path/to/python3.13 chooses another one.
+
+MAKEFLAGS += --no-print-directory
+RUN := .venv/bin
+# The environment's own Python starts faster than a version manager's python3, and is new enough.
+BOOT := $(firstword $(wildcard .venv/bin/python) python3)
+TESTS ?= tests
+PYTEST_FLAGS ?= -n 2 --dist loadscope
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up test check fmt install install-demo clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: install-demo ## bring up the whole system here and watch real jobs travel through it
+	@$(RUN)/slipway demo
+
+up: install-demo ## the same, and keep it running until Ctrl-C
+	@$(RUN)/slipway up
+
+test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them)
+	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
+
+check: install ## lint, formatting, types, import directions
+	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
+		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
+
+fmt: install ## format, and mend what can be mended
+	@$(RUN)/ruff format .
+	@$(RUN)/ruff check --fix .
+
+install: ## install everything for work on the project into .venv and node_modules
+	@$(BOOT) -m local.install --what dev
+
+install-demo:
+	@$(BOOT) -m local.install --what demo
+
+clean: ## remove all that was installed, built or stored here
+	rm -rf .venv .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
