@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.answers import put_accepted
-from shared.deliver import deliver_now
+from shared.deliver import deliver_at_door
 from shared.dispatch import submit
 from shared.errors import Exists, Misuse
 from shared.events import Notice, notice_of
@@ -93,7 +93,7 @@ async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notic
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored)
         if notice is not None:
-            await deliver_now(ports, notice)
+            await deliver_at_door(ports, notice)
     except Exception:
         log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
     return stored.job

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from shared.advance import apply, move, note
-from shared.deliver import deliver_now
+from shared.deliver import deliver_at_door
 from shared.errors import EngineError, Misuse, Unavailable
 from shared.job import JobState, Reason, Stored
 from shared.ports import Ports
@@ -37,7 +37,7 @@ async def cancel(ports: Ports, job_id: str) -> Stored:
         if applied is not None:
             await _carry_out(ports, applied)
             if change.notice is not None:
-                await deliver_now(ports, change.notice)
+                await deliver_at_door(ports, change.notice)
             return applied
     raise Unavailable(f"job {job_id} changes too quickly; ask again")
 

@@ -6,8 +6,10 @@ The bytes and the id of an event are frozen in its outbox row; each attempt is s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from shared.answers import put_final
@@ -29,29 +31,43 @@ async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
     return await _deliver(ports, notice) if notice is not None else None
 
 
-async def deliver_now(ports: Ports, *notices: Notice) -> int:
-    """Deliver fresh events right after their commit, bounded in number and time; the rest is queued."""
-    policy = ports.policy
-    first, rest = notices[: policy.deliver_batch], notices[policy.deliver_batch :]
-    tasks = [asyncio.create_task(_deliver(ports, notice)) for notice in first]
-    if tasks:
-        done, late = await asyncio.wait(tasks, timeout=policy.deliver_deadline)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
-        for task in done:
-            if (error := task.exception()) is not None:
-                log.warning("delivery is left to the sweep: %s", error)
-    for notice in rest:
-        await _wake(ports, notice, 0)
-    return len(tasks)
+async def deliver_now(ports: Ports, *notices: Notice, deadline: float | None = None) -> int:
+    """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
+    left = await _within(ports, notices, ports.policy.deliver_deadline if deadline is None else deadline)
+    await asyncio.gather(*(_wake(ports, notice, 0) for notice in left))
+    return len(notices) - len(left)
+
+
+async def deliver_at_door(ports: Ports, notice: Notice) -> None:
+    """Deliver while somebody waits for our answer: only what is quick; the rest is queued."""
+    await deliver_now(ports, notice, deadline=ports.policy.door_deliver_deadline)
 
 
 async def deliver_due(ports: Ports) -> int:
-    """The safety net: outbox rows whose time has come and whose message never did."""
+    """The safety net: outbox rows whose time has come and whose message never did. The next sweep goes on."""
     now = ports.clock()
     shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
-    return await deliver_now(ports, *(notice for shard in shards for notice in shard))
+    due = sorted((notice for shard in shards for notice in shard), key=lambda notice: notice.due)
+    return len(due) - len(await _within(ports, due, ports.policy.deliver_deadline))
+
+
+async def _within(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
+    """Deliver some at once until the deadline; returns those that were not reached or not finished."""
+    left = list(notices)
+
+    async def one(notice: Notice) -> None:
+        try:
+            await _deliver(ports, notice)
+        except SlipwayError as error:
+            log.warning("delivery is left to the sweep: %s", error, extra={"job": notice.job_id})
+        left.remove(notice)
+
+    size = ports.policy.deliver_batch
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(deadline):
+            for at in range(0, len(notices), size):
+                await asyncio.gather(*(one(notice) for notice in notices[at : at + size]))
+    return left
 
 
 async def _deliver(ports: Ports, notice: Notice) -> Notice:

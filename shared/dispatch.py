@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.advance import apply, move, note
 from shared.backoff import full_jitter
-from shared.deliver import deliver_now
+from shared.deliver import deliver_at_door
 from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
 from shared.job import Job, JobState, Reason, Stored, intent
 from shared.ports import Order, Ports
@@ -57,7 +57,7 @@ async def submit(ports: Ports, stored: Stored) -> Stored:
     if applied is None:
         return stored
     if change.notice is not None:
-        await deliver_now(ports, change.notice)
+        await deliver_at_door(ports, change.notice)
     return applied
 
 

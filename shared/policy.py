@@ -23,6 +23,7 @@ class Policy:
     deliver_grace: float = 30.0
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
+    door_deliver_deadline: float = 3.0
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
     max_document: int = 1 << 20

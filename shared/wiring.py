@@ -78,6 +78,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
         deliver_batch=settings.whole("SLIPWAY_DELIVER_BATCH"),
         deliver_deadline=settings.seconds("SLIPWAY_DELIVER_SECONDS"),
+        door_deliver_deadline=settings.seconds("SLIPWAY_DOOR_DELIVER_SECONDS"),
         inventory_window=settings.window(),
         drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
         max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),

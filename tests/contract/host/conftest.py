@@ -18,7 +18,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def storage(engine: str) -> AsyncIterator[Storage]:
+async def storage() -> AsyncIterator[Storage]:
     """For hosts that a test starts; its cases run one after the other."""
     async with azurite() as account, storage_of(account) as found:
         yield found

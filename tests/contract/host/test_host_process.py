@@ -14,7 +14,15 @@ import pytest
 from local.host.contract import EngineError, EngineName
 from local.host.pool import WorkerOptions, WorkerPool
 from local.process import ProcessError
-from tests.contract.host.world import APP, Storage, environment_of, eventually, python_for, running
+from tests.contract.host.world import (
+    ANY_ENGINE,
+    APP,
+    Storage,
+    environment_of,
+    eventually,
+    python_for,
+    running,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -78,30 +86,28 @@ async def test_the_place_in_the_app_is_shown_before_the_error(
     ],
 )
 async def test_a_binding_that_cannot_be_served_is_named(
-    engine: str, storage: Storage, tmp_path: Path, code: str, named: str
+    storage: Storage, tmp_path: Path, code: str, named: str
 ) -> None:
-    output = await _refused(engine, storage, _app(tmp_path, code))
+    output = await _refused(ANY_ENGINE, storage, _app(tmp_path, code))
 
     assert output[0] == 2
     assert_line(output[1], rf"^error: .*{named}")
     assert "Traceback" not in output[1]
 
 
-async def test_a_folder_without_host_json_is_refused(engine: str, storage: Storage, tmp_path: Path) -> None:
-    code, output = await _refused(engine, storage, tmp_path)
+async def test_a_folder_without_host_json_is_refused(storage: Storage, tmp_path: Path) -> None:
+    code, output = await _refused(ANY_ENGINE, storage, tmp_path)
 
     assert code == 2
     assert_line(output, r"^error: .*host\.json: cannot be read")
 
 
-async def test_the_real_environment_wins_over_the_settings_file(
-    engine: str, storage: Storage, tmp_path: Path
-) -> None:
+async def test_the_real_environment_wins_over_the_settings_file(storage: Storage, tmp_path: Path) -> None:
     settings = tmp_path / "settings.json"
     settings.write_text(json.dumps({"Values": {"FAN_QUEUE": "file", "ONLY_FILE": "from file"}}))
     env = environment_of(storage, FAN_QUEUE="real", AzureFunctionsWebHost__hostid="settings")
 
-    async with running(engine, storage, arguments=["--settings", str(settings)], environment=env) as host:
+    async with running(ANY_ENGINE, storage, arguments=["--settings", str(settings)], environment=env) as host:
         values = []
         for name in ("FAN_QUEUE", "ONLY_FILE"):
             async with host.http.get(f"{host.url}/api/settings/{name}") as response:
@@ -111,7 +117,7 @@ async def test_the_real_environment_wins_over_the_settings_file(
 
 
 async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read(
-    engine: str, storage: Storage, tmp_path: Path
+    storage: Storage, tmp_path: Path
 ) -> None:
     app = _app(tmp_path, (APP / "function_app.py").read_text())
     queues = {"maxPollingInterval": "00:00:00.2", "messageEncoding": "base64"}
@@ -119,7 +125,7 @@ async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read
     encoded = base64.b64encode(b"coded").decode()
     env = environment_of(storage, AzureFunctionsWebHost__hostid="base64")
 
-    async with running(engine, storage, app=app, environment=env) as host:
+    async with running(ANY_ENGINE, storage, app=app, environment=env) as host:
         await storage.send("plain", "not base64!", encoded)
         moved = await storage.take("plain-poison", lambda _: True)
         [answer] = await storage.take("done", lambda t: t.startswith("cGxhaW4"))
@@ -153,23 +159,23 @@ async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
     assert await storage.take("work", lambda t: "99" in t)  # visible again, not in ten minutes
 
 
-async def test_an_account_that_does_not_answer_is_told(engine: str, storage: Storage) -> None:
+async def test_an_account_that_does_not_answer_is_told(storage: Storage) -> None:
     nowhere = "http://127.0.0.1:9/devstoreaccount1"
     env = environment_of(storage)
     for url in (storage.azurite.blob_url, storage.azurite.queue_url):
         env["AzureWebJobsStorage"] = env["AzureWebJobsStorage"].replace(url, nowhere)
 
-    code, output = await _refused(engine, storage, APP, env)
+    code, output = await _refused(ANY_ENGINE, storage, APP, env)
 
     assert code == 2
     assert_line(output, r"^error: the storage account .* cannot be used: .*is Azurite running")
     assert "AccountKey" not in output
 
 
-async def test_several_workers_share_the_work(engine: str, storage: Storage) -> None:
+async def test_several_workers_share_the_work(storage: Storage) -> None:
     env = environment_of(storage, FUNCTIONS_WORKER_PROCESS_COUNT="2", AzureFunctionsWebHost__hostid="two")
 
-    async with running(engine, storage, environment=env) as host:
+    async with running(ANY_ENGINE, storage, environment=env) as host:
         await storage.send("work", '{"do":"crash","n":2}')
         await storage.take("work-poison", lambda t: "crash" in t)
         await host.process.line(r"worker [12] was restarted")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.host.world import Host, Storage, environment_of, running
+from tests.contract.host.world import ANY_ENGINE, Host, Storage, environment_of, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -77,11 +77,11 @@ async def test_only_functions_that_are_not_http_run_by_hand(host: Host) -> None:
     assert await host.storage.take("done", lambda t: "by hand" in t)
 
 
-async def test_keys_open_what_their_level_allows(engine: str, storage: Storage) -> None:
+async def test_keys_open_what_their_level_allows(storage: Storage) -> None:
     keys = {"LOCAL_HOST_FUNCTION_KEY": "of-functions", "LOCAL_HOST_MASTER_KEY": "of-all"}
     env = environment_of(storage, **keys, **{"AzureFunctionsWebHost__hostid": "with-keys"})
 
-    async with running(engine, storage, arguments=["--enable-auth"], environment=env) as host:
+    async with running(ANY_ENGINE, storage, arguments=["--enable-auth"], environment=env) as host:
 
         async def status(path: str, header: str | None = None, method: str = "GET") -> int:
             headers = {"x-functions-key": header} if header else {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
 from shared.deliver import deliver
 from shared.job import Job, JobState
+from shared.memory import MemoryWebhooks
 from shared.ports import Posted
 from tests.unit.dispatcher.world import World, job_json
 
@@ -126,14 +128,27 @@ async def test_a_wake_up_for_a_delivered_event_does_nothing(world: World) -> Non
     assert len(world.webhooks.posts) == 1
 
 
-async def test_more_events_than_one_sweep_may_deliver_are_queued(world: World) -> None:
-    world.policy(deliver_batch=2)
+async def test_events_beyond_the_deadline_of_a_sweep_are_queued(world: World) -> None:
     for n in range(4):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{n}")
     for name in world.engine.started:
         world.engine.turn(name, JobState.FAILED)
+    world.policy(deliver_batch=2, deliver_deadline=0)
 
     await world.sweep()
 
-    assert len(world.webhooks.posts) == 2
-    assert [queue for queue, _, _ in world.queues.sent] == ["job-events"] * 2
+    assert [queue for queue, _, _ in world.queues.sent] == ["job-events"] * 4
+
+
+async def test_a_hanging_receiver_does_not_hold_up_the_answer_at_the_door(world: World) -> None:
+    class Hangs(MemoryWebhooks):
+        async def post(self, *args: object, **named: object) -> Posted:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    world.ports = replace(world.ports, webhooks=Hangs())
+    world.policy(door_deliver_deadline=0)
+    accepted = await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
+
+    assert accepted.job.state is JobState.REJECTED
+    assert [queue for queue, _, _ in world.queues.sent] == ["job-events"]

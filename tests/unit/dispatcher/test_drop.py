@@ -19,7 +19,7 @@ TEMPLATE = json.dumps(job_json(customToolkitSettings={"commandLine": "python <SL
 
 async def _settle(world: World) -> list[Job]:
     """Time passes, and the delayed looks that were ordered come back."""
-    jobs = []
+    jobs: list[Job] = []
     for _ in range(5):
         due, world.queues.sent[:] = list(world.queues.sent), []
         if not due:
