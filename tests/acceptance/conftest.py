@@ -1,4 +1,4 @@
-"""The whole stack, once a session: Azurite, emulator, receiver, and the real app on the local host with keys on."""
+"""The whole stack, once a session: Azurite, emulator, receiver, and the real app on the local host."""
 
 from __future__ import annotations
 
@@ -35,6 +35,5 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=2"),
         host_arguments=("--enable-auth",),
     )
-    async with stack(options, _provision) as running:
-        async with Door(running, KEY) as opened:
-            yield opened
+    async with stack(options, _provision) as running, Door(running, KEY) as opened:
+        yield opened

@@ -137,7 +137,7 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str) -> T:
     """Poll another process until it shows something; fail with what was missing."""
     try:
         async with asyncio.timeout(PATIENCE):
-            while (found := await look()) is None:
+            while (found := await look()) is None:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.2)
             return found
     except TimeoutError:

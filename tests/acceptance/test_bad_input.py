@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,13 +33,20 @@ BAD: dict[str, bytes] = {
     "missing blob": json.dumps({"specBlob": "scripts/nowhere/job.json"}).encode(),
     "forbidden container": json.dumps({"specBlob": "azure-webjobs-hosts/x"}).encode(),
     "unknown cluster": json.dumps({"spec": shell("true"), "cluster": "nowhere"}).encode(),
-    "metadata service": json.dumps({"spec": shell("true"), "notify": [{"url": "https://169.254.169.254/x"}]}).encode(),
+    "metadata service": json.dumps(
+        {"spec": shell("true"), "notify": [{"url": "https://169.254.169.254/x"}]}
+    ).encode(),
     "plain http": json.dumps({"spec": shell("true"), "notify": [{"url": "http://example.com/x"}]}).encode(),
     "unsupported toolkit": json.dumps(
-        {"properties": {"nodeCount": 1, "caffeSettings": {"configFilePath": "$AZ_BATCHAI_MOUNT_ROOT/logs/x"},
-                        "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}}
+        {
+            "properties": {
+                "nodeCount": 1,
+                "caffeSettings": {"configFilePath": "$AZ_BATCHAI_MOUNT_ROOT/logs/x"},
+                "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            }
+        }
     ).encode(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", BAD)
@@ -94,9 +102,7 @@ async def test_by_drop_every_bad_job_file_gets_diagnostics_beside_its_receipt(do
 
     for job in await eventually(answered, "an answer for each bad drop"):
         place = job["receipt"].removeprefix("runs/").rpartition("/")[0]
-        text = await eventually(
-            lambda place=place: door.answer(f"{place}/diagnostics.txt"), "the diagnostics"
-        )
+        text = await eventually(partial(door.answer, f"{place}/diagnostics.txt"), "the diagnostics")
         assert job["problems"][0]["code"].encode() in text
     assert await door.poisoned() == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from typing import Any
 
 import pytest
 
@@ -90,9 +91,13 @@ async def test_a_blob_created_event_by_queue_and_by_trigger_starts_one_job(door:
     folder = unique("event")
     await door.drop(f"{folder}/job.json", shell("true"))
     event = {
-        "specversion": "1.0", "id": str(uuid.uuid4()), "source": "/x", "type": "Microsoft.Storage.BlobCreated",
-        "subject": f"/blobServices/default/containers/scripts/blobs/{folder}/job.json", "data": {},
-    }  # fmt: skip
+        "specversion": "1.0",
+        "id": str(uuid.uuid4()),
+        "source": "/x",
+        "type": "Microsoft.Storage.BlobCreated",
+        "subject": f"/blobServices/default/containers/scripts/blobs/{folder}/job.json",
+        "data": {},
+    }
     for _ in range(3):
         await door.send(event)
 
@@ -181,19 +186,21 @@ async def test_clusters_and_health_are_shown(door: Door) -> None:
 
 def _with_drops(spec: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
     mount = {
-        "accountName": "<AZURE_BATCHAI_STORAGE_ACCOUNT>", "containerName": "scripts", "relativeMountPath": "scripts",
-    }  # fmt: skip
+        "accountName": "<AZURE_BATCHAI_STORAGE_ACCOUNT>",
+        "containerName": "scripts",
+        "relativeMountPath": "scripts",
+    }
     return {"properties": {**spec["properties"], "mountVolumes": {"azureBlobFileSystems": [mount]}}}
 
 
-async def _final(door: Door, receipt: str) -> dict[str, object] | None:
+async def _final(door: Door, receipt: str) -> dict[str, Any] | None:
     body = await door.answer(receipt.removeprefix("runs/"))
-    found: dict[str, object] = json.loads(body) if body else {}
+    found: dict[str, Any] = json.loads(body) if body else {}
     return found if found.get("endedAt") else None
 
 
-async def _second_after(door: Door, job: dict[str, str]) -> bool | None:
+async def _second_after(door: Door, job: dict[str, Any]) -> bool | None:
     from datetime import UTC, datetime, timedelta
 
-    last = datetime.fromisoformat(job["history"][-1]["at"])  # type: ignore[index]
+    last = datetime.fromisoformat(job["history"][-1]["at"])
     return True if datetime.now(UTC) > last + timedelta(seconds=2) else None

@@ -83,9 +83,11 @@ async def settings(storage: Azurite, tmp_path_factory: pytest.TempPathFactory) -
 
 def _workspace(settings: Settings, name: str = "dev") -> Workspace:
     return Workspace(
-        settings.text("SLIPWAY_BATCHAI_URL"), settings.text("SLIPWAY_SUBSCRIPTION"),
-        settings.text("SLIPWAY_RESOURCE_GROUP"), name,
-    )  # fmt: skip
+        settings.text("SLIPWAY_BATCHAI_URL"),
+        settings.text("SLIPWAY_SUBSCRIPTION"),
+        settings.text("SLIPWAY_RESOURCE_GROUP"),
+        name,
+    )
 
 
 @pytest_asyncio.fixture(params=["memory", "batchai"], loop_scope="session")

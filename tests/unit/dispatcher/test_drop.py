@@ -169,9 +169,12 @@ async def test_a_pattern_in_the_template_names_the_files_that_count(world: World
 async def test_an_envelope_beside_the_job_names_and_subscribes(world: World) -> None:
     envelope = {"name": "mine", "labels": {"team": "vision"}, "notify": [{"url": "https://h.example.com/x"}]}
     (job,) = await _drop(
-        world, "digits/run/slipway.json", "digits/run/job.json", "digits/run/train.py",
+        world,
+        "digits/run/slipway.json",
+        "digits/run/job.json",
+        "digits/run/train.py",
         slipway=json.dumps(envelope).encode(),
-    )  # fmt: skip
+    )
 
     assert job.name == "mine"
     assert job.labels == {"team": "vision"}

@@ -31,8 +31,12 @@ async def test_a_message_becomes_a_job_that_runs_ends_and_is_told(world: World) 
     done = await world.job(job.id)
     assert done.state is JobState.SUCCEEDED
     assert [entry.state.value for entry in done.history] == [
-        "accepted", "submitting", "queued", "running", "succeeded",
-    ]  # fmt: skip
+        "accepted",
+        "submitting",
+        "queued",
+        "running",
+        "succeeded",
+    ]
     (event,) = world.events()
     assert event["type"] == "io.slipway.job.succeeded.v1"
     assert event["subject"] == f"jobs/{job.id}"

@@ -1,0 +1,298 @@
+"""Checking, translating and showing documents: the pure parts between the wire and the nodes."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.batchai import ids, routes
+from local.batchai.layout import Place, expand, job_environment, variables
+from local.batchai.mounts import volumes
+from local.batchai.records import Job, Node, Outcome
+from local.batchai.rules import cluster_problems, job_problems
+from local.batchai.settings import SettingsError, account
+from local.batchai.shapes import Many, Object, Text, Whole, Words, check, seconds
+from local.batchai.toolkits import CannotLaunch, processes
+from local.batchai.transitions import ended, halted, started
+from local.batchai.views import redacted
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SHAPE = Object(
+    {"name!": Text(), "count": Whole(1), "kind": Text(("a", "b")), "tags": Words(), "list": Many(Text())},
+    "id",
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "places"),
+    [
+        ({"name": "x", "count": 1, "kind": "a", "tags": {"k": "v"}, "list": ["y"]}, []),
+        ({"name": "x", "id": 5, "count": None}, []),
+        ({}, ["/name"]),
+        ({"name": None}, ["/name"]),
+        ({"name": 1}, ["/name"]),
+        ({"name": "x", "count": True}, ["/count"]),
+        ({"name": "x", "count": 1.0}, ["/count"]),
+        ({"name": "x", "count": 0}, ["/count"]),
+        ({"name": "x", "count": 2**31}, ["/count"]),
+        ({"name": "x", "kind": "c"}, ["/kind"]),
+        ({"name": "x", "tags": {"k": 1}}, ["/tags"]),
+        ({"name": "x", "list": ["y", 1, None]}, ["/list/1", "/list/2"]),
+        ({"name": "x", "list": "y"}, ["/list"]),
+        ({"name": "x", "a/b~c": 1}, ["/a~1b~0c"]),
+        ([], [""]),
+    ],
+)
+def test_a_document_is_checked_against_its_shape(value: Any, places: list[str]) -> None:
+    _, problems = check(value, SHAPE)
+
+    assert [problem.target for problem in problems] == places
+
+
+def test_nulls_and_read_only_fields_are_taken_out() -> None:
+    assert check({"name": "x", "id": "y", "count": None}, SHAPE) == ({"name": "x"}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("P7D", 604800),
+        ("P1W", 604800),
+        ("PT36H", 129600),
+        ("PT1.5S", 1.5),
+        ("P1DT1M", 86460),
+        ("P", None),
+        ("PT", None),
+        ("P1DT", None),
+        ("P1M", None),
+        ("7.00:00:00", None),
+        ("-P1D", None),
+        ("", None),
+    ],
+)
+def test_durations_are_read_as_iso_8601(text: str, length: float | None) -> None:
+    assert seconds(text) == length
+
+
+def job_document(**more: Any) -> dict[str, Any]:
+    return {
+        "cluster": {"id": "/c"},
+        "nodeCount": 1,
+        "stdOutErrPathPrefix": "/out",
+        "customToolkitSettings": {"commandLine": "true"},
+    } | more
+
+
+def blob(at: str, **credentials: Any) -> dict[str, Any]:
+    key = credentials or {"accountKey": "k"}
+    return {"accountName": "a", "containerName": "c", "credentials": key, "relativeMountPath": at}
+
+
+@pytest.mark.parametrize(
+    ("more", "places"),
+    [
+        ({}, []),
+        ({"customToolkitSettings": {}}, ["/customToolkitSettings/commandLine"]),
+        ({"customMpiSettings": {"commandLine": "x"}}, [""]),
+        ({"mountVolumes": {"unmanagedFileSystems": [{}]}}, ["/mountVolumes/unmanagedFileSystems"]),
+        (
+            {"mountVolumes": {"azureBlobFileSystems": [blob("a"), blob("a/b"), blob("../c"), blob("/d")]}},
+            [f"/mountVolumes/azureBlobFileSystems/{index}/relativeMountPath" for index in (1, 2, 3)],
+        ),
+        (
+            {"mountVolumes": {"azureBlobFileSystems": [blob("a", accountKeySecretReference={})]}},
+            ["/mountVolumes/azureBlobFileSystems/0/credentials/accountKeySecretReference"],
+        ),
+        (
+            {
+                "inputDirectories": [
+                    {"id": "A", "path": "x"},
+                    {"id": "A", "path": "y"},
+                    {"id": "1", "path": "z"},
+                ]
+            },
+            ["/inputDirectories/1/id", "/inputDirectories/2/id"],
+        ),
+        (
+            {"outputDirectories": [{"id": "stdouterr", "pathPrefix": "x", "pathSuffix": "../y"}]},
+            ["/outputDirectories/0/id", "/outputDirectories/0/pathSuffix"],
+        ),
+        (
+            {"environmentVariables": [{"name": "A", "value": "x"}], "secrets": [{"name": "A", "value": "y"}]},
+            ["/secrets/0/name"],
+        ),
+        ({"secrets": [{"name": "A"}]}, ["/secrets/0/value"]),
+        ({"constraints": {"maxWallClockTime": "P8D"}}, ["/constraints/maxWallClockTime"]),
+        ({"constraints": {"maxWallClockTime": "soon"}}, ["/constraints/maxWallClockTime"]),
+    ],
+)
+def test_a_job_is_checked_beyond_its_shape(more: dict[str, Any], places: list[str]) -> None:
+    problems = job_problems(job_document(**more), "ignore")
+
+    assert [problem.target for problem in problems] == [f"/properties{place}" for place in places]
+
+
+def test_containers_are_refused_only_where_the_setting_says_so() -> None:
+    document = job_document(containerSettings={"imageSourceRegistry": {"image": "x"}})
+
+    assert job_problems(document, "ignore") == []
+    (problem,) = job_problems(document, "refuse")
+    assert problem.target == "/properties/containerSettings"
+
+
+@pytest.mark.parametrize(
+    ("scale", "place"),
+    [
+        ({"manual": {"targetNodeCount": 1}, "autoScale": {}}, ""),
+        ({"autoScale": {"minimumNodeCount": 2, "maximumNodeCount": 1}}, "/autoScale"),
+        ({"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 101}}, "/autoScale/maximumNodeCount"),
+        ({"manual": {"targetNodeCount": 101}}, "/manual/targetNodeCount"),
+    ],
+)
+def test_a_scale_that_cannot_be_is_refused(scale: dict[str, Any], place: str) -> None:
+    if len(scale) > 1:
+        scale = scale | {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}}
+    user = {"adminUserName": "u", "adminUserPassword": "p"}
+
+    (problem,) = cluster_problems({"vmSize": "x", "userAccountSettings": user, "scaleSettings": scale})
+
+    assert problem.target == f"/properties/scaleSettings{place}"
+
+
+def test_known_variables_are_replaced_and_others_stay() -> None:
+    assert expand("$A/${B}/$C/$A_B $", {"A": "1", "B": "2"}) == "1/2/$C/$A_B $"
+
+
+def test_variables_may_use_earlier_ones_and_secrets_are_literal() -> None:
+    document = {
+        "environmentVariables": [{"name": "X", "value": "$ROOT/x"}, {"name": "Y", "value": "$X/y"}],
+        "secrets": [{"name": "S", "value": "$X"}],
+    }
+
+    assert variables(document, {"ROOT": "/r"}) == {"X": "/r/x", "Y": "/r/x/y", "S": "$X"}
+
+
+def test_output_directories_are_named_by_the_job_instance() -> None:
+    job = _job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
+    node = Node(id="n", number=300, state="running", since=NOW)
+
+    env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
+
+    segment = "s/g/workspaces/w/experiments/e/jobs/j/instance"
+    assert env["AZ_BATCHAI_STDOUTERR_DIR"] == f"/n/mounts/logs/{segment}/stdouterr"
+    assert env["AZ_BATCHAI_JOB_MOUNT_ROOT"] == "/n/jobs/w/e/j/mounts"
+    assert env["AZ_BATCH_HOST_LIST"] == "127.0.2.46"
+
+
+def test_pytorch_processes_are_spread_in_blocks_over_the_nodes() -> None:
+    document = {"nodeCount": 2, "pyTorchSettings": {"pythonScriptFilePath": "x.py", "processCount": 4}}
+    envs = [{"AZ_BATCHAI_SHARED_JOB_TEMP": f"/{node}"} for node in range(2)]
+
+    found = processes(document, envs, lambda _: None)
+
+    assert [process.node for process in found] == [0, 0, 1, 1]
+    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in found] == ["0", "1", "2", "3"]
+    assert found[3].stderr == "stderr-3.txt"
+
+
+def test_mpi_jobs_need_mpirun() -> None:
+    document = {"nodeCount": 2, "customMpiSettings": {"commandLine": "x; y"}}
+
+    (process,) = processes(document, [{}, {}], lambda name: f"/bin/{name}")
+    with pytest.raises(CannotLaunch, match="openmpi-bin"):
+        processes(document, [{}, {}], lambda _: None)
+
+    assert process.argv[0] == "/bin/mpirun"
+    assert process.argv[-5:] == ("-n", "2", "bash", "-c", "x; y")
+
+
+@pytest.mark.parametrize(
+    ("url", "share", "inside"),
+    [
+        ("https://acct.file.core.windows.net/logs", "logs", ""),
+        ("https://acct.file.core.windows.net/logs/a/b%20c/", "logs", "a/b c"),
+        ("http://127.0.0.1:99/acct/logs", "logs", ""),
+        ("https://acct.file.core.windows.net/acct", "acct", ""),
+    ],
+)
+def test_a_share_is_found_in_its_address(url: str, share: str, inside: str) -> None:
+    mount = {
+        "accountName": "acct",
+        "azureFileUrl": url,
+        "credentials": {"accountKey": "k"},
+        "relativeMountPath": "x",
+    }
+
+    (volume,) = volumes({"azureFileShares": [mount]})
+
+    assert (volume.name, volume.inside) == (share, inside)
+
+
+def test_secrets_leave_no_value_behind() -> None:
+    document = {
+        "secrets": [{"name": "A", "value": "hidden"}],
+        "deep": [{"credentials": {"accountKey": "hidden", "username": "me"}}],
+        "user": {"adminUserPassword": "hidden"},
+    }
+
+    assert redacted(document) == {
+        "secrets": [{"name": "A"}],
+        "deep": [{"credentials": {"username": "me"}}],
+        "user": {},
+    }
+
+
+def test_a_stopped_job_ends_for_the_first_reason_given() -> None:
+    job = halted(halted(started(_job(), ("n",), NOW), "timeout", NOW), "terminated", NOW)
+
+    over = ended(job, Outcome(exit_code=137), NOW)
+
+    assert (over.state, over.exit_code) == ("failed", None)
+    assert over.errors[0].code == "JobMaxWallClockTimeReached"
+
+
+def test_a_lost_run_goes_back_to_the_queue_as_another_attempt() -> None:
+    job = ended(started(_job(), ("n",), NOW), Outcome(requeue=True), NOW)
+
+    assert (job.state, job.attempt, job.nodes, job.started) == ("queued", 1, (), None)
+
+
+def test_a_job_that_finished_while_it_was_asked_to_requeue_stays_finished() -> None:
+    job = halted(started(_job(), ("n",), NOW), "requeue", NOW)
+
+    assert ended(job, Outcome(exit_code=0), NOW).state == "succeeded"
+
+
+def test_ids_are_found_without_regard_to_case() -> None:
+    found = routes.find("/subscriptions/S/resourcegroups/G/providers/microsoft.batchai/WORKSPACES/w")
+
+    assert found is not None
+    assert (
+        ids.workspace(found[1])
+        == "/subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/w"
+    )
+    assert routes.find("/subscriptions/S/other") is None
+
+
+def test_the_account_is_read_from_a_connection_string_and_its_key_never_shown() -> None:
+    found = account("AccountName=a;AccountKey=secret==;BlobEndpoint=http://h/a/")
+
+    assert (found.name, found.key, found.blob_endpoint) == ("a", "secret==", "http://h/a")
+    assert "secret" not in repr(found)
+    with pytest.raises(SettingsError, match="accountname"):
+        account("AccountKey=secret")
+
+
+def _job(**more: Any) -> Job:
+    group = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI"
+    return Job(
+        id=f"{group}/workspaces/w/experiments/e/jobs/j",
+        sequence=1,
+        created=NOW,
+        since=NOW,
+        document=job_document(**more),
+        cluster="/c",
+        instance="instance",
+        wall_clock=60,
+    )
