@@ -1,0 +1,288 @@
+"""The real dispatcher over memory, with faults, until nothing moves any more; then the invariants.
+
+Time is the world's own. A message stays until its function returns normally, as on a queue; timers fire every
+round; the cluster moves its jobs on by one state a round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shared.arrive import blob_arrived, message_arrived
+from shared.cancel import cancel
+from shared.deliver import deliver
+from shared.errors import Misuse, SlipwayError
+from shared.inventory import inventory
+from shared.job import Job, JobState
+from shared.ports import Cluster, Engine
+from shared.storage import rows
+from shared.sweep import sweep
+from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
+from tests.unit.dispatcher.world import World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+_ROUNDS = 60
+_NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
+
+
+@dataclass
+class _Engines:
+    engine: Any
+    clusters: Mapping[str, Cluster]
+
+    def of(self, engine: str) -> Engine:
+        found: Engine = self.engine
+        return found
+
+
+@dataclass
+class Message:
+    """Something that a trigger holds until its function returns."""
+
+    run: Callable[[Any], Awaitable[Any]]
+    #: of the same kind, both are handled at once, by two workers
+    twin: bool = False
+
+
+class Run:
+    """One world, one plan of faults."""
+
+    def __init__(self, plan: Mapping[int, Fault], *, wake_after: int = 3) -> None:
+        self.world = World()
+        self.world.policy(deliver_grace=30.0)
+        self.chaos = Chaos(plan)
+        self.wake_after = wake_after
+        self.messages: list[Message] = []
+        self.zombies: list[asyncio.Task[Any]] = []
+        self.violations: list[str] = []
+        self.ended: dict[str, JobState] = {}
+        self._workers = itertools.count(1)
+        self._drowsy = 0
+        #: the mutant that every queue user writes first
+        self.acknowledges_first = False
+        ports = self.world.ports
+        engine = Seam(self.world.engine, "engine", self.chaos)
+        self.ports = replace(
+            ports,
+            ledger=Seam(ports.ledger, "ledger", self.chaos),
+            drops=Seam(ports.drops, "drops", self.chaos),
+            queues=Seam(ports.queues, "queues", self.chaos),
+            webhooks=Seam(ports.webhooks, "webhooks", self.chaos),
+            engines=_Engines(engine, ports.engines.clusters),
+        )
+
+    async def until_quiet(self) -> None:
+        """Rounds until nothing is active, undelivered or unread; a violation when that never comes."""
+        for number in range(_ROUNDS):
+            await self._round(number)
+            if number > 2 and not self.messages and not self._drowsy and self._quiet():
+                return
+        self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
+
+    async def _round(self, number: int) -> None:
+        self.world.pass_time(61)
+        await self._handle()
+        await self._work(lambda: sweep(self.ports))
+        if number % 2 == 1:
+            await self._work(lambda: inventory(self.ports))
+        # Woken some rounds after it fell asleep, when others have taken over.
+        self._drowsy = self._drowsy + 1 if self.zombies or self.chaos.late else 0
+        if self._drowsy > self.wake_after:
+            await self._wake()
+        for name, seen in list(self.world.engine.jobs.items()):
+            if seen.state in _NEXT:
+                self.world.engine.turn(name, _NEXT[seen.state])
+        await self._check_order()
+
+    async def _handle(self) -> None:
+        """Give every visible message to a worker; what fails comes back."""
+        sent, self.world.queues.sent[:] = list(self.world.queues.sent), []
+        for queue, body, _ in sent:
+            self.messages.append(Message(self._handler(queue, body)))
+        batch, self.messages = self.messages, []
+        groups = [[m for m in batch if m.twin], *[[m] for m in batch if not m.twin]]
+        for group in groups:
+            done = await asyncio.gather(*(self._work(_bound(m.run, self.ports)) for m in group))
+            if not self.acknowledges_first:
+                self.messages += [m for m, ok in zip(group, done, strict=True) if not ok]
+
+    def _handler(self, queue: str, body: str) -> Callable[[Any], Awaitable[Any]]:
+        if queue == "job-events":
+            wake = json.loads(body)
+            return lambda ports: deliver(ports, wake["job"], wake["sequence"])
+        return lambda ports: message_arrived(ports, body.encode(), "look")
+
+    async def _work(self, act: Callable[[], Awaitable[Any]]) -> bool:
+        """One worker's invocation; True when the function returned normally."""
+        worker = next(self._workers)
+
+        async def run() -> bool:
+            WORKER.set(worker)
+            try:
+                await act()
+            except (Died, SlipwayError) as error:
+                return isinstance(error, Misuse)
+            return True
+
+        task = asyncio.create_task(run())
+        sleeping = asyncio.create_task(self._sleeps(worker))
+        await asyncio.wait({task, sleeping}, return_when=asyncio.FIRST_COMPLETED)
+        sleeping.cancel()
+        if task.done():
+            return task.result()
+        self.zombies.append(task)
+        return False
+
+    async def _sleeps(self, worker: int) -> None:
+        while worker not in self.chaos.asleep:
+            await self.chaos.slept.wait()
+            self.chaos.slept.clear()
+
+    async def _wake(self) -> None:
+        """Zombies wake up and go on with what they knew; late effects happen."""
+        self._drowsy = 0
+        await self.chaos.happen_late()
+        self.chaos.wake.set()
+        await asyncio.gather(*self.zombies, return_exceptions=True)
+        self.zombies.clear()
+        await self.chaos.happen_late()
+
+    def _quiet(self) -> bool:
+        return not any(row.startswith(("a|", "o|")) for _, row in self.world.ledger.rows)
+
+    async def _check_order(self) -> None:
+        for job in self.jobs():
+            before = self.ended.get(job.id)
+            if before is not None and job.state is not before:
+                self.violations.append(f"{job.id} went from {before} to {job.state}")
+            if job.state.terminal:
+                self.ended[job.id] = job.state
+
+    def jobs(self) -> list[Job]:
+        """Every record."""
+        return [rows.job_of(row) for (_, key), row in self.world.ledger.rows.items() if key.startswith("j|")]
+
+    def check(self, *, accepted: int, started: int) -> list[str]:
+        """The invariants: nothing lost or doubled, every end told under one id with one body, receipts there."""
+        found = self.violations
+        jobs, engine = self.jobs(), self.world.engine
+        if len(jobs) != accepted:
+            found.append(f"{len(jobs)} records instead of {accepted}")
+        if len(engine.started) != started or max(Counter(engine.started).values(), default=0) > 1:
+            found.append(f"started {engine.started}, expected {started} starts")
+        found += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
+        bodies: dict[str, set[bytes]] = {}
+        told: dict[str, set[str]] = {}
+        for _, identity, body in self.world.webhooks.posts:
+            bodies.setdefault(identity, set()).add(body)
+            data = json.loads(body)["data"]
+            if JobState(data["state"]).terminal:
+                told.setdefault(data["jobId"], set()).add(identity)
+        found += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
+        for job in jobs:
+            seen = engine.jobs.get(job.target.name) if job.target else None
+            if seen is not None and seen.state is not job.state:
+                found.append(f"the cluster says {seen.state} and the record {job.state}")
+            if len(told.get(job.id, ())) != 1:
+                found.append(f"the end of {job.id} was told under {len(told.get(job.id, ()))} ids")
+            receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
+            if receipt is None or json.loads(receipt)["state"] != job.state.value:
+                found.append(f"the receipt of {job.id} is missing or stale")
+        return found
+
+
+@dataclass(frozen=True)
+class Story:
+    """An input, and what must have come of it at the end."""
+
+    name: str
+    begin: Callable[[Run], None]
+    accepted: int = 1
+    started: int = 1
+    tags: tuple[str, ...] = field(default=())
+
+
+def _bound(run: Callable[[Any], Awaitable[Any]], ports: Any) -> Callable[[], Awaitable[Any]]:
+    return lambda: run(ports)
+
+
+def _message(document: Any, message_id: str, *, twin: bool = False) -> Message:
+    body = json.dumps(document).encode()
+    return Message(lambda ports: message_arrived(ports, body, message_id), twin)
+
+
+def _one(run: Run) -> None:
+    run.messages.append(_message({"spec": job_json(), "notify": [HOOK]}, "m1"))
+
+
+def _twice_at_once(run: Run) -> None:
+    run.messages += [_message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
+
+
+def _again_later(run: Run) -> None:
+    message = _message({"spec": job_json(), "notify": [HOOK]}, "m1")
+
+    async def late(ports: Any) -> None:
+        # A duplicate that arrives when the job may have ended.
+        run.messages.append(message)
+
+    run.messages += [message, Message(late)]
+
+
+def _bad(run: Run) -> None:
+    run.messages.append(_message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
+
+
+def _drop(run: Run) -> None:
+    script = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"
+    run.world.drops.upload("d/train.py", b"print(1)")
+    document = job_json(customToolkitSettings={"commandLine": f"python {script}"})
+    run.world.drops.upload("d/job.json", json.dumps(document).encode())
+    run.world.drops.upload("d/slipway.json", json.dumps({"notify": [HOOK]}).encode())
+    for name in ("d/train.py", "d/job.json"):
+        run.messages.append(Message(_blob(name)))
+
+
+def _drop_without_event(run: Run) -> None:
+    _drop(run)
+    run.messages.clear()
+
+
+def _blob(name: str) -> Callable[[Any], Awaitable[Any]]:
+    return lambda ports: blob_arrived(ports, "scripts", name)
+
+
+def _cancelled(run: Run) -> None:
+    _one(run)
+
+    async def ask(ports: Any) -> None:
+        for job in run.jobs():
+            await cancel(ports, job.id)
+
+    run.messages.append(Message(ask))
+
+
+STORIES = (
+    Story("one message", _one),
+    Story("the same message twice at once", _twice_at_once),
+    Story("the same message again later", _again_later),
+    Story("a bad message", _bad, started=0),
+    Story("a drop", _drop),
+    Story("a drop whose event never came", _drop_without_event),
+    Story("a cancelled job", _cancelled),
+)
+
+
+async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
+    """Run a story under a plan of faults to its end."""
+    run = Run(plan, wake_after=wake_after)
+    story.begin(run)
+    await run.until_quiet()
+    run.check(accepted=story.accepted, started=story.started)
+    return run

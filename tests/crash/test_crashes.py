@@ -1,0 +1,25 @@
+"""Every single fault at every call of every story, on the real code: nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.chaos import Fault
+from tests.crash.harness import STORIES, Story, play
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+async def test_without_faults_the_story_ends_well(story: Story) -> None:
+    run = await play(story, {})
+    assert run.violations == []
+    assert len(run.chaos.calls) > 5
+
+
+@pytest.mark.parametrize("wake_after", [1, 4])
+@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+async def test_any_single_fault_is_survived(story: Story, fault: Fault, wake_after: int) -> None:
+    calls = len((await play(story, {}, wake_after=wake_after)).chaos.calls)
+    for n in range(1, calls + 1):
+        run = await play(story, {n: fault}, wake_after=wake_after)
+        assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"

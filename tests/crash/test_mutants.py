@@ -1,0 +1,175 @@
+"""The harness proves itself: deliberately broken variants of the protocol, each of which it must catch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import shared.accept
+import shared.advance
+import shared.cancel
+import shared.deliver
+import shared.dispatch
+import shared.events
+import shared.sweep
+from shared.events import RECEIPT, Notice
+from shared.job import Job, JobState, Reason, Stored
+from shared.memory import MemoryLedger
+from shared.ports import Change, Order, Ports
+from tests.crash.chaos import Fault
+from tests.crash.harness import STORIES, Run
+
+Patch = pytest.MonkeyPatch
+_COUNT = itertools.count()
+
+
+def acknowledge_first(patch: Patch) -> None:
+    def started(run: Run, *args: Any, **named: Any) -> None:
+        original(run, *args, **named)
+        run.acknowledges_first = True
+
+    original = Run.__init__
+    patch.setattr(Run, "__init__", started)
+
+
+def another_engine_name_each_time(patch: Patch) -> None:
+    def order(target: Any, document: Any) -> Order:
+        return Order(target.model_copy(update={"name": f"{target.name}-{next(_COUNT)}"}), document)
+
+    patch.setattr(shared.dispatch, "Order", order)
+
+
+def a_new_job_for_every_arrival(patch: Patch) -> None:
+    patch.setattr(shared.accept, "job_id", lambda key, generation: f"j_{next(_COUNT):024d}")
+
+
+def delivered_before_the_post(patch: Patch) -> None:
+    original = shared.deliver._deliver
+
+    async def mutant(ports: Ports, notice: Notice) -> Notice:
+        done = tuple(target.model_copy(update={"state": "delivered"}) for target in notice.targets)
+        await ports.ledger.settle(notice.model_copy(update={"targets": done}))
+        return await original(ports, notice)
+
+    patch.setattr(shared.deliver, "_deliver", mutant)
+
+
+def event_outside_the_record(patch: Patch) -> None:
+    original = MemoryLedger._commit
+
+    def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
+        return original(ledger, replace(change, notice=None))
+
+    patch.setattr(MemoryLedger, "_commit", mutant)
+
+
+def a_new_event_id_for_every_try(patch: Patch) -> None:
+    original = shared.deliver._post
+
+    async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
+        renamed = notice.model_copy(update={"event_id": f"evt_{next(_COUNT)}"})
+        return await original(ports, renamed, target, now)
+
+    patch.setattr(shared.deliver, "_post", mutant)
+
+
+def a_new_body_for_every_try(patch: Patch) -> None:
+    original = shared.deliver._post
+
+    async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
+        body = notice.body.replace("{", f'{{"try":{next(_COUNT)},', 1)
+        return await original(ports, notice.model_copy(update={"body": body}), target, now)
+
+    patch.setattr(shared.deliver, "_post", mutant)
+
+
+def writes_without_looking_at_the_version(patch: Patch) -> None:
+    original = MemoryLedger._commit
+
+    def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
+        job = change.stored.job
+        etag = ledger._versions[ledger._place(job.id, f"j|{job.id}")][0]
+        return original(ledger, replace(change, stored=replace(change.stored, etag=etag)))
+
+    patch.setattr(MemoryLedger, "_commit", mutant)
+
+
+def stalled_submissions_are_nobodys(patch: Patch) -> None:
+    async def mutant(ports: Ports, job_id: str) -> None:
+        return None
+
+    patch.setattr(shared.sweep, "dispatch", mutant)
+
+
+def no_safety_net_of_delivery(patch: Patch) -> None:
+    async def mutant(ports: Ports) -> int:
+        return 0
+
+    patch.setattr(shared.sweep, "deliver_due", mutant)
+
+
+def receipt_outside_the_outbox(patch: Patch) -> None:
+    original = shared.events.notice_of
+
+    def mutant(job: Job, *args: Any, **named: Any) -> Notice | None:
+        notice = original(job, *args, **named)
+        if notice is None:
+            return None
+        return notice.model_copy(update={"targets": tuple(t for t in notice.targets if t.url != RECEIPT)})
+
+    patch.setattr(shared.advance, "notice_of", mutant)
+    patch.setattr(shared.accept, "notice_of", mutant)
+
+
+def cancel_ends_a_job_that_is_being_submitted(patch: Patch) -> None:
+    original = shared.advance.note
+
+    def mutant(ports: Ports, stored: Stored, **changes: Any) -> Change:
+        if stored.job.state is JobState.SUBMITTING:
+            return shared.advance.move(
+                ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED
+            )
+        return original(ports, stored, **changes)
+
+    patch.setattr(shared.cancel, "note", mutant)
+
+
+MUTANTS: tuple[Callable[[Patch], None], ...] = (
+    acknowledge_first,
+    another_engine_name_each_time,
+    a_new_job_for_every_arrival,
+    delivered_before_the_post,
+    event_outside_the_record,
+    a_new_event_id_for_every_try,
+    a_new_body_for_every_try,
+    writes_without_looking_at_the_version,
+    stalled_submissions_are_nobodys,
+    no_safety_net_of_delivery,
+    receipt_outside_the_outbox,
+    cancel_ends_a_job_that_is_being_submitted,
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mutant(monkeypatch)
+    assert await _caught(), "no single fault in any story shows this mutant"
+
+
+async def _caught() -> bool:
+    """Whether some single fault breaks an invariant; a crash of the harness itself is no catch."""
+    for story in STORIES:
+        calls = 60
+        for fault in (None, *Fault):
+            for n in range(1, calls + 1) if fault else (0,):
+                run = Run({n: fault} if fault else {})
+                story.begin(run)
+                await run.until_quiet()
+                if run.check(accepted=story.accepted, started=story.started):
+                    return True
+                calls = min(calls, len(run.chaos.calls))
+    return False
