@@ -7,7 +7,7 @@ import shutil
 import sysconfig
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.process import Child, ProcessError, child
@@ -37,6 +37,7 @@ class Azurite:
     blob_url: str
     queue_url: str
     table_url: str
+    process: Child = field(repr=False)
 
     @property
     def connection_string(self) -> str:
@@ -66,7 +67,7 @@ async def azurite(
     ]
     async with child(argv, name="Azurite", grace=2.0) as process:
         blob, queue, table = await _addresses(process)
-        yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table)
+        yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table, process=process)
 
 
 def _options(location: Path | None, ports: tuple[int, int, int]) -> list[str]:

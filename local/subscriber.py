@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import json
 import os
-import signal
 import socket
 import struct
 import sys
@@ -28,6 +27,8 @@ from typing import Any
 
 from aiohttp import web
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from local.stop import stop_event
 
 _LARGEST_BODY = 64 * 1024
 _LONGEST_LOGGED = 200
@@ -129,6 +130,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
     parser.add_argument("--secret-env", required=True, help="the environment variable that holds the secret")
     parser.add_argument("--log", type=Path, help="append one JSON line per delivery here instead of stdout")
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
+    )
     options = parser.parse_args(arguments)
     secret = os.environ.get(options.secret_env, "")
     if not secret.startswith("whsec_"):
@@ -141,16 +145,14 @@ def main(arguments: list[str] | None = None) -> int:
             out.flush()
 
         try:
-            asyncio.run(_serve(Subscriber(secret, write), options.port))
+            asyncio.run(_serve(Subscriber(secret, write), options.port, options.until_stdin_closes))
         except OSError as error:
             parser.exit(1, f"cannot listen on port {options.port}: {error.strerror}; choose another --port\n")
     return 0
 
 
-async def _serve(subscriber: Subscriber, port: int) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+async def _serve(subscriber: Subscriber, port: int, until_stdin_closes: bool) -> None:
+    stop = stop_event(until_stdin_closes=until_stdin_closes)
     runner = web.AppRunner(subscriber.app(), access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     try:

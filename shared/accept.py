@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from shared.answers import put_accepted
 from shared.deliver import deliver_at_door
 from shared.dispatch import submit
-from shared.errors import Exists, Misuse
+from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice, notice_of
 from shared.job import Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
 from shared.message import Request
@@ -75,7 +75,9 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
             stored = await ports.ledger.create(job, prepared.document, notice)
         except Exists:
             existing = await ports.ledger.get(job.id)
-            if existing is None or _runs_again(existing, arrived):
+            if existing is None:
+                raise Unavailable(f"record {job.id} exists and cannot be read") from None
+            if _runs_again(existing, arrived):
                 generation += 1
                 continue
             log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})

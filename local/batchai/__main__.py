@@ -2,12 +2,8 @@
 
 import argparse
 import asyncio
-import contextlib
 import logging
-import os
-import signal
 import sys
-import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +13,7 @@ from local.batchai.app import application
 from local.batchai.scheduler import Pace
 from local.batchai.settings import Settings, SettingsError, account
 from local.batchai.store import StoreBusyError
+from local.stop import stop_event
 
 _HOST = "127.0.0.1"
 
@@ -34,6 +31,7 @@ def main() -> int:
 
 
 async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:
+    stop = stop_event(until_stdin_closes=until_stdin_closes)
     runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
     await runner.setup()
     try:
@@ -46,29 +44,10 @@ async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int
             )
         sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
         sys.stdout.flush()
-        await _end(until_stdin_closes)
+        await stop.wait()
     finally:
         await runner.cleanup()
     return 0
-
-
-async def _end(until_stdin_closes: bool) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
-    if until_stdin_closes:
-        # A thread, since not every kind of standard input can be polled; daemonic, since it may never end.
-        threading.Thread(target=_read_to_end, args=(loop, ended), daemon=True).start()
-    await ended.wait()
-
-
-def _read_to_end(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    with contextlib.suppress(OSError):
-        while os.read(0, 4096):
-            pass
-    with contextlib.suppress(RuntimeError):  # the loop is closed: we end anyway
-        loop.call_soon_threadsafe(ended.set)
 
 
 def _settings(options: argparse.Namespace) -> Settings:

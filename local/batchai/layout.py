@@ -106,11 +106,11 @@ STDOUTERR = "stdouterr"
 
 
 def output_directories(document: Mapping[str, Any], segment: str, env: Mapping[str, str]) -> dict[str, Path]:
-    """The output directories of a job on a node, by id."""
-    prefix = Path(expand(document["stdOutErrPathPrefix"], env))
-    found = {STDOUTERR: prefix / segment / STDOUTERR}
+    """The output directories of a job on a node, by id; relative prefixes lie in its working directory."""
+    work = Path(env["AZ_BATCHAI_JOB_TEMP"], "wd")
+    found = {STDOUTERR: work / expand(document["stdOutErrPathPrefix"], env) / segment / STDOUTERR}
     for directory in document.get("outputDirectories", ()):
-        prefix = Path(expand(directory["pathPrefix"], env))
+        prefix = work / expand(directory["pathPrefix"], env)
         found[directory["id"]] = prefix / segment / "outputs" / directory.get("pathSuffix", "")
     return found
 

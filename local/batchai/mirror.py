@@ -100,8 +100,8 @@ class Mirror:
             modified = int(blob.last_modified.timestamp()) * 10**9
             if here is not None and known is None and here == (blob.size, modified):
                 # Fetched by an earlier emulator that died before it wrote the manifest.
-                self._manifest[name] = (blob.etag, *here)
-            elif here is None or (known is not None and known[1:] == here and known[0] != blob.etag):
+                self._manifest[name] = (_bare(blob.etag), *here)
+            elif here is None or (known is not None and known[1:] == here and known[0] != _bare(blob.etag)):
                 wanted.append(self._fetch(blob, modified))
         await _in_parallel(wanted)
 
@@ -114,7 +114,7 @@ class Mirror:
         with os.fdopen(handle, "wb") as out:
             await stream.readinto(out)
         size = _put_in_place(Path(temporary), self.files / blob.name, modified)
-        self._manifest[blob.name] = (stream.properties.etag, size, modified)
+        self._manifest[blob.name] = (_bare(stream.properties.etag), size, modified)
 
     def _drop_deleted(self, remote: dict[str, BlobProperties]) -> None:
         for name in self._manifest.keys() - remote.keys():
@@ -132,7 +132,7 @@ class Mirror:
             ValueError,
         ):
             return  # gone or shorter than a moment ago: the next round sees what it is
-        self._manifest[name] = (answer["etag"], *stat)
+        self._manifest[name] = (_bare(answer["etag"]), *stat)
 
     async def _delete(self, name: str) -> None:
         with suppress(ResourceNotFoundError):
@@ -180,6 +180,11 @@ async def _in_parallel(work: list[Coroutine[None, None, None]]) -> None:
     for result in results:
         if isinstance(result, BaseException):
             raise result
+
+
+def _bare(etag: str) -> str:
+    """The ETag as lists show it: elsewhere the SDK leaves its quotation marks on."""
+    return etag.strip('"')
 
 
 def _is_path(name: str) -> bool:

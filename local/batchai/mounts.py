@@ -16,7 +16,6 @@ from local.batchai.settings import Settings
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0
-_LAST_TRIES = 3
 _log = logging.getLogger(__name__)
 
 
@@ -77,6 +76,9 @@ class Mounter:
             )
         mirror = self._mirrors[key]
         try:
+            if self._holders.get(key):
+                # What another job deleted a moment ago must not come back.
+                await mirror.push()
             left_out = await mirror.pull()
         except MirrorError as error:
             raise MountError(Fault(code="BFSMountError", message=str(error))) from error
@@ -87,20 +89,20 @@ class Mounter:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
         return mirror.files
 
-    async def release(self, volume: Volume) -> None:
-        """Write the rest back. Raises MountError if the container does not take it."""
+    async def release(self, volume: Volume, tries: int = 3) -> None:
+        """Write the rest back. Raises MountError if the container does not take it in so many tries."""
         key = (volume.account, volume.name)
         if volume.kind == "share" or not self._holders.get(key):
             return
         self._holders[key] -= 1
         if not self._holders[key]:
             self._pushers.pop(key).cancel()
-        for attempt in range(_LAST_TRIES):
+        for attempt in range(tries):
             try:
                 await self._mirrors[key].push()
                 return
             except MirrorError as error:
-                if attempt == _LAST_TRIES - 1:
+                if attempt == tries - 1:
                     raise MountError(Fault(code="BFSMountError", message=str(error))) from error
                 await asyncio.sleep(1)
 
@@ -126,7 +128,7 @@ class Mounter:
             endpoint,
             volume.name,
             credential={"account_name": volume.account, "account_key": volume.key},
-            retry_total=2,
+            retry_total=1,
             initial_backoff=1,
             connection_timeout=5,
             read_timeout=30,

@@ -55,7 +55,7 @@ def scale_problems(scale: Mapping[str, Any], at: str) -> Iterator[ArmError]:
             yield invalid(
                 "maximumNodeCount must be positive and not below minimumNodeCount.", f"{at}/autoScale"
             )
-        if not least <= auto.get("initialNodeCount", least) <= most:
+        elif not least <= auto.get("initialNodeCount", least) <= most:
             yield invalid("Must lie between minimum and maximum.", f"{at}/autoScale/initialNodeCount")
         if most > 100:
             yield invalid("A cluster has at most 100 nodes.", f"{at}/autoScale/maximumNodeCount")
@@ -166,8 +166,6 @@ def _variables(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
                 )
             elif "value" not in variable:
                 yield invalid("The value is required.", f"{place}/value", "MissingProperty")
-            elif "\0" in variable["value"]:
-                yield invalid("Must not contain a null character.", f"{place}/value")
 
 
 def _constraints(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:

@@ -198,7 +198,7 @@ class Run:
         """Write back and unmount. Output that cannot be written back fails a job that had succeeded."""
         for volume in self._held:
             try:
-                await self._mounter.release(volume)
+                await self._mounter.release(volume, tries=1 if outcome.requeue else 3)
             except MountError as error:
                 _log.warning("%s: %s", self._job.id, error)
                 if not outcome.errors and not outcome.requeue:
@@ -225,3 +225,7 @@ def _outcome(work: "asyncio.Task[Outcome]") -> Outcome:
     except OSError as error:
         what = f"{error.strerror}: {error.filename}"
         return Outcome(errors=(Fault(code="JobEnvironmentFailed", message=what),))
+    except Exception:  # noqa: BLE001 the entry point of a run: a defect must not hold its nodes for ever
+        _log.exception("a defect of the emulator in a run")
+        fault = Fault(code="InternalError", message="The emulator has a defect; see its log")
+        return Outcome(errors=(fault,))

@@ -128,15 +128,18 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
 
     A job that is larger than the cluster may ever be is passed over, so that it blocks nobody.
     """
-    free = [node.id for node in sorted(cluster.nodes, key=lambda node: node.number) if node.state == "idle"]
     scale = cluster.scale
     most = int(
         scale["manual"]["targetNodeCount"] if "manual" in scale else scale["autoScale"]["maximumNodeCount"]
     )
+    busy = sum(node.state == "running" for node in cluster.nodes)
+    idle = [node.id for node in sorted(cluster.nodes, key=lambda node: node.number) if node.state == "idle"]
+    # Nodes beyond the size are about to leave: a job that was sent back from one must not start on it again.
+    free = idle[: max(0, most - busy)]
     starts = []
     waiting = [job for job in jobs if job.state == "queued" and not job.deleting]
     for job in sorted(waiting, key=lambda job: (_RANK[job.priority], job.sequence)):
-        if job.node_count > max(most, len(free)):
+        if job.node_count > most:
             continue
         if job.node_count > len(free):
             break

@@ -68,6 +68,8 @@ def check(value: Any, shape: Shape, pointer: str = "") -> tuple[Any, list[ArmErr
         case Text(choices):
             if not isinstance(value, str):
                 return value, [_wrong(pointer, "a string", value)]
+            if "\0" in value or not _is_unicode(value):
+                return value, [invalid("Must be text without null characters and lone surrogates.", pointer)]
             if choices and value not in choices:
                 return value, [invalid(f"Must be one of: {', '.join(choices)}.", pointer)]
     return value, []
@@ -102,6 +104,14 @@ def _check_object(value: Any, shape: Object, pointer: str) -> tuple[Any, list[Ar
         if name not in clean
     ]
     return clean, problems
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _wrong(pointer: str, expected: str, value: Any) -> ArmError:

@@ -17,6 +17,11 @@ _STOPPED = {
 }
 
 
+#: A job whose launcher dies each time would go round for ever.
+_MOST_ATTEMPTS = 5
+_LOST = Fault(code="NodeFailed", message="The processes of the job were lost on every attempt to run it")
+
+
 def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Cluster:
     """With new nodes, which have these numbers."""
     pool = int.from_bytes(hashlib.sha256(cluster.id.lower().encode()).digest()[:4]) % 10**9
@@ -81,7 +86,9 @@ def halted(job: Job, reason: Stop, now: datetime) -> Job:
 def ended(job: Job, outcome: Outcome, now: datetime) -> Job:
     """Ended as its run did, or as the reason for which it was stopped says; or back in the queue."""
     if job.stop is None and outcome.requeue:
-        return _requeued(job, now)
+        if job.attempt + 1 < _MOST_ATTEMPTS:
+            return _requeued(job, now)
+        outcome = Outcome(errors=(_LOST,))
     if job.stop == "requeue":
         if outcome.requeue or (outcome.exit_code is None and not outcome.errors):
             return _requeued(job, now)

@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from local.host.inprocess import InProcess
 from local.host.keys import read_keys
 from local.host.pool import WorkerOptions, WorkerPool
 from local.host.settings import SettingsError, read_settings
+from local.stop import stop_event
 
 _log = logging.getLogger("Host")
 
@@ -38,9 +38,7 @@ async def _run(options: argparse.Namespace) -> int:
     set_log_levels(host)
     file = options.settings or app / "local.settings.json"
     settings = read_settings(file if options.settings or file.is_file() else None, os.environ)
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_event(until_stdin_closes=options.until_stdin_closes)
     serving = HostOptions(
         app=app,
         settings=settings,
@@ -114,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--enable-auth", action="store_true", help="check function keys, as Azure does")
     parser.add_argument("--in-process", action="store_true", help="no worker process: for a debugger")
     parser.add_argument("--grace", type=float, default=5.0, help="seconds for running functions at the end")
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
+    )
     default = "runtime" if sys.version_info >= (3, 13) else "sdk"
     parser.add_argument("--engine", choices=("runtime", "sdk"), default=default, help=f"(default: {default})")
     return parser

@@ -19,7 +19,7 @@ HOSTS_CONTAINER = "azure-webjobs-hosts"
 _CLIENT: dict[str, Any] = {
     "retry_total": 2,
     "initial_backoff": 0.2,
-    "increment_base": 2,
+    "increment_base": 1,
     "random_jitter_range": 0,
     "connection_timeout": 10,
     "read_timeout": 60,

@@ -80,12 +80,13 @@ class Run:
     async def until_quiet(self) -> None:
         """Rounds until nothing is active, undelivered or unread; a violation when that never comes."""
         for number in range(_ROUNDS):
-            await self._round(number)
+            await self.round(number)
             if number > 2 and not self.messages and not self._drowsy and self._quiet():
                 return
         self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
 
-    async def _round(self, number: int) -> None:
+    async def round(self, number: int) -> None:
+        """One minute: messages, timers, zombies, and the cluster moves on."""
         self.world.pass_time(61)
         await self._handle()
         await self._work(lambda: sweep(self.ports))
@@ -212,31 +213,32 @@ def _bound(run: Callable[[Any], Awaitable[Any]], ports: Any) -> Callable[[], Awa
     return lambda: run(ports)
 
 
-def _message(document: Any, message_id: str, *, twin: bool = False) -> Message:
+def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
+    """A job message, given to a worker until it is acknowledged."""
     body = json.dumps(document).encode()
     return Message(lambda ports: message_arrived(ports, body, message_id), twin)
 
 
 def _one(run: Run) -> None:
-    run.messages.append(_message({"spec": job_json(), "notify": [HOOK]}, "m1"))
+    run.messages.append(message({"spec": job_json(), "notify": [HOOK]}, "m1"))
 
 
 def _twice_at_once(run: Run) -> None:
-    run.messages += [_message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
+    run.messages += [message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
 
 
 def _again_later(run: Run) -> None:
-    message = _message({"spec": job_json(), "notify": [HOOK]}, "m1")
+    again = message({"spec": job_json(), "notify": [HOOK]}, "m1")
 
     async def late(ports: Any) -> None:
         # A duplicate that arrives when the job may have ended.
-        run.messages.append(message)
+        run.messages.append(again)
 
-    run.messages += [message, Message(late)]
+    run.messages += [again, Message(late)]
 
 
 def _bad(run: Run) -> None:
-    run.messages.append(_message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
+    run.messages.append(message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
 
 
 def _drop(run: Run) -> None:

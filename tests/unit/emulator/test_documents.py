@@ -37,6 +37,8 @@ SHAPE = Object(
         ({"name": "x", "count": 0}, ["/count"]),
         ({"name": "x", "count": 2**31}, ["/count"]),
         ({"name": "x", "kind": "c"}, ["/kind"]),
+        ({"name": "a\0b"}, ["/name"]),
+        ({"name": "\ud800"}, ["/name"]),
         ({"name": "x", "tags": {"k": 1}}, ["/tags"]),
         ({"name": "x", "list": ["y", 1, None]}, ["/list/1", "/list/2"]),
         ({"name": "x", "list": "y"}, ["/list"]),
@@ -185,6 +187,15 @@ def test_output_directories_are_named_by_the_job_instance() -> None:
     assert env["AZ_BATCH_HOST_LIST"] == "127.0.2.46"
 
 
+def test_a_relative_prefix_is_one_of_the_working_directory() -> None:
+    node = Node(id="n", number=1, state="running", since=NOW)
+
+    job = _job(stdOutErrPathPrefix="logs/$UNKNOWN")
+    env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
+
+    assert env["AZ_BATCHAI_STDOUTERR_DIR"].startswith("/n/jobs/w/e/j/wd/logs/$UNKNOWN/s/g/")
+
+
 def test_pytorch_processes_are_spread_in_blocks_over_the_nodes() -> None:
     document = {"nodeCount": 2, "pyTorchSettings": {"pythonScriptFilePath": "x.py", "processCount": 4}}
     envs = [{"AZ_BATCHAI_SHARED_JOB_TEMP": f"/{node}"} for node in range(2)]
@@ -256,6 +267,15 @@ def test_a_lost_run_goes_back_to_the_queue_as_another_attempt() -> None:
     job = ended(started(_job(), ("n",), NOW), Outcome(requeue=True), NOW)
 
     assert (job.state, job.attempt, job.nodes, job.started) == ("queued", 1, (), None)
+
+
+def test_a_job_that_is_lost_again_and_again_fails() -> None:
+    job = _job()
+    while job.active:
+        assert job.attempt < 10
+        job = ended(started(job, ("n",), NOW), Outcome(requeue=True), NOW)
+
+    assert job.errors[0].code == "NodeFailed"
 
 
 def test_a_job_that_finished_while_it_was_asked_to_requeue_stays_finished() -> None:

@@ -1,0 +1,148 @@
+"""A container as a directory, against a real Azurite."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from local.azurite import KEY
+from local.batchai.mirror import Mirror, MirrorError
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(blobs: BlobServiceClient, tmp_path: Path) -> AsyncIterator[ContainerClient]:
+    container = await blobs.create_container("mirrored")
+    yield container
+    await container.delete_container()
+
+
+def mirror_of(container: ContainerClient, root: Path) -> Mirror:
+    root.mkdir(exist_ok=True)
+    return Mirror(root, ContainerClient(container.url.rsplit("/", 1)[0], container.container_name, KEY))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def mirror(container: ContainerClient, tmp_path: Path) -> AsyncIterator[Mirror]:
+    mirror = mirror_of(container, tmp_path / "mirror")
+    yield mirror
+    await mirror.close()
+
+
+async def test_what_is_the_same_on_both_sides_is_neither_fetched_nor_sent_again(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await container.upload_blob("fetched", b"1")
+    await mirror.pull()
+    (mirror.files / "written").write_text("2")
+    await mirror.push()
+    before = {file.name: os.stat(file) for file in mirror.files.iterdir()}  # noqa: PTH116 all of it is compared
+
+    await mirror.pull()
+    sent = await mirror.push()
+
+    assert sent == 0
+    assert before.keys() == {"fetched", "written"}
+    for file in mirror.files.iterdir():
+        assert (before[file.name].st_ino, before[file.name].st_mtime_ns) == (
+            file.stat().st_ino,
+            file.stat().st_mtime_ns,
+        )
+
+
+async def test_each_side_follows_the_other(container: ContainerClient, mirror: Mirror) -> None:
+    await container.upload_blob("a/b", b"old")
+    await container.upload_blob("gone", b"x")
+    await mirror.pull()
+
+    await container.upload_blob("a/b", b"new", overwrite=True)
+    await container.delete_blob("gone")
+    await mirror.pull()
+    assert (mirror.files / "a" / "b").read_bytes() == b"new"
+    assert not (mirror.files / "gone").exists()
+
+    (mirror.files / "a" / "b").unlink()
+    (mirror.files / "a" / "c").write_bytes(b"here")
+    await mirror.push()
+    assert [blob.name async for blob in container.list_blobs()] == ["a/c"]
+
+
+async def test_a_file_that_changed_on_both_sides_keeps_what_was_written_here(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await container.upload_blob("file", b"old")
+    await mirror.pull()
+
+    await container.upload_blob("file", b"theirs", overwrite=True)
+    (mirror.files / "file").write_bytes(b"ours")
+    await mirror.pull()
+    await mirror.push()
+
+    assert (mirror.files / "file").read_bytes() == b"ours"
+    assert await (await container.download_blob("file")).readall() == b"ours"
+
+
+async def test_a_mirror_whose_files_were_thrown_away_deletes_nothing_in_the_container(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await container.upload_blob("file", b"precious")
+    await mirror.pull()
+    (mirror.files / "file").unlink()
+
+    later = mirror_of(container, mirror.files.parent)
+    await later.pull()
+    await later.push()
+    await later.close()
+
+    assert (mirror.files / "file").read_bytes() == b"precious"
+    assert [blob.name async for blob in container.list_blobs()] == ["file"]
+
+
+async def test_a_fetch_that_was_cut_off_is_not_taken_for_a_change(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await container.upload_blob("file", b"same")
+    await mirror.pull()
+    etag = (await container.get_blob_client("file").get_blob_properties()).etag
+    (mirror.files.parent / "manifest.json").unlink()
+
+    later = mirror_of(container, mirror.files.parent)
+    await later.pull()
+    await later.push()
+    await later.close()
+
+    assert (await container.get_blob_client("file").get_blob_properties()).etag == etag
+
+
+async def test_names_that_are_no_paths_are_left_out_and_links_are_not_followed(
+    container: ContainerClient, mirror: Mirror, tmp_path: Path
+) -> None:
+    await container.upload_blob("a//b", b"x")
+    await container.upload_blob("folder", b"x")
+    await container.upload_blob("folder/file", b"y")
+
+    assert await mirror.pull() == ["a//b"]
+    assert (mirror.files / "folder" / "file").read_bytes() == b"y"
+
+    (tmp_path / "outside").write_text("not for the container")
+    (mirror.files / "link").symlink_to(tmp_path / "outside")
+    (mirror.files / "folders").symlink_to(tmp_path)
+    assert await mirror.push() == 0
+
+
+async def test_a_container_that_is_not_there_is_an_error_without_an_address(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    absent = Mirror(
+        tmp_path / "other", ContainerClient(container.url.rsplit("/", 1)[0], "absent", KEY, retry_total=0)
+    )
+
+    with pytest.raises(MirrorError) as raised:
+        await absent.pull()
+    await absent.close()
+
+    assert "absent" in str(raised.value)
+    assert "http" not in str(raised.value)

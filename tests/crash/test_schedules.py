@@ -1,0 +1,93 @@
+"""Several faults at once: all pairs of the first calls, seeded random schedules, and a state machine."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from tests.crash.chaos import Fault
+from tests.crash.harness import HOOK, STORIES, Run, message, play
+from tests.unit.dispatcher.world import job_json
+
+_FIRST = 40
+_PAIRED = (Fault.AFTER, Fault.LOST, Fault.ZOMBIE)
+#: Seeds that once found something go here, and stay.
+_SEEDS = (*range(150),)
+
+
+@pytest.mark.parametrize("first", _PAIRED, ids=lambda fault: fault.name)
+async def test_any_pair_of_faults_in_the_first_calls_is_survived(first: Fault) -> None:
+    story = STORIES[0]
+    calls = min(_FIRST, len((await play(story, {})).chaos.calls))
+    for (one, two), second in itertools.product(itertools.combinations(range(1, calls + 1), 2), _PAIRED):
+        run = await play(story, {one: first, two: second})
+        assert run.violations == [], f"{first} at {one}, {second} at {two}"
+
+
+@pytest.mark.parametrize("block", range(0, len(_SEEDS), 50))
+async def test_random_schedules_with_duplicates_and_many_faults_are_survived(block: int) -> None:
+    for seed in _SEEDS[block : block + 50]:
+        dice = random.Random(seed)
+        plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 150), dice.randint(3, 12))}
+        run = Run(plan, wake_after=dice.randint(1, 5))
+        jobs = dice.randint(1, 4)
+        arrivals = [f"m{n}" for n in range(jobs) for _ in range(dice.randint(1, 3))]
+        dice.shuffle(arrivals)
+        run.messages = [
+            message({"spec": job_json(), "notify": [HOOK]}, name, twin=dice.random() < 0.5)
+            for name in arrivals
+        ]
+        await run.until_quiet()
+        assert run.check(accepted=jobs, started=jobs) == [], f"seed {seed}"
+
+
+class Dispatcher(RuleBasedStateMachine):
+    """Arrivals, rounds and faults in any order; at the end everything drains and the invariants hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.plan: dict[int, Fault] = {}
+        self.run = self._do(self._begin())
+        self.sent: set[int] = set()
+        self.rounds = 0
+
+    async def _begin(self) -> Run:
+        return Run(self.plan)
+
+    def _do(self, act: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run_until_complete(act)
+
+    @rule(number=st.integers(0, 3), twin=st.booleans())
+    def arrive(self, number: int, twin: bool) -> None:
+        self.sent.add(number)
+        self.run.messages.append(message({"spec": job_json(), "notify": [HOOK]}, f"m{number}", twin=twin))
+
+    @rule(ahead=st.integers(1, 12), fault=st.sampled_from(Fault))
+    def trouble(self, ahead: int, fault: Fault) -> None:
+        self.plan[len(self.run.chaos.calls) + ahead] = fault
+
+    @rule()
+    def round(self) -> None:
+        self._do(self.run.round(self.rounds))
+        self.rounds += 1
+
+    def teardown(self) -> None:
+        self._do(self.run.until_quiet())
+        found = self.run.check(accepted=len(self.sent), started=len(self.sent))
+        self.loop.close()
+        assert found == []
+
+
+TestDispatcher = Dispatcher.TestCase
+TestDispatcher.settings = settings(
+    max_examples=60, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
