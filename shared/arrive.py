@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.accept import Accepted, Arrived, accept
 from shared.drop import Looked, look
 from shared.errors import Misuse
-from shared.folder import parent
+from shared.folder import ignored, parent
 from shared.message import Arrival, Foreign, Look, Message, Request, digest, read_message
 from shared.ports import Ports
 from shared.refusals import refused
@@ -21,6 +21,8 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
     """A blob was written. Only the drop container counts; answers can trigger nothing."""
     if container != ports.policy.drop_container:
         log.info("ignored: %s is not the drop container", container[:63])
+        return Looked()
+    if ignored(name):
         return Looked()
     looked = await look(ports, parent(name))
     if looked.waits:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
 from shared.accept import Accepted, Arrived, accept
-from shared.folder import Plan, plans
+from shared.folder import Plan, ignored, plans
 from shared.job import Drop
 from shared.message import Request, digest, look_message
 from shared.ports import Blob, Ports, Seen
@@ -40,7 +40,7 @@ async def look(
     A folder that is not quiet orders a delayed look for its youngest file. `ordered_for` is set by such
     a look: when it finds a still younger file, that file's own look will come.
     """
-    blobs = await ports.drops.list(folder, deep=False)
+    blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     found = await plans(ports, folder, blobs)
     if isinstance(found, str):
         return Looked(waits=found)

@@ -72,6 +72,11 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan,
     return (Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),)
 
 
+def ignored(name: str) -> bool:
+    """Whether a blob is nobody's drop: what Python and editors leave behind, and hidden files."""
+    return any(part == "__pycache__" or part.startswith(".") for part in name.split("/"))
+
+
 def parent(name: str) -> str:
     """The folder of a blob name, with its slash; "" at the top."""
     head, slash, _ = name.rpartition("/")

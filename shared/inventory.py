@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shared.drop import look
 from shared.errors import SlipwayError
-from shared.folder import parent
+from shared.folder import ignored, parent
 from shared.ports import Blob, Ports, Seen
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,8 @@ async def inventory(ports: Ports) -> Counted:
     oldest = ports.clock() - ports.policy.inventory_window
     folders: dict[str, list[Blob]] = defaultdict(list)
     for blob in blobs:
+        if ignored(blob.name):
+            continue
         folders[parent(blob.name)].append(blob)
     looked = accepted = waiting = 0
     for folder, files in sorted(folders.items()):

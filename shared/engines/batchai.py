@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,11 +18,12 @@ from shared.engines.batchai_client import Workspace, connect
 from shared.engines.batchai_errors import api_errors, raise_for
 from shared.engines.batchai_words import observation, token_of
 from shared.engines.download import Downloads
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, NotFound, Transient
 from shared.job import Target
 from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile
 from shared.spec import JobSpec, Problem
 
+log = logging.getLogger(__name__)
 _API = "2018-05-01"
 
 
@@ -63,7 +65,7 @@ class BatchAIEngine:
 
         async def one(experiment: str, names: set[str]) -> dict[str, Observation]:
             jobs = await self._list(experiment)
-            return {job["name"]: observation(job) for job in jobs if job["name"] in names}
+            return {job["name"]: observation(job) for job in jobs if job["name"] in names and _known(job)}
 
         async with api_errors():
             found = await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
@@ -187,6 +189,16 @@ class BatchAIEngine:
         if self._open is None:
             self._open = connect(self._workspace)
         return self._open
+
+
+def _known(job: Mapping[str, Any]) -> bool:
+    """Whether we understand what the list says; a job left out is asked for directly, which tells why."""
+    try:
+        observation(job)
+    except Transient as error:
+        log.warning("%s", error)
+        return False
+    return True
 
 
 def _view(name: str, properties: Mapping[str, Any]) -> ClusterView:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from shared.errors import Transient
 from shared.job import JobState, Reason
 from shared.ports import Observation
 
@@ -23,9 +24,10 @@ REASONS: dict[str, Reason] = {
     "JobFailed": Reason.USER,
     "JobPreparationFailed": Reason.PREPARATION,
     "JobTerminated": Reason.TERMINATED,
-    "JobTimedOut": Reason.TIMEOUT,
-    "JobMaxWallClockTimeExceeded": Reason.TIMEOUT,
+    "JobMaxWallClockTimeReached": Reason.TIMEOUT,
     "JobPreempted": Reason.PREEMPTED,
+    "MpiNotInstalled": Reason.UNSUPPORTED,
+    "FailedStartingContainer": Reason.UNSUPPORTED,
 }
 
 #: The environment variable that holds our token: jobs of Batch AI have no tags.
@@ -33,12 +35,15 @@ TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 
 
 def observation(job: Mapping[str, Any]) -> Observation:
-    """What a job resource says. A word that is not in the table counts as `queued`: it decides nothing."""
+    """What a job resource says. Raises Transient for a word that is not in the table: it decides nothing."""
     properties = job.get("properties") or {}
     info = properties.get("executionInfo") or {}
     errors = info.get("errors") or []
     code = str(errors[0].get("code", "")) if errors else ""
-    state = STATES.get(str(properties.get("executionState", "")).lower(), JobState.QUEUED)
+    word = str(properties.get("executionState", "queued")).lower()
+    if word not in STATES:
+        raise Transient(f"the cluster says {word[:40]!r} of {job.get('name')}, a state nobody here knows")
+    state = STATES[word]
     reason = None
     if state is JobState.FAILED:
         exit_code = info.get("exitCode")

@@ -3,12 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from shared.spec.fix import Fix
 from shared.spec.tree import walk
 
 Severity: TypeAlias = Literal["error", "warning", "hint"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a problem stands in the text that a person wrote. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    #: Of the first character behind the token.
+    end_column: int
+    #: The line, or a window of a long one, without secrets and without unprintable characters.
+    source: str
+    #: How many characters of `source` precede the token, and how many belong to it.
+    caret: int
+    width: int
+    #: The fix as replacements in the text, in order: line, column, end line, end column, new text.
+    edits: tuple[tuple[int, int, int, int, str], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The place as JSON, as members of the problem."""
+        found: dict[str, Any] = {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "endLine": self.end_line,
+            "endColumn": self.end_column,
+            "source": self.source,
+            "caret": self.caret,
+            "width": self.width,
+        }
+        names = ("line", "column", "endLine", "endColumn", "text")
+        if self.edits:
+            found["edits"] = [dict(zip(names, edit, strict=True)) for edit in self.edits]
+        return found
 
 
 @dataclass(frozen=True)
@@ -22,20 +59,36 @@ class Problem:
     message: str
     remedy: str
     severity: Severity = "error"
+    #: Whether the name of the property is meant, not its value.
+    of_name: bool = False
+    #: The piece of the text at `pointer` that is meant, if it is not the whole.
+    part: str = field(default="", repr=False)
+    #: From and to, in characters of the text; known where the text is no JSON.
+    span: tuple[int, int] | None = None
+    #: What certainly mends it.
+    fix: Fix | None = field(default=None, repr=False)
+    place: Place | None = field(default=None, repr=False)
 
-    def as_dict(self) -> dict[str, str]:
-        """The problem as JSON, for receipts and problem documents."""
-        return {
+    def as_dict(self) -> dict[str, Any]:
+        """The problem as JSON, for receipts and problem documents; with its place once that is known."""
+        found: dict[str, Any] = {
             "code": self.code,
             "severity": self.severity,
             "pointer": self.pointer,
             "message": self.message,
             "remedy": self.remedy,
         }
+        if self.place is not None:
+            found |= self.place.as_dict()
+        patch = self.fix.patch() if self.fix else []
+        return found | ({"patch": patch} if patch else {})
 
     def under(self, pointer: str) -> Problem:
         """The same problem, where the document is itself a member of another (`/spec`)."""
-        return replace(self, pointer=pointer + self.pointer)
+        if not pointer:
+            return self
+        fix = self.fix.under(pointer) if self.fix else None
+        return replace(self, pointer=pointer + self.pointer, fix=fix)
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:

@@ -170,7 +170,7 @@ class Run:
         return [rows.job_of(row) for (_, key), row in self.world.ledger.rows.items() if key.startswith("j|")]
 
     def check(self, *, accepted: int, started: int) -> list[str]:
-        """The invariants: nothing lost or doubled, every end told under one id with one body, receipts there."""
+        """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
         found = self.violations
         jobs, engine = self.jobs(), self.world.engine
         if len(jobs) != accepted:

@@ -242,3 +242,12 @@ async def test_a_template_and_helpers_below_a_job_wait_for_nothing(world: World)
 async def test_another_container_triggers_nothing(world: World) -> None:
     looked = await blob_arrived(world.ports, "runs", "digits/run/job.json")
     assert looked.accepted == ()
+
+
+async def test_what_python_leaves_behind_is_nobodys_drop(world: World) -> None:
+    await _drop(world, "digits/job.json", job=TEMPLATE)
+    await _drop(world, "digits/alice/train.py", "digits/alice/__pycache__/tools.cpython-313.pyc")
+    world.pass_time(600)
+
+    assert (await inventory(world.ports)).waiting == 0
+    assert len(world.engine.started) == 1

@@ -1,0 +1,144 @@
+"""Where every name and value of a JSON text stands. The standard library decides what is JSON; this only looks.
+
+Small JSON libraries with positions exist, but they give up at the first duplicate key and recurse; so a scanner.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+from shared.spec.tree import step
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^ \t\r\n{}\[\]:,"]+', re.DOTALL)
+_PIECE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One value and, in an object, its name: half-open ranges of characters."""
+
+    pointer: str
+    name: str
+    parent: int
+    key: tuple[int, int] | None
+    start: int
+    end: int
+
+
+class Positions:
+    """The places of a text that is JSON. Duplicates are kept; the last one of a name counts."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.entries: list[Entry] = []
+        self._last: dict[str, int] = {}
+        self._scan()
+
+    def of(self, pointer: str) -> Entry | None:
+        """The value at a pointer, or None."""
+        index = self._last.get(pointer)
+        return None if index is None else self.entries[index]
+
+    def repeated(self, pointer: str) -> bool:
+        """Whether the pointer, as problems write it, stands for several members of one object."""
+        index = self._last.get(pointer)
+        siblings = self._children.get(self.entries[index].parent, []) if index is not None else []
+        return sum(self.entries[sibling].pointer == pointer for sibling in siblings) > 1
+
+    def with_comma(self, entry: Entry) -> tuple[int, int]:
+        """What has to go so that the member or item is gone and its neighbours stay as they are."""
+        siblings = [self.entries[index] for index in self._children.get(entry.parent, [])]
+        at = next(index for index, sibling in enumerate(siblings) if sibling is entry)
+        first = entry.key[0] if entry.key else entry.start
+        if at + 1 < len(siblings):
+            following = siblings[at + 1]
+            return first, following.key[0] if following.key else following.start
+        return (siblings[at - 1].end if at else first), entry.end
+
+    def decoded(self, entry: Entry) -> str | None:
+        """The text that a string stands for; None for other values."""
+        if self.text[entry.start] != '"':
+            return None
+        return _decoded(self.text[entry.start : entry.end])
+
+    def inside(self, entry: Entry, part: str) -> tuple[int, int] | None:
+        """Where a piece of a string stands, whatever escapes it is written with."""
+        decoded = self.decoded(entry)
+        found = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None
+        at = found.start() if found else (decoded or "").find(part)
+        if decoded is None or at < 0:
+            return None
+        raw = self.text[entry.start + 1 : entry.end - 1]
+        ends = [0]
+        for piece in _PIECE.finditer(raw):
+            ends.append(piece.end())
+        shift = entry.start + 1
+        return shift + ends[at], shift + ends[at + len(part)]
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for index, entry in enumerate(self.entries):
+            children.setdefault(entry.parent, []).append(index)
+        return children
+
+    def _scan(self) -> None:
+        #: Open objects and lists: their entry, and for a list how many items it has had.
+        stack: list[list[int]] = []
+        key: tuple[str, int, int] | None = None
+        for found in _TOKEN.finditer(self.text):
+            token = found[0]
+            if token in (",", ":"):
+                continue
+            if token in ("}", "]"):
+                self.entries[stack.pop()[0]].end = found.end()
+                continue
+            if stack and key is None and self.text[self.entries[stack[-1][0]].start] == "{":
+                key = (_decoded(token), found.start(), found.end())
+                continue
+            self._add(stack, key, found)
+            key = None
+            if token in ("{", "["):
+                stack.append([len(self.entries) - 1, 0])
+
+    def _add(self, stack: list[list[int]], key: tuple[str, int, int] | None, found: re.Match[str]) -> None:
+        parent, pointer, name = -1, "", ""
+        if stack:
+            parent = stack[-1][0]
+            name = key[0] if key else str(stack[-1][1])
+            stack[-1][1] += 1
+            pointer = step(self.entries[parent].pointer, name)
+        span = (key[1], key[2]) if key else None
+        self._last[pointer] = len(self.entries)
+        self.entries.append(Entry(pointer, name, parent, span, found.start(), found.end()))
+
+
+class Lines:
+    """Lines and columns of a text, both counted from 1, as editors do; columns in characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", text))]
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def bounds(self, offset: int) -> tuple[int, int]:
+        """From and to of the line of a character, without its end."""
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        return start, start + len(self.text[start:end].rstrip("\r\n"))
+
+
+def _decoded(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
+    text: str = json.loads(token, strict=False)
+    return text

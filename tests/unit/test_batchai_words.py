@@ -1,0 +1,59 @@
+"""Batch AI's words in ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.engines.batchai_words import observation, token_of
+from shared.errors import Transient
+from shared.job import JobState, Reason
+
+
+def _job(state: str | None, **info: Any) -> dict[str, Any]:
+    properties: dict[str, Any] = {"executionInfo": info} if info else {}
+    return {"name": "n", "properties": properties | ({"executionState": state} if state else {})}
+
+
+@pytest.mark.parametrize(
+    ("job", "state", "reason"),
+    [
+        (_job(None), JobState.QUEUED, None),
+        (_job("queued"), JobState.QUEUED, None),
+        (_job("running"), JobState.RUNNING, None),
+        (_job("terminating"), JobState.RUNNING, None),
+        (_job("succeeded", exitCode=0), JobState.SUCCEEDED, None),
+        (_job("failed", exitCode=3, errors=[{"code": "JobFailed"}]), JobState.FAILED, Reason.USER),
+        (_job("failed", errors=[{"code": "JobTerminated"}]), JobState.CANCELLED, Reason.TERMINATED),
+        (_job("failed", errors=[{"code": "JobPreparationFailed"}]), JobState.FAILED, Reason.PREPARATION),
+        (_job("failed", errors=[{"code": "JobMaxWallClockTimeReached"}]), JobState.FAILED, Reason.TIMEOUT),
+        (_job("failed", errors=[{"code": "BFSMountError"}]), JobState.FAILED, Reason.INFRASTRUCTURE),
+        (_job("failed", exitCode=1, errors=[{"code": "SomethingNew"}]), JobState.FAILED, Reason.USER),
+        (_job("failed"), JobState.FAILED, Reason.INFRASTRUCTURE),
+    ],
+)
+def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
+    seen = observation(job)
+    assert (seen.state, seen.reason) == (state, reason)
+
+
+def test_a_word_that_nobody_knows_decides_nothing() -> None:
+    with pytest.raises(Transient, match="hibernating"):
+        observation(_job("hibernating"))
+
+
+def test_errors_are_told_with_their_details() -> None:
+    error = {"code": "X", "message": "no image", "details": [{"name": "imageName", "value": "tf:1"}]}
+    assert observation(_job("failed", errors=[error])).message == "X: no image (imageName: tf:1)"
+
+
+def test_a_failed_provisioning_is_a_failed_job() -> None:
+    job = {"name": "n", "properties": {"provisioningState": "failed"}}
+    assert observation(job).state is JobState.FAILED
+
+
+def test_the_token_is_found_in_the_environment() -> None:
+    job = {"properties": {"environmentVariables": [{"name": "A"}, {"name": "SLIPWAY_TOKEN", "value": "t"}]}}
+    assert token_of(job) == "t"
+    assert token_of({}) is None
