@@ -6,7 +6,7 @@ SDK's own neither retries 429 nor heeds Retry-After, and blocks for more than a 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from azure.data.tables.aio import TableServiceClient
     from azure.storage.blob.aio import BlobServiceClient
     from azure.storage.queue.aio import QueueServiceClient
+
+
+#: Every write of ours may be repeated: transactions carry tokens, and a message sent twice wakes up twice.
+REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,13 @@ class Connection:
 class Account:
     """The service clients of one account."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(
+        self, connection: Connection, transport: Callable[[], Any] | None = None, *, backoff: float = 0.4
+    ) -> None:
+        """`transport` makes each client's HTTP transport (tests put faults there); `backoff` is in seconds."""
+        self._backoff = backoff
         self._connection = connection
+        self._transport = transport
         self._open: dict[str, Any] = {}
 
     @property
@@ -77,7 +86,9 @@ class Account:
         self._open.clear()
 
     def _client(self, kind: Any, address: str, name: str = "account_url") -> Any:
-        options = _options()
+        options = _options(self._backoff)
+        if self._transport is not None:
+            options["transport"] = self._transport()
         if self._connection.string:
             return kind.from_connection_string(self._connection.string, **options)
         return kind(**{name: address}, credential=self._credential(), **options)
@@ -92,7 +103,7 @@ class Account:
         return self._open["credential"]
 
 
-def _options() -> Mapping[str, Any]:
+def _options(backoff: float) -> dict[str, Any]:
     from azure.core.pipeline.policies import AsyncRetryPolicy
 
     class Retry(AsyncRetryPolicy[Any, Any]):
@@ -102,13 +113,14 @@ def _options() -> Mapping[str, Any]:
             mode = options.pop("location_mode", "primary")
             for name in ("hosts", "retry_to_secondary", "retry_hook"):
                 options.pop(name, None)
+            options["retry_on_methods"] = REPEATED
             response = await super().send(request)
             response.http_response.location_mode = mode
             return response
 
-    methods = frozenset({"HEAD", "GET", "PUT", "DELETE", "OPTIONS", "POST", "PATCH", "MERGE"})
-    retry = Retry(retry_total=4, retry_backoff_factor=0.4, retry_backoff_max=10, retry_on_methods=methods)
-    return {"retry_policy": retry, "connection_timeout": 5, "read_timeout": 15}
+    # The table client takes the numbers for a policy of its own, the others take the policy.
+    numbers = {"retry_total": 4, "retry_backoff_factor": backoff, "retry_backoff_max": 10}
+    return {"retry_policy": Retry(**numbers), **numbers, "connection_timeout": 5, "read_timeout": 15}
 
 
 @asynccontextmanager

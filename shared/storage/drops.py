@@ -12,6 +12,11 @@ from shared.storage.connection import Account, storage_errors
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient
 
+#: STATUS lines that a process remembers having written or seen; each spares a look at the blob.
+_LINES = 20_000
+#: How often a line is tried again when another writer was quicker.
+_RACES = 6
+
 
 class BlobDrops:
     """The drops port. `readable` names the containers that a `specBlob` may point into."""
@@ -20,7 +25,8 @@ class BlobDrops:
         self._account = account
         self._drops = drops
         self._answers = answers
-        self._readable = frozenset(readable)
+        self._readable = frozenset(readable) - {answers}  # an answer can never start a job
+        self._lines: dict[str, tuple[int, str]] = {}
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
         """Flat, or one level by delimiter. A container that is missing is empty."""
@@ -86,6 +92,61 @@ class BlobDrops:
                 await self._account.blobs.get_blob_client(self._answers, name).delete_blob()
             except ResourceNotFoundError:
                 return
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> None:
+        """One conditional PUT where this process wrote the line before or there is none; else a HEAD first.
+
+        The number stands in the blob's metadata. Each write names the ETag of the line that it replaces
+        (or "none is there"), so a late writer fails with 412 or 409, looks, and finds a greater number.
+        """
+        known = self._lines.get(name)
+        if known is None and not fresh:
+            known = await self._line(name)
+        for _ in range(_RACES):
+            if known is not None and known[0] >= sequence:
+                break
+            etag = await self._replace_line(name, line, sequence, known[1] if known else None)
+            if etag is not None:
+                known = (sequence, etag)
+                break
+            known = await self._line(name)
+        if len(self._lines) >= _LINES:
+            self._lines.clear()
+        if known is not None:
+            self._lines[name] = known
+
+    async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
+        """The new ETag; None when something else stands there than was thought."""
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+        from azure.storage.blob import ContentSettings
+
+        blob = self._account.blobs.get_blob_client(self._answers, name)
+        condition: dict[str, Any] = {"overwrite": False}
+        if etag is not None:
+            condition = {"overwrite": True, "etag": etag, "match_condition": MatchConditions.IfNotModified}
+        condition["metadata"] = {"sequence": str(sequence)}
+        condition["content_settings"] = ContentSettings(content_type="text/plain; charset=utf-8")
+        async with storage_errors():
+            for _ in range(2):
+                try:
+                    return str((await blob.upload_blob(line, **condition))["etag"])
+                except (ResourceExistsError, ResourceModifiedError):
+                    return None
+                except ResourceNotFoundError:
+                    await self._make_answers()
+        return None
+
+    async def _line(self, name: str) -> tuple[int, str] | None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        async with storage_errors():
+            try:
+                found = await self._account.blobs.get_blob_client(self._answers, name).get_blob_properties()
+            except ResourceNotFoundError:
+                return None
+        text = (found.metadata or {}).get("sequence", "")
+        return int(text) if text.isdigit() else 0, str(found.etag)
 
     async def _make_answers(self) -> None:
         from azure.core.exceptions import ResourceExistsError

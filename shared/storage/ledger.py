@@ -18,7 +18,7 @@ from shared.job import Job, JobState, Stored
 from shared.ports import Active, Change, Page, Seen
 from shared.spec import JsonObject
 from shared.storage import rows
-from shared.storage.connection import Account, storage_errors
+from shared.storage.connection import REPEATED, Account, storage_errors
 
 if TYPE_CHECKING:
     from azure.data.tables.aio import TableClient
@@ -59,7 +59,9 @@ class TableLedger:
             operations.append(("create", rows.notice_row(notice, self._shards)))
         async with storage_errors():
             try:
-                results = await (await self._table()).submit_transaction(operations)
+                results = await (await self._table()).submit_transaction(
+                    operations, retry_on_methods=REPEATED
+                )
             except (TableTransactionError, ResourceExistsError) as error:
                 if error.status_code != 409:
                     raise
@@ -134,7 +136,7 @@ class TableLedger:
                 ]
                 if any(target.state == "dead" for target in notice.targets):
                     operations.append(("upsert", rows.notice_row(notice, self._shards, "x")))
-                await table.submit_transaction(operations)
+                await table.submit_transaction(operations, retry_on_methods=REPEATED)
             except (ResourceNotFoundError, TableTransactionError) as error:
                 if error.status_code != 404:  # 404: somebody else settled it meanwhile
                     raise
@@ -187,7 +189,9 @@ class TableLedger:
             operations += self._operations(change)
         async with storage_errors():
             try:
-                results = await (await self._table()).submit_transaction(operations)
+                results = await (await self._table()).submit_transaction(
+                    operations, retry_on_methods=REPEATED
+                )
             except HttpResponseError as error:
                 if error.status_code not in (404, 409, 412):
                     raise

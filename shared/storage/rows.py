@@ -17,7 +17,7 @@ from typing import Any
 
 from shared.events import Notice
 from shared.job import Job, JobState, Target
-from shared.ports import Active, Seen
+from shared.ports import Active, Seen, Shown
 
 Entity = dict[str, Any]
 
@@ -63,6 +63,7 @@ def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
 
 def active_row(job: Job, shards: int) -> Entity:
     """The index row."""
+    stage = job.stage
     return {
         **_keys(job.id, shards, f"a|{job.id}"),
         "State": job.state.value,
@@ -70,6 +71,9 @@ def active_row(job: Job, shards: int) -> Entity:
         "Target": job.target.model_dump_json() if job.target else "",
         "Cancel": job.cancel,
         "Misses": job.misses,
+        "Status": job.status_file,
+        "Stage": stage.sequence,
+        "Since": _time(stage.at),
     }
 
 
@@ -82,7 +86,14 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         target=Target.model_validate_json(entity["Target"]) if entity["Target"] else None,
         cancel=bool(entity["Cancel"]),
         misses=int(entity["Misses"]),
+        shown=_shown(entity),
     )
+
+
+def _shown(entity: Mapping[str, Any]) -> Shown | None:
+    if not entity.get("Status"):
+        return None
+    return Shown(entity["Status"], int(entity["Stage"]), datetime.fromisoformat(entity["Since"]))
 
 
 def listing_row(job: Job, shards: int) -> Entity:

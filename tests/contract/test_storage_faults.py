@@ -1,0 +1,143 @@
+"""Faults below the storage SDK, against Azurite: every request of a job's way, each kind of fault."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from azure.core.exceptions import ServiceRequestError, ServiceResponseError
+from azure.core.pipeline.transport import AioHttpTransport
+
+from local.azurite import Azurite
+from shared.arrive import message_arrived
+from shared.deliver import deliver
+from shared.errors import SlipwayError
+from shared.job import JobState
+from shared.storage.connection import Account, Connection
+from shared.storage.drops import BlobDrops
+from shared.storage.ledger import TableLedger
+from shared.storage.queues import StorageQueues
+from shared.sweep import sweep
+from tests.unit.dispatcher.world import World, job_json
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+FAULTS = ("unsent", "lost", "503", "429", "down")
+
+
+@dataclass
+class Faults:
+    """What happens to the n-th request; `down` is an outage that outlasts every retry."""
+
+    kind: str = ""
+    at: int = 0
+    count: int = 0
+    seen: list[str] = field(default_factory=list)
+
+    def now(self) -> str:
+        self.count += 1
+        if self.kind == "down" and self.at <= self.count < self.at + 5:
+            return "unsent"
+        return self.kind if self.count == self.at else ""
+
+
+class FaultyTransport(AioHttpTransport):  # type: ignore[misc]
+    """The real transport, with a fault where the plan has one."""
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__()
+        self._faults = faults
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        self._faults.seen.append(f"{request.method} {request.url.partition('?')[0]}")
+        fault = self._faults.now()
+        if fault == "unsent":
+            raise ServiceRequestError("the connection was refused")
+        answer = await super().send(request, **options)
+        if fault == "lost":
+            raise ServiceResponseError("the connection was reset")
+        if fault in ("503", "429"):
+            # The service did the work, and a proxy on the way said this.
+            answer.status_code = int(fault)
+            answer.headers["Retry-After"] = "0"
+        return answer
+
+
+@asynccontextmanager
+async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
+    world = World()
+    name = uuid.uuid4().hex[:16]
+    account = Account(Connection(storage.connection_string), lambda: FaultyTransport(faults), backoff=0.0)
+    world.ports = replace(
+        world.ports,
+        ledger=TableLedger(account, f"t{name}", 1),
+        drops=BlobDrops(account, f"d{name}", f"r{name}", ["scripts"]),
+        queues=StorageQueues(account),
+    )
+    yield world
+    await account.close()
+
+
+async def _journey(world: World) -> None:
+    """A message that is repeated until it is acknowledged, and sweeps until the job has ended."""
+    body = job_json()
+    for _ in range(4):
+        if await _survives(_message(world, body)):
+            break
+    for _ in range(8):
+        for name, seen in list(world.engine.jobs.items()):
+            if seen.state is JobState.QUEUED:
+                world.engine.turn(name, JobState.RUNNING)
+            elif seen.state is JobState.RUNNING:
+                world.engine.turn(name, JobState.SUCCEEDED)
+        world.pass_time(100)
+        await _survives(sweep(world.ports))
+
+
+async def _survives(act: Any) -> bool:
+    try:
+        await act
+    except SlipwayError:
+        return False
+    return True
+
+
+async def _message(world: World, document: Any) -> None:
+    import json
+
+    envelope = {"spec": document, "notify": [{"url": "https://hooks.example.com/x"}]}
+    await message_arrived(world.ports, json.dumps(envelope).encode(), "m1")
+
+
+async def _requests(storage: Azurite) -> int:
+    faults = Faults()
+    async with _world(storage, faults) as world:
+        await _journey(world)
+    return faults.count
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_fault_at_any_request_loses_nothing_and_doubles_nothing(storage: Azurite, fault: str) -> None:
+    total = await _requests(storage)
+    assert total > 10
+    for at in range(1, total + 1):
+        faults = Faults(fault, at)
+        async with _world(storage, faults) as world:
+            await _journey(world)
+            page = await world.ports.ledger.find(states=None, limit=10, after=None)
+            where = f"{fault} at {at}: {faults.seen[at - 1]}"
+            assert [job.state for job in page.jobs] == [JobState.SUCCEEDED], where
+            assert len(world.engine.started) == 1, where
+            assert len({body for _, _, body in world.webhooks.posts}) == 1, where
+            assert await world.ports.ledger.undelivered(0, world.now.replace(year=2030)) == [], where
+
+
+async def test_a_wake_up_that_comes_twice_finds_nothing_to_do(storage: Azurite) -> None:
+    async with _world(storage, Faults()) as world:
+        await _journey(world)
+        (job,) = (await world.ports.ledger.find(states=None, limit=1, after=None)).jobs
+        assert await deliver(world.ports, job.id, job.sequence) is None
