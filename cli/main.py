@@ -11,6 +11,17 @@ import typer
 from cli.failure import Failure
 
 ROOT = Path(__file__).resolve().parents[1]
+_LOCAL = "http://127.0.0.1:7071"
+
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings", help="a local.settings.json  [default: the environment, else the stack of `up`]"
+    ),
+]
+Url = Annotated[str, typer.Option(help="of the function app", envvar="SLIPWAY_URL")]
+Key = Annotated[str, typer.Option(help="function key, in Azure", envvar="SLIPWAY_KEY", show_default=False)]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
 
 app = typer.Typer(
     name="slipway",
@@ -37,6 +48,107 @@ def validate(
 ) -> None:
     """Say what is wrong with job.json, slipway.json or message files, and what to do about it."""
     raise typer.Exit(_command("validate").run(files))
+
+
+@app.command()
+def demo() -> None:
+    """Run the whole system here and send four jobs through it, to the verified webhooks."""
+    raise typer.Exit(_command("demo").run())
+
+
+@app.command()
+def up(
+    port: Annotated[int, typer.Option(help="of the HTTP API; 0 is any free one, here and below")] = 7071,
+    storage_port: Annotated[int, typer.Option(help="of blobs; queues and tables take the next two")] = 10000,
+    emulator_port: Annotated[int, typer.Option(help="of the Batch AI emulator")] = 7080,
+    subscriber_port: Annotated[int, typer.Option(help="of the webhook receiver")] = 7090,
+    max_nodes: Annotated[int, typer.Option(help="of the cluster, when it is made", min=1)] = 2,
+    data: Annotated[
+        Path | None, typer.Option(help="where it stores everything  [default: .local/up]")
+    ] = None,
+) -> None:
+    """Run the whole system here until Ctrl-C; the next time it goes on where it was."""
+    command = _command("up")
+    ports = command.ports_from(storage_port, port, emulator_port, subscriber_port)
+    raise typer.Exit(command.run(data, ports, max_nodes))
+
+
+@app.command()
+def setup(
+    settings: SettingsFile = None,
+    location: Annotated[str, typer.Option()] = "eastus",
+    vm_size: Annotated[str, typer.Option()] = "Standard_NC6",
+    priority: Annotated[str, typer.Option(help="lowpriority or dedicated")] = "lowpriority",
+    min_nodes: Annotated[int, typer.Option()] = 0,
+    max_nodes: Annotated[int, typer.Option()] = 1,
+    share: Annotated[str, typer.Option(help="file share for logs, and its mount")] = "logs",
+    scripts_dir: Annotated[str, typer.Option(help="directory in the share")] = "scripts",
+    data_container: Annotated[str, typer.Option(help="blob container for data, and its mount")] = "datalake",
+    ssh_key: Annotated[Path | None, typer.Option(help="public key of the nodes' administrator")] = None,
+    cluster_file: Annotated[Path | None, typer.Option(help="a cluster.json, instead of the options")] = None,
+) -> None:
+    """Create what a deployment needs and does not have: storage, workspace, a cluster that scales."""
+    plan = import_module("cli.provision").Plan(
+        location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
+    )
+    raise typer.Exit(_command("setup").run(settings, plan, ssh_key, cluster_file))
+
+
+@app.command()
+def drop(
+    folder: Annotated[Path, typer.Argument(help="with a script and a job.json")],
+    to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Upload a folder to the drop container, its job.json last."""
+    raise typer.Exit(_command("drop").run(folder, to, settings))
+
+
+@app.command()
+def enqueue(
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json")], settings: SettingsFile = None
+) -> None:
+    """Put a job message on the queue."""
+    raise typer.Exit(_command("enqueue").run(file, settings))
+
+
+@app.command()
+def submit(
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Ask for a job through the HTTP API."""
+    raise typer.Exit(_command("jobs").submit(file, url, key))
+
+
+@app.command()
+def jobs(
+    state: Annotated[str, typer.Option(help="active, or some states with commas")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Show jobs, the newest first."""
+    raise typer.Exit(_command("jobs").jobs(url, key, state, limit))
+
+
+@app.command()
+def log(
+    job: JobId,
+    file: Annotated[str, typer.Option(help="e.g. stderr.txt  [default: its standard output]")] = "",
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="until the job has ended")] = False,
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Write what a job has written."""
+    raise typer.Exit(_command("jobs").log(job, url, key, file, follow))
+
+
+@app.command()
+def cancel(job: JobId, url: Url = _LOCAL, key: Key = "") -> None:
+    """Ask for the end of a job."""
+    raise typer.Exit(_command("jobs").cancel(job, url, key))
 
 
 @app.command()

@@ -10,11 +10,17 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
+from cli.trouble import reaching
 from shared.engines.batchai_client import Workspace, connect
 from shared.settings import Settings
 from shared.storage.connection import Account, Connection
 from shared.storage.ledger import TableLedger
+
+#: The file service takes an account key; without one the share is made through the management API.
+_AZURITE = "devstoreaccount1"
+_BY_HAND = "not made here: SLIPWAY_STORAGE names no key; make it with `az storage share-rm create`"
 
 
 @dataclass(frozen=True)
@@ -41,22 +47,30 @@ class Step:
     kind: str
     name: str
     created: bool
+    #: Why it was not created, where that is left to a person.
+    note: str = ""
 
 
 async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
-    """Yield each step as it is done. Safe to repeat. Raises the SDKs' errors and Misconfigured."""
-    string, blob, queue, table = settings.connection()
-    account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
-    try:
-        async for step in _storage(settings, plan, account):
-            yield step
-    finally:
-        await account.close()
+    """Yield each step as it is done. Safe to repeat. Raises Failure."""
+    with reaching("the storage account", "SLIPWAY_STORAGE"):
+        string, blob, queue, table = settings.connection()
+        account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
+        try:
+            async for step in _storage(settings, plan, account):
+                yield step
+        finally:
+            await account.close()
     if string:
-        async for step in _share(string, plan):
+        with reaching("the file service", "FileEndpoint in SLIPWAY_STORAGE"):
+            async for step in _share(_with_file_service(settings, string), plan):
+                yield step
+    else:
+        yield Step("share", plan.share, created=False, note=_BY_HAND)
+    url = settings.text("SLIPWAY_BATCHAI_URL")
+    with reaching(f"the Batch AI API at {url}", "SLIPWAY_BATCHAI_URL"):
+        async for step in _batchai(settings, plan):
             yield step
-    async for step in _batchai(settings, plan):
-        yield step
 
 
 async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIterator[Step]:
@@ -87,7 +101,11 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
     from azure.core.exceptions import ResourceExistsError
     from azure.storage.fileshare.aio import ShareServiceClient
 
-    async with ShareServiceClient.from_connection_string(string) as service:
+    # Its default is to wait a minute and more for a service that is not there.
+    client = ShareServiceClient.from_connection_string(
+        string, retry_total=2, initial_backoff=1, connection_timeout=5
+    )
+    async with client as service:
         share = service.get_share_client(plan.share)
         for kind, name, create in (
             ("share", plan.share, share.create_share),
@@ -103,6 +121,14 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
                 yield Step(kind, name, created=False)
             else:
                 yield Step(kind, name, created=True)
+
+
+def _with_file_service(settings: Settings, string: str) -> str:
+    """The connection string; Azurite has no file service, so its account's shares are the emulator's."""
+    emulator, account = settings.text("SLIPWAY_BATCHAI_URL").rstrip("/"), settings.account()[0]
+    if "FileEndpoint=" in string or account != _AZURITE or urlsplit(emulator).scheme != "http":
+        return string
+    return f"{string.rstrip(';')};FileEndpoint={emulator}/{account};"
 
 
 async def _batchai(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
@@ -125,7 +151,7 @@ async def _batchai(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
                 "cluster",
                 client.clusters,
                 (group, workspace, cluster),
-                plan.cluster or _cluster(settings, plan),
+                _described(plan) if plan.cluster else _cluster(settings, plan),
             ),
         ):
             try:
@@ -143,11 +169,6 @@ def _cluster(settings: Settings, plan: Plan) -> dict[str, Any]:
     """The cluster as a request body; its key for the mounts goes nowhere else."""
     account, key = settings.account()
     credentials = {"accountKey": key}
-    user: dict[str, str] = {"adminUserName": "slipway"}
-    if plan.ssh_key:
-        user["adminUserSshPublicKey"] = plan.ssh_key
-    else:
-        user["adminUserPassword"] = secrets.token_urlsafe(24)  # required by the service, used by nobody
     mounts = {
         "azureFileShares": [
             {
@@ -177,6 +198,19 @@ def _cluster(settings: Settings, plan: Plan) -> dict[str, Any]:
             "vmPriority": plan.priority,
             "scaleSettings": {"autoScale": scale},
             "nodeSetup": {"mountVolumes": mounts},
-            "userAccountSettings": user,
+            "userAccountSettings": _administrator(plan),
         }
     }
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    """The cluster of a file; the administrator of its nodes, if it names none."""
+    properties: dict[str, Any] = (plan.cluster or {})["properties"]
+    return {"properties": {"userAccountSettings": _administrator(plan)} | properties}
+
+
+def _administrator(plan: Plan) -> dict[str, str]:
+    user = {"adminUserName": "slipway"}
+    if plan.ssh_key:
+        return user | {"adminUserSshPublicKey": plan.ssh_key}
+    return user | {"adminUserPassword": secrets.token_urlsafe(24)}  # required by the service, used by nobody

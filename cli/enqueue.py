@@ -1,0 +1,41 @@
+"""`slipway enqueue`: put a job message or a job.json on the queue `jobs`."""
+
+import asyncio
+import os
+from base64 import b64encode
+from pathlib import Path
+
+from cli.failure import Failure
+from cli.settings import document, load
+from cli.trouble import reaching
+from shared.settings import Settings
+from shared.storage.connection import Account, Connection
+
+_QUEUE = "jobs"
+#: Bytes of a message before base64: the queue takes 64 KiB after it.
+_LARGEST = 48 * 1024
+
+
+def run(file: Path, settings_file: Path | None) -> int:
+    """Send, and say so. Raises Failure."""
+    settings, _ = load(settings_file, os.environ)
+    document(file, "a job message or a job.json")
+    asyncio.run(enqueue(settings, file.read_bytes()))
+    print(f"sent {file} to the queue {_QUEUE}")
+    return 0
+
+
+async def enqueue(settings: Settings, message: bytes) -> None:
+    """Send one message in base64, as the tools of Azure do. Raises Failure."""
+    if len(message) > _LARGEST:
+        raise Failure(
+            f"the message has {len(message)} bytes, and a queue takes {_LARGEST}; "
+            "upload the job.json as a blob and name it with specBlob"
+        )
+    with reaching("the storage account", "SLIPWAY_STORAGE"):
+        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
+        try:
+            queue = account.queues.get_queue_client(_QUEUE)
+            await queue.send_message(b64encode(message).decode())
+        finally:
+            await account.close()

@@ -1,0 +1,102 @@
+"""The commands that ask a running Slipway: submit, jobs, log, cancel."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cli.failure import Failure
+from cli.screen import table
+from cli.service import Service, service
+from cli.watch import ENDED
+
+_LOOK_EVERY = 1.0
+
+
+def submit(file: Path, url: str, key: str) -> int:
+    """Post a job.json or a message, and show what became of it."""
+    try:
+        document = file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror}") from error
+
+    async def ask(api: Service) -> int:
+        job = await api.submit(document)
+        print(f"{job['id']}  {job['name']}: {job['state']}")
+        return 0
+
+    return _asking(ask, url, key)
+
+
+def jobs(url: str, key: str, state: str, limit: int) -> int:
+    """Show the newest jobs."""
+
+    async def ask(api: Service) -> int:
+        print("\n".join(rows(await api.jobs(state, limit))))
+        return 0
+
+    return _asking(ask, url, key)
+
+
+def cancel(job_id: str, url: str, key: str) -> int:
+    """Ask for the end of a job."""
+
+    async def ask(api: Service) -> int:
+        job = await api.cancel(job_id)
+        asked = "" if job["state"] in ENDED else ", and asked to end"
+        print(f"{job['id']}  {job['name']}: {job['state']}{asked}")
+        return 0
+
+    return _asking(ask, url, key)
+
+
+def log(job_id: str, url: str, key: str, file: str, follow: bool) -> int:
+    """Write a job's log to standard output; with `follow`, until the job has ended."""
+
+    async def ask(api: Service) -> int:
+        offset = 0
+        while True:
+            state = (await api.job(job_id))["state"]
+            started = state in ENDED or state == "running"
+            if started or not follow:
+                part = await api.log(job_id, offset, file)
+                sys.stdout.buffer.write(part.data)
+                sys.stdout.buffer.flush()
+                offset = part.next
+                if part.more and part.data:
+                    continue
+            if not follow or state in ENDED:
+                return 0
+            await asyncio.sleep(_LOOK_EVERY)
+
+    return _asking(ask, url, key)
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Jobs as a table."""
+    if not found:
+        return ["there are no jobs"]
+    head = ("id", "name", "door", "state", "created", "message")
+    return table(
+        [head]
+        + [
+            (
+                job["id"],
+                job["name"],
+                job["door"],
+                job["state"],
+                job["createdAt"][:19].replace("T", " "),
+                job.get("message", ""),
+            )
+            for job in found
+        ]
+    )
+
+
+def _asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+    async def whole() -> int:
+        async with service(url, key) as api:
+            return await ask(api)
+
+    return asyncio.run(whole())

@@ -1,0 +1,113 @@
+"""`slipway up`: the local stack, kept running until Ctrl-C, on ports that stay the same."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cli.failure import Failure
+from cli.provision import Plan, Step
+from cli.running import run_until_stopped, running, while_it_runs
+from cli.settings import UP, shown
+from cli.setup import by_kind
+from local.stack import Options, Ports, Stack
+
+_STORAGE = 10000
+#: What a program finds when it looks for Azurite where Azurite usually is.
+_USUAL = "UseDevelopmentStorage=true"
+
+
+def run(data: Path | None, ports: Ports, nodes: int) -> int:
+    """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself."""
+    check_ports(ports)
+    where = data or UP
+    options = Options(data=where, ports=ports)
+    return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
+
+
+def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports:
+    """The ports of the options; storage takes three in a row, and 0 is any free one."""
+    three = (storage, storage + 1, storage + 2) if storage else None
+    return Ports(azurite=three, host=host, emulator=emulator, subscriber=subscriber)
+
+
+def check_ports(ports: Ports) -> None:
+    """Raises Failure with the port that is in use and the option that changes it."""
+    options = [("--storage-port", port) for port in ports.azurite or ()]
+    options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
+    for option, port in [*options, ("--subscriber-port", ports.subscriber)]:
+        with socket.socket() as probe:
+            # As servers do: a port that a stopped stack has just left is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except (OSError, OverflowError) as error:
+                raise Failure(
+                    f"port {port} cannot be used ({getattr(error, 'strerror', None) or error}): "
+                    f"stop what runs there, or choose another one with {option}"
+                ) from error
+
+
+async def _stay(options: Options, plan: Plan) -> int:
+    print("starting storage, the Batch AI emulator, a webhook receiver and the function app", flush=True)
+
+    def provisioned(steps: list[Step]) -> None:
+        for made in by_kind(steps):
+            print(f"  {made}", flush=True)
+
+    async with running(options, plan, provisioned) as stack:
+        print("\n".join(guide(stack, options.data, plan.maximum)), flush=True)
+        try:
+            await while_it_runs(stack, asyncio.Event().wait())
+        finally:
+            print("\nstopping", flush=True)
+    return 1
+
+
+def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
+    """Every address, and how to drop, enqueue and ask, ready to be copied."""
+    storage, api = stack.storage, f"{stack.host_url}/api"
+    usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
+    connection = _USUAL if usual else storage.connection_string
+    command = _command()
+    settings = "" if data.resolve() == UP else f" --settings {shown(data / 'local.settings.json')}"
+    url = "" if stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
+    return [
+        "",
+        f"ready {stack.host_url}",
+        "",
+        f"  API           {api}/jobs   {api}/clusters   {api}/health",
+        f"  Batch AI      {stack.emulator_url}   (cluster dev-cluster-00, from 0 to {nodes} nodes)",
+        f"  webhooks      {stack.subscriber_url}/received   (every delivery; jobs are told there by default)",
+        f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
+        f"  queues        {storage.queue_url}   (jobs)",
+        f"  tables        {storage.table_url}",
+        f"  logs          {shown(stack.logs)}",
+        "",
+        "Drop a folder with a script and a job.json",
+        f"  {command} drop examples/digits{settings}",
+        f"  az storage blob upload-batch --connection-string '{connection}' \\",
+        "    --source examples/digits --destination scripts --destination-path digits",
+        "Enqueue a job",
+        f"  {command} enqueue examples/message.json{settings}",
+        f"  az storage message put --connection-string '{connection}' \\",
+        '    --queue-name jobs --content "$(base64 -w0 examples/message.json)"',
+        "Ask for a job",
+        f"  {command} submit examples/request.json{url}",
+        f"  curl -s {api}/jobs -H 'Content-Type: application/json' -d @examples/request.json",
+        "See what became of it",
+        f"  {command} jobs{url}",
+        f"  {command} log JOB --follow{url}",
+        f"  curl -s {api}/jobs",
+        "",
+        f"What was stored stays in {shown(data)}. Ctrl-C stops everything.",
+    ]
+
+
+def _command() -> str:
+    """How a person calls this command: by its name where the environment is active, else by its path."""
+    path = Path(sys.executable).with_name("slipway")
+    active = str(path.parent) in os.environ.get("PATH", "").split(os.pathsep)
+    return "slipway" if active or not path.exists() else shown(path)

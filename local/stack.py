@@ -1,0 +1,215 @@
+"""The local stack as child processes: Azurite, the Batch AI emulator, a webhook receiver, the local host."""
+
+import json
+import os
+import secrets
+import sys
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local.azurite import ACCOUNT, Azurite, azurite
+from local.process import Child, child
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: What the person's shell may hold for a real deployment must not reach the local app.
+_NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
+_KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
+_PATIENCE = 60.0  # seconds until a child says that it is ready
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ports:
+    """Where the stack listens on the loopback interface; 0 is any free port."""
+
+    azurite: tuple[int, int, int] | None = None
+    emulator: int = 0
+    subscriber: int = 0
+    host: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to start the stack. `data` keeps its state, its log files and its secrets."""
+
+    data: Path
+    ports: Ports = field(default_factory=Ports)
+    #: Forget all storage when the stack ends.
+    in_memory: bool = False
+    #: App settings that replace those of `app_settings`.
+    overrides: Mapping[str, str] = field(default_factory=dict, repr=False)
+    emulator_arguments: tuple[str, ...] = ()
+    host_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """A running stack: its addresses, the settings of its app, and where its processes write."""
+
+    storage: Azurite = field(repr=False)
+    emulator_url: str
+    subscriber_url: str
+    host_url: str
+    settings: Mapping[str, str] = field(repr=False)
+    #: The webhook secret, for a receiver of one's own.
+    secret: str = field(repr=False)
+    #: One JSON line for each delivery that the receiver has seen.
+    deliveries: Path
+    logs: Path
+    #: The processes, to be watched: none ends before the stack does.
+    parts: tuple[Child, ...] = field(repr=False)
+
+
+#: Creates what the app expects to be there, by its settings; runs before the host does.
+Provision = Callable[[Mapping[str, str]], Awaitable[None]]
+
+
+@asynccontextmanager
+async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
+    """Run the stack for the length of the block, and stop it in the opposite order.
+
+    Raises ProcessError or AzuriteError, with the remedy, when a part does not start.
+    """
+    data = options.data.resolve()
+    logs = data / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    kept = _kept_secrets(data / "secrets.json")
+    deliveries = data / "deliveries.jsonl"
+    async with AsyncExitStack() as running:
+        storage = await running.enter_async_context(
+            azurite(None if options.in_memory else data / "azurite", ports=options.ports.azurite)
+        )
+        part = _Starter(running, logs)
+        emulator_url = await part.start(
+            "emulator",
+            "local.batchai",
+            f"--port={options.ports.emulator}",
+            f"--data={data / 'batchai'}",
+            f"--storage-connection-string={storage.connection_string}",
+            f"--node-path={Path(sys.executable).parent}",
+            *options.emulator_arguments,
+        )
+        subscriber_url = await part.start(
+            "subscriber",
+            "local.subscriber",
+            f"--port={options.ports.subscriber}",
+            f"--secret-env={_KEY_VARIABLE}",
+            f"--log={deliveries}",
+            extra={_KEY_VARIABLE: kept["webhook"]},
+        )
+        settings = app_settings(
+            # Azurite has no file shares; the emulator serves those that its nodes mount.
+            storage=f"{storage.connection_string}FileEndpoint={emulator_url}/{ACCOUNT};",
+            emulator_url=emulator_url,
+            subscriber_url=subscriber_url,
+            webhook_secret=kept["webhook"],
+            seal_key=kept["seal"],
+        ) | dict(options.overrides)
+        await provision(settings)
+        file = data / "local.settings.json"
+        _write_private(file, {"IsEncrypted": False, "Values": settings})
+        host_url = await part.start(
+            "host",
+            "local.host",
+            f"--app={ROOT}",
+            f"--settings={file}",
+            f"--port={options.ports.host}",
+            *options.host_arguments,
+        )
+        yield Stack(
+            storage=storage,
+            emulator_url=emulator_url,
+            subscriber_url=subscriber_url,
+            host_url=host_url,
+            settings=settings,
+            secret=kept["webhook"],
+            deliveries=deliveries,
+            logs=logs,
+            parts=(storage.process, *part.started),
+        )
+
+
+def app_settings(
+    *, storage: str, emulator_url: str, subscriber_url: str, webhook_secret: str, seal_key: str
+) -> dict[str, str]:
+    """The settings of the function app in the local stack; what is not named keeps its default."""
+    port = subscriber_url.rstrip("/").rpartition(":")[2]
+    notify = [{"url": f"{subscriber_url}/hooks/default", "secret": "default"}]
+    return {
+        "AzureWebJobsStorage": storage,
+        "FUNCTIONS_WORKER_RUNTIME": "python",
+        "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
+        "SLIPWAY_STORAGE": storage,
+        "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
+        "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
+        "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
+        "SLIPWAY_SETTLE_SECONDS": "1",
+        "SLIPWAY_SOURCE": "urn:slipway:local",
+        "SLIPWAY_BATCHAI_URL": emulator_url,
+        "SLIPWAY_CLUSTER_MOUNTS": "logs,datalake",
+        "SLIPWAY_SEAL_KEY": seal_key,
+        "SLIPWAY_WEBHOOK_LOOPBACK": "true",
+        "SLIPWAY_WEBHOOK_PORTS": f"443,{port}",
+        "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": webhook_secret}),
+        "SLIPWAY_DEFAULT_NOTIFY": json.dumps(notify),
+    }
+
+
+class _Starter:
+    """Starts our own modules as children and keeps what they write in one file each."""
+
+    def __init__(self, running: AsyncExitStack, logs: Path) -> None:
+        self._running = running
+        self._logs = logs
+        self.started: list[Child] = []
+
+    async def start(
+        self, name: str, module: str, *arguments: str, extra: Mapping[str, str] | None = None
+    ) -> str:
+        """The URL that the child names in its line `ready URL`. Raises ProcessError."""
+        log = self._running.enter_context((self._logs / f"{name}.log").open("a", encoding="utf-8"))
+
+        def write(line: str) -> None:
+            log.write(line + "\n")
+            log.flush()
+
+        inherited = {key: value for key, value in os.environ.items() if not _is_foreign(key)}
+        process: Child = await self._running.enter_async_context(
+            child(
+                [sys.executable, "-m", module, "--until-stdin-closes", *arguments],
+                name=f"the {name}",
+                env=inherited | {"PYTHONUNBUFFERED": "1"} | dict(extra or {}),
+                cwd=ROOT,
+                on_line=write,
+            )
+        )
+        self.started.append(process)
+        ready = await process.line(r"^ready (http://\S+)", within=_PATIENCE)
+        return ready[1].rstrip("/")
+
+
+def _is_foreign(name: str) -> bool:
+    return name.upper().startswith(_NOT_INHERITED)
+
+
+def _kept_secrets(file: Path) -> dict[str, str]:
+    """The stack's own secrets, made at the first start: sealed records stay readable after a restart."""
+    if file.is_file():
+        kept: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+        return kept
+    made = {
+        "webhook": "whsec_" + b64encode(secrets.token_bytes(32)).decode(),
+        "seal": b64encode(secrets.token_bytes(32)).decode(),
+    }
+    _write_private(file, made)
+    return made
+
+
+def _write_private(file: Path, document: object) -> None:
+    """Write a file that only its owner may read."""
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+        json.dump(document, out, indent=2)

@@ -1,0 +1,67 @@
+"""`slipway demo`, as a person runs it: the exit code, the last line, and nothing left behind."""
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+ROOT = Path(__file__).resolve().parents[2]
+LAST = "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"
+
+
+async def test_the_demo_shows_the_whole_journey_and_cleans_up() -> None:
+    before = set((ROOT / ".local").glob("demo-*"))
+
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cli.main", "demo"),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said = (await demo.communicate())[0].decode()
+
+    assert demo.returncode == 0, said
+    assert said.splitlines()[-1] == LAST
+    for told in ("0 → 2 nodes", "2 → 0 nodes", "│ epoch ", "diagnostics.txt", "receipt.json", "verified"):
+        assert told in said
+    assert "\x1b" not in said, "no colours and no cursor movements in a pipe"
+    assert set((ROOT / ".local").glob("demo-*")) <= before
+
+
+async def test_a_demo_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> None:
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cli.main", "demo"),
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", "SLIPWAY_NODE_MODULES": str(tmp_path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, error = await demo.communicate()
+
+    assert demo.returncode == 1
+    assert error.decode().startswith(f"slipway: Azurite is not installed in {tmp_path}. Run `make install`")
+    assert error.count(b"\n") == 1
+
+
+async def test_a_part_that_dies_fails_the_demo_at_once_and_its_log_is_kept() -> None:
+    demo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cli.main", "demo"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert demo.stdout is not None
+    said = []
+    async for line in demo.stdout:
+        said.append(line.decode())
+        if " is up: " in said[-1]:
+            children = psutil.Process(demo.pid).children(recursive=True)
+            next(child for child in children if "local.batchai" in child.cmdline()).kill()
+
+    whole = "".join(said)
+    assert await demo.wait() == 1, whole
+    assert "the emulator ended by itself, exit code -9" in whole
+    assert not [child for child in children if child.is_running() and child.status() != "zombie"]
+    kept = ROOT / whole.split("  logs: ")[1].split("/logs ")[0]
+    assert (kept / "logs" / "host.log").is_file()
+    shutil.rmtree(kept)

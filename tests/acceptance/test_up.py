@@ -1,0 +1,169 @@
+"""`slipway up` on free ports: everything that it prints works, and Ctrl-C leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+ROOT = Path(__file__).resolve().parents[2]
+FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--subscriber-port=0")
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Up:
+    """A running `slipway up`."""
+
+    process: asyncio.subprocess.Process
+    url: str
+    settings: Path
+    #: What it printed until it was ready.
+    said: str
+
+    async def stop(self, number: signal.Signals) -> int:
+        """Send a signal and wait; the exit code. Every process that was there has to be gone."""
+        everybody = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.send_signal(number)
+        async with asyncio.timeout(PATIENCE):
+            await self.process.communicate()
+        left = [one for one in everybody if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        assert left == []
+        assert self.process.returncode is not None
+        return self.process.returncode
+
+
+@asynccontextmanager
+async def up(data: Path) -> AsyncIterator[Up]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cli.main", "up", f"--data={data}", *FREE_PORTS),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        assert process.stdout is not None
+        said = ""
+        async with asyncio.timeout(PATIENCE):
+            while "Ctrl-C stops everything" not in said:
+                line = await process.stdout.readline()
+                assert line, said
+                said += line.decode()
+        ready = re.search(r"^ready (http://\S+)$", said, re.MULTILINE)
+        assert ready is not None, said
+        yield Up(process, ready[1], data / "local.settings.json", said)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+async def slipway(*arguments: str) -> str:
+    """One command to its end; what it wrote. Has to succeed."""
+    ran = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cli.main", *arguments),
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said = (await ran.communicate())[0].decode()
+    assert ran.returncode == 0, said
+    return said
+
+
+async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> None:
+    async with up(tmp_path) as running:
+        settings, url = f"--settings={running.settings}", f"--url={running.url}"
+        setup = await slipway("setup", settings)
+        await slipway("drop", "examples/mistakes", settings)
+        job = re.match(r"j_\w+", await slipway("submit", "examples/request.json", url))
+        assert job is not None
+        await slipway("cancel", job[0], url)
+        table = ""
+        async with asyncio.timeout(PATIENCE):
+            while not ("rejected" in table and "cancelled" in table):
+                table = await slipway("jobs", url)
+        code = await running.stop(signal.SIGINT)
+
+    async with up(tmp_path) as again:
+        after = await slipway("jobs", f"--url={again.url}")
+        await again.stop(signal.SIGTERM)
+
+    assert code == 0
+    assert "created" not in setup, "setup finds what `up` has made"
+    assert "was there" in setup
+    assert "share logs: was there" in again.said
+    assert table == after
+
+
+async def test_ctrl_c_ends_the_processes_of_running_jobs_too(tmp_path: Path) -> None:
+    async with up(tmp_path) as running:
+        settings, url = f"--settings={running.settings}", f"--url={running.url}"
+        long = tmp_path / "long.json"
+        long.write_text(
+            (ROOT / "examples" / "message.json").read_text().replace("--epochs 20", "--epochs 9999")
+        )
+        await slipway("drop", "examples/digits", settings)
+        await slipway("enqueue", str(long), settings)
+        async with asyncio.timeout(PATIENCE):
+            await until_training(running.process.pid)
+
+        assert "digits-seed-11" in await slipway("jobs", "--state=active", url)
+        assert await running.stop(signal.SIGINT) == 0
+
+
+async def test_setup_finds_the_shares_of_azurites_account_at_the_emulator(tmp_path: Path) -> None:
+    async with up(tmp_path) as running:
+        plain = json.loads(running.settings.read_text())
+        string: str = plain["Values"]["SLIPWAY_STORAGE"]
+        plain["Values"]["SLIPWAY_STORAGE"] = string.partition("FileEndpoint=")[0]
+        file = tmp_path / "plain.json"
+        file.write_text(json.dumps(plain))
+
+        said = await slipway("setup", f"--settings={file}", "--share=more", "--scripts-dir=mine")
+        await running.stop(signal.SIGTERM)
+
+    assert "FileEndpoint=" in string
+    told = [line.split() for line in said.splitlines()]
+    assert ["share", "more", "created"] in told
+    assert ["directory", "more/mine", "created"] in told
+
+
+async def test_nothing_outlives_a_stack_that_is_killed(tmp_path: Path) -> None:
+    async with up(tmp_path) as running:
+        everybody = psutil.Process(running.process.pid).children(recursive=True)
+        running.process.kill()
+        await running.process.communicate()
+
+        _, left = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
+        assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+async def until_training(pid: int) -> None:
+    """Wait for a training script among the descendants."""
+    while True:
+        if training(pid):
+            return
+        await asyncio.sleep(0.2)
+
+
+def training(pid: int) -> bool:
+    """Whether one of the descendants runs a training script."""
+    for process in psutil.Process(pid).children(recursive=True):
+        try:
+            if any(part.endswith("train.py") for part in process.cmdline()):
+                return True
+        except psutil.NoSuchProcess:
+            continue
+    return False
