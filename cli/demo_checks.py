@@ -119,7 +119,7 @@ async def _diagnostics(stack: Stack, job: Job | None) -> Part:
         return Part(name, (), "no job was rejected")
     place = job["receipt"].replace("receipt.json", "diagnostics.txt")
     text = await _answer(stack, place)
-    count = len(re.findall(r"^error ", text, re.MULTILINE))
+    count = len(re.findall(r"^\S+: error SW\d+ ", text, re.MULTILINE))
     trouble = "" if count == _MISTAKES else f"it names {count} mistakes, not {_MISTAKES}"
     return Part(name, [place, *text.rstrip().splitlines()], trouble)
 

@@ -4,7 +4,7 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -45,9 +45,13 @@ def main() -> None:
 @app.command()
 def validate(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="job.json files; - is standard input")],
+    output: Annotated[
+        Literal["text", "json", "sarif"], typer.Option("--format", help="for people, programs, or editors")
+    ] = "text",
+    fix: Annotated[bool, typer.Option("--fix", help="write the certain fixes, and show them")] = False,
 ) -> None:
     """Say what is wrong with job.json, slipway.json or message files, and what to do about it."""
-    raise typer.Exit(_command("validate").run(files))
+    raise typer.Exit(_command("validate").run(files, output=output, fix=fix))
 
 
 @app.command()
@@ -149,6 +153,29 @@ def log(
 def cancel(job: JobId, url: Url = _LOCAL, key: Key = "") -> None:
     """Ask for the end of a job."""
     raise typer.Exit(_command("jobs").cancel(job, url, key))
+
+
+@app.command()
+def rerun(
+    receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
+    url: Url = _LOCAL,
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Run exactly the same again, as the receipt of a job has it."""
+    raise typer.Exit(_command("rerun").run(receipt, url, key, settings))
+
+
+@app.command()
+def explain(
+    file: Annotated[Path, typer.Argument(help="a job.json with its folder, a message, or a folder to drop")],
+    as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
+    url: Annotated[str, typer.Option(help="of a function app that is asked", show_default=False)] = "",
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Say what would happen with a job: cluster, environment, request, wait, price. Nothing runs."""
+    raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 
 @app.command()

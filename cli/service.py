@@ -33,6 +33,16 @@ class Service:
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
         return await self._json("POST", "jobs", data=document, headers=headers)
 
+    async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
+        """Ask for exactly the same again."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        return await self._json("POST", f"jobs/{job_id}/rerun", data=receipt, headers=headers)
+
+    async def explain(self, document: bytes, asked: Mapping[str, str]) -> dict[str, Any]:
+        """What would happen with a document; nothing does."""
+        headers = {"Content-Type": "application/json"}
+        return await self._json("POST", "explain", data=document, params=asked, headers=headers)
+
     async def jobs(self, state: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """Newest first."""
         asked = {"limit": str(limit)} | ({"state": state} if state else {})

@@ -1,48 +1,146 @@
 """`slipway validate`: the problems of job files, as a deployment with default settings would find them."""
 
+import difflib
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from shared import __version__, report
+from shared.sarif import sarif
 from shared.spec import (
     Defaults,
     Envelope,
+    Facts,
     JsonObject,
     Problem,
+    Source,
     complete,
     has_errors,
+    mended,
     read,
     read_envelope,
     script_pattern,
+    scripts_wanted,
     validate,
+    with_lint,
 )
 
+FORMATS = ("text", "json", "sarif")
 #: Stands for the cluster of a deployment that this command does not know.
 _CLUSTER = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/slipway"
     "/providers/Microsoft.BatchAI/workspaces/dev/clusters/dev-cluster-00"
 )
+_DROPS = "scripts"
 _DEFAULTS = Defaults(
     cluster_id=_CLUSTER,
     storage_account="account",
-    drop_container="scripts",
+    drop_container=_DROPS,
     drop_account="account",
     std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
 )
 _STDIN = "-"
+#: Of a script, to see its line ends.
+_BEGINNING = 1 << 16
 
 
-def run(files: Sequence[str], stdin: BinaryIO | None = None) -> int:
-    """Print the problems of each file and a verdict; 1 if any file has an error or cannot be read, else 0."""
-    return max([_validate_one(file, stdin or sys.stdin.buffer) for file in files], default=0)
+@dataclass(frozen=True)
+class Checked:
+    """One file: its name for people, its problems, or why it could not be read."""
+
+    name: str
+    problems: tuple[Problem, ...] = ()
+    trouble: str = ""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the job would run."""
+        return not self.trouble and not has_errors(self.problems)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The file as JSON: the answer of `POST /api/validate`, and the file's name."""
+        shown = report.as_json(self.problems, valid=self.valid, file=self.name)
+        return shown | ({"trouble": self.trouble} if self.trouble else {})
 
 
-def problems_of(data: bytes, path: Path) -> tuple[Problem, ...]:
-    """All problems of one document: a slipway.json (by its name), a message (by its members), a job.json."""
-    document, problems = read(data)
-    if document is None:
-        return problems
+def run(
+    files: Sequence[str], stdin: BinaryIO | None = None, *, output: str = "text", fix: bool = False
+) -> int:
+    """Print the problems of each file and a verdict; 1 if any file has an error or cannot be read, else 0.
+
+    `fix` writes the certain fixes into the files first and shows what changed; standard input is only shown.
+    """
+    checked = [_one(file, stdin or sys.stdin.buffer, fix=fix, tell=output == "text") for file in files]
+    if output == "json":
+        found = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    elif output == "sarif":
+        by_file = {one.name: report.found(one.problems) for one in checked}
+        print(json.dumps(sarif(by_file, version=__version__), indent=2, ensure_ascii=False))
+        for one in checked:
+            if one.trouble:
+                print(f"{one.name}: error: {one.trouble}", file=sys.stderr)
+    return int(not all(one.valid for one in checked))
+
+
+def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
+    """All problems of one document, in place: a slipway.json, a message, a job.json."""
+    return _diagnosed(Source(data, name or path.name), path)
+
+
+def _one(file: str, stdin: BinaryIO, *, fix: bool, tell: bool) -> Checked:
+    name = "standard input" if file == _STDIN else file
+    path = Path("job.json") if file == _STDIN else Path(file).absolute()
+    try:
+        source = Source(stdin.read() if file == _STDIN else path.read_bytes(), name)
+        if fix:
+            source = _fixed(source, path, file, tell=tell)
+    except OSError as error:
+        checked = Checked(name, trouble=f"cannot be {'written' if fix else 'read'}: {error.strerror}")
+        if tell:
+            print(f"{name}: error: {checked.trouble}")
+        return checked
+    checked = Checked(name, _diagnosed(source, path))
+    if tell:
+        found = report.found(checked.problems)
+        print(report.text(found, name), end="")
+        print(f"{name}: {report.verdict(found)}")
+    return checked
+
+
+def _fixed(source: Source, path: Path, file: str, *, tell: bool) -> Source:
+    after = mended(source, lambda changed: _diagnosed(changed, path))
+    if after.data == source.data:
+        return source
+    if tell:
+        sys.stdout.writelines(
+            difflib.unified_diff(
+                _lines(source.masked()), _lines(after.masked()), source.file, f"{source.file} (fixed)"
+            )
+        )
+    if file != _STDIN:
+        path.write_bytes(after.data)
+    return after
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+
+
+def _diagnosed(source: Source, path: Path) -> tuple[Problem, ...]:
+    document, problems = read(source.data)
+    behind = source.behind(problems)
+    if behind is not None:
+        document, more = read(behind)
+        problems = (*problems, *more)
+    return source.locate((*problems, *(_of_document(document, path) if document is not None else ())))
+
+
+def _of_document(document: JsonObject, path: Path) -> tuple[Problem, ...]:
     if path.name == "slipway.json":
         return read_envelope(document, drop=True)[1]
     if "properties" in document or not document.keys() & _members_of_a_message():
@@ -60,7 +158,27 @@ def _of_job(document: JsonObject, path: Path, cluster: str | None = None) -> tup
     completed, _ = complete(
         document, _DEFAULTS, script=_script(document, path), folder=folder, cluster=cluster
     )
-    return validate(completed)[1]
+    return with_lint(validate(completed)[1], completed, _facts(completed, path))
+
+
+def _facts(document: JsonObject, path: Path) -> Facts:
+    """What lies beside the file stands for what will lie in its folder of the container."""
+    folder = f"{path.parent.name}/"
+
+    def beside(name: str) -> Path | None:
+        return path.parent / name.removeprefix(folder) if name.startswith(folder) else None
+
+    def present(name: str) -> bool | None:
+        file = beside(name)
+        return None if file is None or not path.exists() else file.is_file()
+
+    contents: dict[str, bytes] = {}
+    for name in scripts_wanted(document, container=_DROPS):
+        file = beside(name)
+        if file is not None and file.is_file():
+            with file.open("rb") as opened:
+                contents[name] = opened.read(_BEGINNING)
+    return Facts(drop_container=_DROPS, present=present, contents=contents)
 
 
 def _script(document: JsonObject, path: Path) -> str | None:
@@ -74,28 +192,3 @@ def _script(document: JsonObject, path: Path) -> str | None:
 
 def _members_of_a_message() -> set[str]:
     return {str(field.alias or name) for name, field in Envelope.model_fields.items()}
-
-
-def _validate_one(file: str, stdin: BinaryIO) -> int:
-    name = "standard input" if file == _STDIN else file
-    try:
-        data = stdin.read() if file == _STDIN else Path(file).read_bytes()
-    except OSError as error:
-        print(f"{name}: error: cannot be read: {error.strerror}")
-        return 1
-    problems = problems_of(data, Path("job.json") if file == _STDIN else Path(file).absolute())
-    for problem in problems:
-        print(
-            f"{name}: {problem.severity} {problem.code} {problem.pointer}".rstrip() + f": {problem.message}"
-        )
-        print(f"    {problem.remedy}")
-    print(f"{name}: {_verdict(problems)}")
-    return int(has_errors(problems))
-
-
-def _verdict(problems: Sequence[Problem]) -> str:
-    counts = {
-        kind: sum(found.severity == kind for found in problems) for kind in ("error", "warning", "hint")
-    }
-    told = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
-    return ", ".join(told) or "valid"

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
+from urllib.parse import quote
 
 import azure.functions as func
 
 from functions.problem import answer, problem, told
 from shared import read
-from shared.arrive import request_arrived
+from shared.accept import Accepted
+from shared.arrive import fetched, request_arrived, request_explained
 from shared.cancel import cancel
-from shared.errors import Misuse
-from shared.job import JobState
+from shared.errors import Misuse, SlipwayError
+from shared.explanation import markdown
+from shared.job import Drop, JobState
 from shared.message import read_request
 from shared.prepare import prepare
+from shared.report import as_json
+from shared.rerun import rerun
+from shared.spec import read as parse
 from shared.view import whole
 from shared.wiring import ports
 
+log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 255
 
@@ -29,12 +37,28 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
     here = ports()
     asked = read_request(_body(req), here.policy.limits)
-    key = req.headers.get("Idempotency-Key") or asked.key
-    if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
-        raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
+    key = _key(req, asked.key) or f"once:{here.token()}"
     asked = dataclasses.replace(asked, key=None)
-    scope = f"http:{req.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
-    accepted = await request_arrived(here, asked, door="http", scope=scope, key=key or f"once:{here.token()}")
+    return _told(await request_arrived(here, asked, door="http", scope=_scope(req), key=key))
+
+
+@blueprint.function_name("rerun_job")
+@blueprint.route("jobs/{id}/rerun", methods=["POST"])
+@told
+async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
+    """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
+    here = ports()
+    limits = here.policy.limits
+    receipt, problems = parse(_body(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
+    if receipt is None:
+        raise Misuse(
+            f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
+        )
+    key = _key(req, None) or f"once:{here.token()}"
+    return _told(await rerun(here, req.route_params["id"], receipt, scope=_scope(req), key=key))
+
+
+def _told(accepted: Accepted) -> func.HttpResponse:
     job = accepted.job
     if job.state is JobState.REJECTED:
         return problem(
@@ -90,7 +114,7 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     headers = {
         "Slipway-Next-Offset": str(chunk.next),
         "Slipway-More": str(more).lower(),
-        "Slipway-File": name,
+        "Slipway-File": quote(name),
         "X-Content-Type-Options": "nosniff",
     }
     return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
@@ -118,11 +142,41 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
     here = ports()
-    asked = read_request(_body(req), here.policy.limits)
+    asked = await fetched(here, read_request(_body(req), here.policy.limits))
     key = hashlib.sha256(b"validate").hexdigest()
-    prepared = prepare(here, asked.document, asked.envelope, asked.problems, key=key, at=asked.at)
-    found = [problem.as_dict() for problem in prepared.problems]
-    return answer({"valid": prepared.valid, "problems": found, "notes": list(prepared.notes)})
+    prepared = prepare(
+        here,
+        asked.document,
+        asked.envelope,
+        asked.problems,
+        key=key,
+        at=asked.at,
+        source=asked.source,
+        around=asked.around,
+    )
+    return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
+
+
+@blueprint.function_name("explain")
+@blueprint.route("explain", methods=["POST"])
+@told
+async def explain(req: func.HttpRequest) -> func.HttpResponse:
+    """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
+    here = ports()
+    asked = read_request(_body(req), here.policy.limits)
+    folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
+    drop = None
+    if folder:
+        drop = Drop(
+            container=here.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
+        )
+    key = _key(req, asked.key)
+    asked = dataclasses.replace(asked, key=None)
+    body = await request_explained(here, asked, scope=_scope(req), key=key, drop=drop, script=script)
+    if req.params.get("format") != "markdown":
+        return answer(body)
+    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+    return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=headers)
 
 
 @blueprint.function_name("get_clusters")
@@ -142,8 +196,23 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage answers; no details, because anybody may ask."""
-    await ports().ledger.active(0)
+    try:
+        await ports().ledger.get("j_health")
+    except SlipwayError:
+        log.warning("not healthy", exc_info=True)
+        return problem(503, "not ready", "ask again in a minute")
     return answer({"status": "ok"})
+
+
+def _key(req: func.HttpRequest, written: str | None) -> str | None:
+    key = req.headers.get("Idempotency-Key") or written
+    if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
+        raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
+    return key
+
+
+def _scope(req: func.HttpRequest) -> str:
+    return f"http:{req.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
 
 
 def _body(req: func.HttpRequest) -> bytes:

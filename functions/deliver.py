@@ -7,6 +7,7 @@ import logging
 
 import azure.functions as func
 
+from functions.bindings import CONNECTION
 from shared.deliver import deliver as deliver_event
 from shared.message import unwrap
 from shared.wiring import ports
@@ -16,7 +17,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("deliver")
-@blueprint.queue_trigger("message", queue_name="job-events", connection="SLIPWAY_STORAGE")
+@blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION)
 async def deliver(message: func.QueueMessage) -> None:
     """Deliver what is due of one event."""
     try:

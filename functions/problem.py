@@ -65,5 +65,9 @@ def told(handler: Handler) -> Handler:
         except SlipwayError as error:
             log.warning("unavailable: %s", error)
             return problem(503, str(error), "send the same request again, with the same Idempotency-Key")
+        except Exception:
+            # The entry point: whatever else happens, the caller gets a document and we get the traceback.
+            log.exception("unexpected")
+            return problem(500, "something unexpected happened here", "tell whoever runs this deployment")
 
     return wrapped

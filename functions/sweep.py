@@ -6,6 +6,7 @@ import logging
 
 import azure.functions as func
 
+from functions.bindings import INVENTORY, SWEEP
 from shared.inventory import inventory as count_drops
 from shared.sweep import sweep as sweep_jobs
 from shared.wiring import ports
@@ -15,7 +16,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("sweep")
-@blueprint.timer_trigger("timer", schedule="%SLIPWAY_SWEEP_SCHEDULE%", run_on_startup=False)
+@blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
     """Compare every active job with what its engine says."""
     swept = await sweep_jobs(ports())
@@ -24,7 +25,7 @@ async def sweep(timer: func.TimerRequest) -> None:
 
 
 @blueprint.function_name("inventory")
-@blueprint.timer_trigger("timer", schedule="%SLIPWAY_INVENTORY_SCHEDULE%", run_on_startup=False)
+@blueprint.timer_trigger("timer", schedule=INVENTORY, run_on_startup=False)
 async def inventory(timer: func.TimerRequest) -> None:
     """Accept what was dropped and whose event never came."""
     counted = await count_drops(ports())

@@ -10,6 +10,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.answers import put_accepted
 from shared.deliver import deliver_at_door
@@ -22,6 +23,10 @@ from shared.ports import Ports
 from shared.prepare import Prepared, prepare, slug
 
 log = logging.getLogger(__name__)
+
+#: Characters of a problem that a record keeps: each of its texts, and all of them.
+_PROBLEM_TEXT = 600
+_PROBLEM_BYTES = 60_000
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class Arrived:
     modified: datetime | None = None
     #: where to start looking for the generation (a cache's word)
     generation: int = 1
+    #: the job that is run again
+    rerun_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,35 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
 
     Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
     """
-    key = hashlib.sha256(f"{arrived.scope}|{arrived.key}".encode()).hexdigest()
+    key, prepared = prepare_arrived(ports, arrived)
+    generation = arrived.generation
+    while True:
+        job = record(ports, arrived, prepared, key, generation)
+        notice = _first_notice(ports, job)
+        try:
+            stored = await ports.ledger.create(job, prepared.document, notice)
+        except Exists:
+            existing = await ports.ledger.get(job.id)
+            if existing is None:
+                raise Unavailable(f"record {job.id} exists and cannot be read") from None
+            if runs_again(existing, arrived):
+                generation += 1
+                continue
+            log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
+            return Accepted(existing.job, created=False)
+        break
+    log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
+    return Accepted(await _after(ports, stored, prepared, notice), created=True, notes=prepared.notes)
+
+
+def key_of(scope: str, key: str) -> str:
+    """What makes two arrivals the same, as records keep it."""
+    return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
+
+
+def prepare_arrived(ports: Ports, arrived: Arrived) -> tuple[str, Prepared]:
+    """What makes two arrivals the same, as records keep it; and the document, ready to record. No I/O."""
+    key = key_of(arrived.scope, arrived.key)
     prepared = prepare(
         ports,
         arrived.request.document,
@@ -66,25 +101,10 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
         at=arrived.request.at,
         script=arrived.script,
         folder=arrived.drop.folder if arrived.drop else None,
+        source=arrived.request.source,
+        around=arrived.request.around,
     )
-    generation = arrived.generation
-    while True:
-        job = _record(ports, arrived, prepared, key, generation)
-        notice = _first_notice(ports, job)
-        try:
-            stored = await ports.ledger.create(job, prepared.document, notice)
-        except Exists:
-            existing = await ports.ledger.get(job.id)
-            if existing is None:
-                raise Unavailable(f"record {job.id} exists and cannot be read") from None
-            if _runs_again(existing, arrived):
-                generation += 1
-                continue
-            log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
-            return Accepted(existing.job, created=False)
-        break
-    log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
-    return Accepted(await _after(ports, stored, prepared, notice), created=True, notes=prepared.notes)
+    return key, prepared
 
 
 async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notice | None) -> Job:
@@ -101,12 +121,17 @@ async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notic
     return stored.job
 
 
-def _runs_again(existing: Stored, arrived: Arrived) -> bool:
+def runs_again(existing: Stored, arrived: Arrived) -> bool:
     """Whether the arrival starts a new generation; False joins. Raises Misuse for another payload."""
     job = existing.job
     ended = existing.stored if job.state.terminal else None
-    if arrived.modified is not None and ended is not None and arrived.modified > ended:
-        return True
+    if arrived.modified is not None and ended is not None:
+        if arrived.modified > ended:
+            return True
+        # Last-Modified has whole seconds: in the second of the end, only other ETags tell a new upload.
+        same_second = arrived.modified >= ended.replace(microsecond=0)
+        if same_second and arrived.drop and job.drop and arrived.drop.etags != job.drop.etags:
+            return True
     if job.payload == arrived.request.payload:
         return False
     if job.state is JobState.REJECTED:
@@ -118,7 +143,8 @@ def _runs_again(existing: Stored, arrived: Arrived) -> bool:
     )
 
 
-def _record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int) -> Job:
+def record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int) -> Job:
+    """The first record: submitting, with its intent; or rejected. No I/O."""
     now, token, valid = ports.clock(), ports.token(), prepared.valid
     envelope = arrived.request.envelope
     identity = job_id(key, generation)
@@ -141,10 +167,11 @@ def _record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, genera
         notify=prepared.subscribers,
         drop=arrived.drop,
         receipt=_receipt_folder(arrived, name, experiment, identity),
+        rerun_of=arrived.rerun_of,
         state=state,
         reason=None if valid else Reason.INVALID,
         message="" if valid else _summary(len(errors)),
-        problems=tuple(p.as_dict() for p in prepared.problems[:100]),
+        problems=_kept(prepared),
         created=now,
         due=now,
         ended=None if valid else now,
@@ -156,6 +183,22 @@ def _record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, genera
     lease = timedelta(seconds=ports.policy.submit_lease)
     # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
     return job.model_copy(update=intent(job, engine=prepared.cluster.engine, now=now, lease=lease))
+
+
+def _kept(prepared: Prepared) -> tuple[dict[str, Any], ...]:
+    """The problems as the record keeps them: bounded, for a record has to fit into its row."""
+    kept: list[dict[str, Any]] = []
+    room = _PROBLEM_BYTES
+    for problem in prepared.problems:
+        shown = {
+            name: text[:_PROBLEM_TEXT] if isinstance(text, str) else text
+            for name, text in problem.as_dict().items()
+        }
+        room -= len(str(shown))
+        if room < 0:
+            break
+        kept.append(shown)
+    return tuple(kept)
 
 
 def _first_notice(ports: Ports, job: Job) -> Notice | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from shared.accept import Accepted, Arrived, accept
 from shared.drop import Looked, look
 from shared.errors import Misuse
+from shared.explain import explain
 from shared.folder import ignored, parent
+from shared.job import Drop
 from shared.message import Arrival, Foreign, Look, Message, Request, digest, read_message
 from shared.ports import Ports
 from shared.refusals import refused
-from shared.spec import read
+from shared.spec import JsonObject, Source, read
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +45,30 @@ async def request_arrived(
     ports: Ports, request: Request, *, door: str, scope: str, key: str, name: str = ""
 ) -> Accepted:
     """A request for a job through whichever door; its document is fetched when it is only named."""
-    if request.document is None and request.envelope.spec_blob:
-        request = await _fetched(ports, request)
+    request = await fetched(ports, request)
     return await accept(
         ports, Arrived(door=door, scope=scope, key=request.key or key, request=request, name=name)
     )
+
+
+async def request_explained(
+    ports: Ports, request: Request, *, scope: str, key: str | None, drop: Drop | None = None, script: str = ""
+) -> JsonObject:
+    """What a request would do. With `drop`, what the document would do as the job file of that folder."""
+    request = await fetched(ports, request)
+    key = request.key or key
+    arrived = Arrived(
+        door="drop" if drop else "http",
+        scope="drop" if drop else scope,
+        key=key or "",
+        request=request,
+        name=PurePosixPath(script or drop.folder).stem if drop else "",
+        experiment=drop.folder.partition("/")[0] if drop else "",
+        drop=drop,
+        script=script or None,
+    )
+    # The id of a dropped job follows from the content of its scripts, which nobody has sent here.
+    return await explain(ports, arrived, known=key is not None and drop is None)
 
 
 async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
@@ -57,11 +79,24 @@ async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
     if isinstance(message, Look):
         return list((await look(ports, message.folder, ordered_for=message.newest)).accepted)
-    return [await request_arrived(ports, message, door="queue", scope="queue", key=f"message:{key}")]
+    return [await _by_queue(ports, message, key)]
 
 
-async def _fetched(ports: Ports, request: Request) -> Request:
-    """The request with the document that `specBlob` names."""
+async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
+    """Nobody waits for an answer here, so a key that is taken becomes a rejected record with its receipt."""
+    try:
+        return await request_arrived(ports, request, door="queue", scope="queue", key=f"message:{key}")
+    except Misuse as error:
+        problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
+        again = replace(request, key=None, problems=(*request.problems, problem))
+        place = f"taken:{key}:{request.payload}"
+        return await request_arrived(ports, again, door="queue", scope="queue", key=place)
+
+
+async def fetched(ports: Ports, request: Request) -> Request:
+    """The request with the document that `specBlob` names, if it names one instead of sending it."""
+    if request.document is not None or not request.envelope.spec_blob:
+        return request
     reference = request.envelope.spec_blob or ""
     try:
         data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
@@ -71,9 +106,18 @@ async def _fetched(ports: Ports, request: Request) -> Request:
     if data is None:
         problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
         return replace(request, problems=(*request.problems, problem))
+    source = Source(data, reference)
     document, problems = read(data, ports.policy.limits)
     # The content belongs to the payload: the same message with another blob behind it is another request.
     payload = digest([request.payload, digest(document)])
+    sent = request.source
+    before = sent.locate(request.problems) if sent else request.problems
     return replace(
-        request, document=document, payload=payload, at="", problems=(*request.problems, *problems)
+        request,
+        document=document,
+        payload=payload,
+        at="",
+        problems=(*before, *problems),
+        source=source,
+        around=sent,
     )

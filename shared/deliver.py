@@ -6,7 +6,6 @@ The bytes and the id of an event are frozen in its outbox row; each attempt is s
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from datetime import datetime, timedelta
 
 from shared.answers import put_final
 from shared.backoff import RetryPolicy
-from shared.errors import SlipwayError
+from shared.errors import Misconfigured, SlipwayError
 from shared.events import NOTICES, RECEIPT, Delivery, Notice
 from shared.ports import Ports
 
@@ -31,16 +30,16 @@ async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
     return await _deliver(ports, notice) if notice is not None else None
 
 
-async def deliver_now(ports: Ports, *notices: Notice, deadline: float | None = None) -> int:
+async def deliver_now(ports: Ports, *notices: Notice) -> int:
     """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
-    left = await _within(ports, notices, ports.policy.deliver_deadline if deadline is None else deadline)
+    left = await _within(ports, notices, ports.policy.deliver_deadline)
     await asyncio.gather(*(_wake(ports, notice, 0) for notice in left))
     return len(notices) - len(left)
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
-    """Deliver while somebody waits for our answer: only what is quick; the rest is queued."""
-    await deliver_now(ports, notice, deadline=ports.policy.door_deliver_deadline)
+    """Deliver while somebody waits for our answer: the receipt only. A message wakes the rest up."""
+    await _deliver(ports, notice, only=RECEIPT)
 
 
 async def deliver_due(ports: Ports) -> int:
@@ -52,42 +51,54 @@ async def deliver_due(ports: Ports) -> int:
 
 
 async def _within(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
-    """Deliver some at once until the deadline; returns those that were not reached or not finished."""
-    left = list(notices)
+    """Deliver some at once, and go on until the deadline; returns those that were not reached.
 
-    async def one(notice: Notice) -> None:
-        try:
-            await _deliver(ports, notice)
-        except SlipwayError as error:
-            log.warning("delivery is left to the sweep: %s", error, extra={"job": notice.job_id})
-        left.remove(notice)
-
+    A POST is never cut off (it ends by itself): the receiver may have had the event already.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + deadline
     size = ports.policy.deliver_batch
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(deadline):
-            for at in range(0, len(notices), size):
-                await asyncio.gather(*(one(notice) for notice in notices[at : at + size]))
-    return left
+    for at in range(0, len(notices), size):
+        if loop.time() >= end:
+            return list(notices[at:])
+        await asyncio.gather(*(_one(ports, notice) for notice in notices[at : at + size]))
+    return []
 
 
-async def _deliver(ports: Ports, notice: Notice) -> Notice:
+async def _one(ports: Ports, notice: Notice) -> None:
+    try:
+        await _deliver(ports, notice)
+    except Exception:
+        # One event must never stop the others; its row stays, and the sweep comes back to it.
+        log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
+
+
+async def _deliver(ports: Ports, notice: Notice, *, only: str | None = None) -> Notice:
     now = ports.clock()
     targets = await asyncio.gather(
-        *(_attempt(ports, notice, index, target, now) for index, target in enumerate(notice.targets))
+        *(
+            _attempt(ports, notice, target, now) if only in (None, target.url) else _untouched(target)
+            for target in notice.targets
+        )
     )
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
+        wait = 0.0 if only else max(0.0, (after.due - now).total_seconds())
         # The sweep looks a little later than the message, so that one of them does the work.
-        grace = timedelta(seconds=ports.policy.deliver_grace)
-        await ports.ledger.settle(after.model_copy(update={"due": after.due + grace}))
-        await _wake(ports, after, max(0.0, (after.due - now).total_seconds()))
+        later = now + timedelta(seconds=wait + ports.policy.deliver_grace)
+        await ports.ledger.settle(after.model_copy(update={"due": later}))
+        await _wake(ports, after, wait)
     else:
         await ports.ledger.settle(after)
     return after
 
 
-async def _attempt(ports: Ports, notice: Notice, index: int, target: Delivery, now: datetime) -> Delivery:
+async def _untouched(target: Delivery) -> Delivery:
+    return target
+
+
+async def _attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
     if target.state != "pending" or (target.attempts > 0 and target.due > now):
         return target
     try:
@@ -120,9 +131,7 @@ async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -
             update={"state": "delivered", "attempts": target.attempts + 1, "last": posted.detail}
         )
     if posted.outcome in ("gone", "refused"):
-        return target.model_copy(
-            update={"state": "dead", "attempts": target.attempts + 1, "last": posted.detail}
-        )
+        return _dead(notice, target, posted.detail)
     return _again(ports, notice, target, now, posted.detail, posted.retry_after)
 
 
@@ -131,12 +140,10 @@ async def _address(ports: Ports, notice: Notice, target: Delivery) -> str:
     if target.sealed is None:
         return target.url
     stored = await ports.ledger.get(notice.job_id)
-    if stored is None:
-        return target.url
-    for index, subscriber in enumerate(stored.job.notify):
-        if subscriber.sealed == target.sealed:
-            return ports.seal.unseal(target.sealed, f"{stored.job.key}/notify/{index}")
-    return target.url
+    for subscriber in stored.job.notify if stored is not None else ():
+        if stored is not None and subscriber.sealed == target.sealed:
+            return ports.seal.unseal(target.sealed, f"{stored.job.key}{subscriber.place}")
+    raise Misconfigured(f"the address of {notice.event_id} stands nowhere in its record")
 
 
 def _again(
@@ -145,11 +152,13 @@ def _again(
     attempts = target.attempts + 1
     wait = _SCHEDULE.delay(attempts, retry_after=retry_after, jitter=ports.jitter())
     if wait is None:
-        log.error(
-            "event %s is dead for %s: %s", notice.event_id, target.url, why, extra={"job": notice.job_id}
-        )
-        return target.model_copy(update={"state": "dead", "attempts": attempts, "last": why})
+        return _dead(notice, target, why)
     return target.model_copy(update={"attempts": attempts, "due": now + timedelta(seconds=wait), "last": why})
+
+
+def _dead(notice: Notice, target: Delivery, why: str) -> Delivery:
+    log.error("event %s is dead for %s: %s", notice.event_id, target.url, why, extra={"job": notice.job_id})
+    return target.model_copy(update={"state": "dead", "attempts": target.attempts + 1, "last": why})
 
 
 async def _wake(ports: Ports, notice: Notice, delay: float) -> None:

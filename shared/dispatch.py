@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from shared.advance import apply, move, note
+from shared.answers import put_status
 from shared.backoff import full_jitter
 from shared.deliver import deliver_at_door
 from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
@@ -20,6 +22,9 @@ from shared.ports import Order, Ports
 from shared.spec import replace_secrets, with_credentials
 
 log = logging.getLogger(__name__)
+
+#: Longer than any function or retry lives that might still submit.
+_ZOMBIE = timedelta(hours=1)
 
 
 async def dispatch(ports: Ports, job_id: str) -> Stored | None:
@@ -50,15 +55,28 @@ async def submit(ports: Ports, stored: Stored) -> Stored:
         reason = Reason.INFRASTRUCTURE if isinstance(error, Conflict) else Reason.UNSUPPORTED
         change = move(ports, stored, JobState.FAILED, reason=reason, message=str(error))
     except (EngineError, TimeoutError) as error:
-        change = note(ports, stored, **_later(ports, job, error))
+        if job.cancel and _never_taken(ports, job, error):
+            text = f"cancelled; the cluster had not taken it: {error}"
+            change = move(ports, stored, JobState.CANCELLED, reason=Reason.TERMINATED, message=text)
+        else:
+            change = note(ports, stored, **_later(ports, job, error))
     else:
         change = move(ports, stored, JobState.QUEUED, due=ports.clock())
     applied = await apply(ports, change)
     if applied is None:
         return stored
+    if applied.job.state is not job.state:
+        await put_status(ports, applied.job)
     if change.notice is not None:
         await deliver_at_door(ports, change.notice)
     return applied
+
+
+def _never_taken(ports: Ports, job: Job, error: BaseException) -> bool:
+    """Whether a refusal is definite and no earlier try can still land: then a cancel may end it here."""
+    if not isinstance(error, (Saturated, Misconfigured)):
+        return False
+    return job.unknown_since is None or ports.clock() - job.unknown_since > _ZOMBIE
 
 
 async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
@@ -81,7 +99,12 @@ async def _document(ports: Ports, job: Job) -> dict[str, Any]:
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
     opened = replace_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
-    document = with_credentials(opened, ports.account_keys)
+    return with_ours(with_credentials(opened, ports.account_keys), job)
+
+
+def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
+    """The document for the engine, with the variables by which a job and its attempt are recognised."""
+    assert job.target is not None
     ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": job.target.token}
     properties = dict(document["properties"])
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]

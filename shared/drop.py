@@ -7,18 +7,22 @@ join it. Files may arrive in any order.
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import PurePosixPath
 
-from shared.accept import Accepted, Arrived, accept
-from shared.folder import Plan, ignored, plans
-from shared.job import Drop
-from shared.message import Request, digest, look_message
+from shared.accept import Accepted, accept
+from shared.dropped import arrived_by_drop
+from shared.explain import explain
+from shared.explanation import markdown
+from shared.folder import Plan, content_of, ignored, plans, waiting_path
+from shared.message import look_message
 from shared.ports import Blob, Ports, Seen
-from shared.spec import Envelope, read, read_envelope
+from shared.spec import JsonObject
+
+log = logging.getLogger(__name__)
 
 #: The queue for delayed looks, which is the queue of job messages.
 QUEUE = "jobs"
@@ -30,6 +34,8 @@ class Looked:
 
     accepted: tuple[Accepted, ...] = ()
     waits: str = ""
+    #: folders of `runs` with an answer to a drop that is not to run
+    explained: tuple[str, ...] = ()
 
 
 async def look(
@@ -53,82 +59,72 @@ async def look(
         if ordered_for is None or newest <= ordered_for:
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
         return Looked(waits=f"settles for {ports.policy.settle:g} s")
-    accepted = await asyncio.gather(*(_accept(ports, plan, blobs, door) for plan in found))
-    return Looked(tuple(one for one in accepted if one is not None))
+    runs = [plan for plan in found if not plan.explains]
+    accepted = await asyncio.gather(*(_accept(ports, plan, blobs, door) for plan in runs))
+    explained = [await _answer(ports, plan) for plan in found if plan.explains]
+    return Looked(
+        tuple(one for one in accepted if one is not None),
+        explained=tuple(place for place in explained if place is not None),
+    )
+
+
+async def explain_folder(ports: Ports, folder: str, *, look: bool) -> list[JsonObject] | str:
+    """What each run of a folder would do, or what the folder waits for. Writes nothing."""
+    blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
+    found = await plans(ports, folder, blobs)
+    if isinstance(found, str):
+        return found
+    explained = [await _explained(ports, plan, look=look) for plan in found]
+    return [body for body in explained if body is not None]
+
+
+async def _answer(ports: Ports, plan: Plan) -> str | None:
+    """Explain a run instead of starting it. The ledger never hears of it, so nothing counts as done."""
+    body = await _explained(ports, plan, look=True)
+    if body is None:
+        return None
+    place = f"{plan.folder}{body['job']['name']}"
+    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    await ports.drops.put_answer(f"{place}/explain.json", text.encode(), replace=True)
+    await ports.drops.put_answer(f"{place}/explain.md", markdown(body).encode(), replace=True)
+    log.info("explained %s", place)
+    return place
+
+
+async def _explained(ports: Ports, plan: Plan, *, look: bool) -> JsonObject | None:
+    seen = await ports.ledger.seen(plan.path) if look else None
+    arrived = await arrived_by_drop(ports, plan, "drop", seen)
+    if arrived is None:
+        return None
+    return await explain(ports, arrived, look=look)
 
 
 async def _accept(ports: Ports, plan: Plan, blobs: Sequence[Blob], door: str) -> Accepted | None:
     seen = await ports.ledger.seen(plan.path)
-    etags = {blob.name: blob.etag for blob in (*blobs, *plan.files)}
-    if seen is not None and all(seen.etags.get(b.name) == b.etag for b in plan.files):
+    content = content_of(blobs)
+    if seen is not None and all(seen.etags.get(b.name) == b.etag for b in plan.own_files):
         stored = await ports.ledger.get(seen.job_id) if seen.job_id else None
         if stored is not None:
-            if dict(seen.etags) != etags:
-                await ports.ledger.remember(replace(seen, etags=etags))
+            if seen.content != content:
+                await ports.ledger.remember(replace(seen, content=content))
             return Accepted(stored.job, created=False)
-    hashes = await _hashes(ports, plan)
-    if hashes is None:
+    arrived = await arrived_by_drop(ports, plan, door, seen)
+    if arrived is None:
         return None  # a file changed while it was read: its own event, or the inventory, looks again
-    arrived = await _arrived(ports, plan, hashes, door, seen.generation if seen else 1)
     accepted = await accept(ports, arrived)
-    await ports.ledger.remember(Seen(plan.path, etags, accepted.job.id, accepted.job.generation))
-    if seen is not None and seen.waiting:
-        await ports.drops.drop_answer(f"{plan.folder}waiting.json")
+    etags = {blob.name: blob.etag for blob in plan.files}
+    job = accepted.job
+    await ports.ledger.remember(
+        Seen(plan.path, etags, job.id, job.generation, folder=plan.folder, content=content)
+    )
+    if accepted.created:
+        await _no_longer_waiting(ports, plan.folder)
     return accepted
 
 
-async def _arrived(ports: Ports, plan: Plan, hashes: dict[str, str], door: str, generation: int) -> Arrived:
-    folder = plan.folder.rstrip("/")
-    parts = folder.split("/") if folder else ["default"]
-    # The envelope is no part of the key: who adds it late does not start a second run.
-    content = {b.name: hashes[b.name] for b in (plan.job.blob, *plan.scripts)}
-    key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
-    request = Request(
-        Envelope(), plan.job.document, digest(content), problems=(*plan.job.problems, *plan.problems)
-    )
-    if plan.envelope is not None:
-        request = await _with_envelope(ports, plan.envelope, request)
-    script = PurePosixPath(plan.script.name) if plan.script else None
-    return Arrived(
-        door=door,
-        scope="drop",
-        key=key,
-        request=request,
-        generation=generation,
-        name=script.stem if script else parts[-1],
-        experiment=parts[0],
-        drop=Drop(
-            container=ports.policy.drop_container,
-            folder=folder,
-            job_file=plan.job.blob.name,
-            files=hashes,
-            etags={b.name: b.etag for b in plan.files},
-        ),
-        script=script.name if script else None,
-        modified=max(blob.modified for blob in plan.files),
-    )
-
-
-async def _with_envelope(ports: Ports, blob: Blob, request: Request) -> Request:
-    """The request with `slipway.json` read into it; its problems name the file."""
-    content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_document)
-    document, problems = read(content[0], ports.policy.limits) if content else (None, ())
-    envelope = None
-    if document is not None:
-        envelope, problems = read_envelope(document, drop=True)
-    placed = tuple(replace(p, message=f"{PurePosixPath(blob.name).name}: {p.message}") for p in problems)
-    return replace(request, envelope=envelope or Envelope(), problems=(*request.problems, *placed))
-
-
-async def _hashes(ports: Ports, plan: Plan) -> dict[str, str] | None:
-    """SHA-256 of every file that makes the run, each as listed; None when one changed meanwhile."""
-
-    async def one(blob: Blob) -> tuple[str, str] | None:
-        if blob is plan.job.blob:
-            return blob.name, hashlib.sha256(plan.job.raw).hexdigest()
-        content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_script)
-        return (blob.name, hashlib.sha256(content[0]).hexdigest()) if content else None
-
-    pairs = await asyncio.gather(*(one(blob) for blob in plan.files))
-    known = [pair for pair in pairs if pair is not None]
-    return dict(known) if len(known) == len(plan.files) else None
+async def _no_longer_waiting(ports: Ports, folder: str) -> None:
+    """Take the note away that said what the folder waits for."""
+    waiting = await ports.ledger.seen(waiting_path(folder))
+    if waiting is not None and waiting.waiting:
+        await ports.drops.drop_answer(f"{folder}waiting.json")
+        await ports.ledger.remember(replace(waiting, waiting=False))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from shared.errors import Misuse
 from shared.ports import Blob, Ports
 from shared.refusals import refused
 from shared.spec import JsonObject, Problem, complete, read, script_pattern, scripts_wanted
@@ -45,6 +47,16 @@ class Plan:
         return (self.job.blob, *self.scripts, *([self.envelope] if self.envelope else []))
 
     @property
+    def own_files(self) -> tuple[Blob, ...]:
+        """Those whose change asks for another run: not a template, which stands for many folders."""
+        return self.files[1:] if self.script else self.files
+
+    @property
+    def explains(self) -> bool:
+        """Whether a person asked what would happen, by the metadata of the job file or a script."""
+        return any(blob.mode == "explain" for blob in (self.job.blob, *self.scripts))
+
+    @property
     def path(self) -> str:
         """What the ledger's cache knows it by."""
         return f"{self.folder}|{self.script.name if self.script else ''}"
@@ -61,6 +73,8 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan,
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document) if job.document else None
     if pattern is not None:
+        if await _has_script_above(ports, folder, job.blob.name, pattern):
+            return ()  # helpers below a folder that runs
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return ()  # helpers below a job's own folder
@@ -70,6 +84,17 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan,
     if missing:
         return f"waits for {', '.join(missing)}, which {job.blob.name} names"
     return (Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),)
+
+
+def content_of(blobs: Sequence[Blob]) -> str:
+    """A digest of what lies directly in a folder, for recognising that nothing changed there."""
+    listed = sorted(f"{blob.name}={blob.etag}" for blob in blobs)
+    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
+
+
+def waiting_path(folder: str) -> str:
+    """What the ledger's cache knows an incomplete folder by."""
+    return f"{folder}|waiting"
 
 
 def ignored(name: str) -> bool:
@@ -108,6 +133,17 @@ def _of_template(
     return tuple(Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
 
 
+async def _has_script_above(ports: Ports, folder: str, template: str, pattern: str) -> bool:
+    """Whether a folder between this one and the template's has a script of its own."""
+    above = parent(folder.rstrip("/"))
+    while len(above) > len(parent(template)):
+        blobs = await ports.drops.list(above, deep=False)
+        if any(fnmatch.fnmatchcase(PurePosixPath(blob.name).name, pattern) for blob in blobs):
+            return True
+        above = parent(above.rstrip("/"))
+    return False
+
+
 async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile | None:
     """The job.json of the folder, or of the nearest folder above it that has one."""
     found = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
@@ -119,7 +155,11 @@ async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile
         found = await _exact(ports, f"{above}{JOB_FILE}")
     if found is None:
         return None
-    content = await ports.drops.read(found.name, etag=found.etag, limit=ports.policy.max_document)
+    try:
+        content = await ports.drops.read(found.name, etag=found.etag, limit=ports.policy.max_document)
+    except Misuse as error:
+        # Its ETag stands for content that nobody reads.
+        return JobFile(found, found.etag.encode(), None, (refused("SW107", "", str(error), error.remedy),))
     if content is None:
         return None
     document, problems = read(content[0], ports.policy.limits)

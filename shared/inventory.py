@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from shared.drop import look
 from shared.errors import SlipwayError
-from shared.folder import ignored, parent
+from shared.folder import content_of, ignored, parent, waiting_path
 from shared.ports import Blob, Ports, Seen
 
 log = logging.getLogger(__name__)
+
+#: How long a drop that is only explained is looked at again, in case that its event was lost.
+_EXPLAINED = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,13 @@ async def inventory(ports: Ports) -> Counted:
         if ignored(blob.name):
             continue
         folders[parent(blob.name)].append(blob)
+    rows: dict[str, list[Seen]] = defaultdict(list)
+    for seen in remembered.values():
+        rows[seen.folder].append(seen)
     looked = accepted = waiting = 0
     for folder, files in sorted(folders.items()):
-        rows = [seen for path, seen in remembered.items() if path.partition("|")[0] == folder]
-        if not _unseen(files, rows) or max(b.modified for b in files) < oldest:
+        known = any(seen.content == content_of(files) for seen in rows[folder])
+        if known or _only_explained(ports, files) or max(b.modified for b in files) < oldest:
             continue
         looked += 1
         try:
@@ -48,30 +54,24 @@ async def inventory(ports: Ports) -> Counted:
             log.warning("folder %r is left to the next inventory: %s", folder, error)
             continue
         accepted += sum(1 for one in found.accepted if one.created)
-        if found.waits and await _say_what_it_waits_for(ports, folder, files, found.waits, rows):
+        if found.waits and await _say_what_it_waits_for(ports, folder, files, found.waits):
             waiting += 1
     return Counted(len(folders), looked, accepted, waiting)
 
 
-def _unseen(files: Iterable[Blob], rows: list[Seen]) -> bool:
-    known: set[tuple[str, str]] = {pair for row in rows for pair in _pairs(row.etags)}
-    return any((blob.name, blob.etag) not in known for blob in files)
+def _only_explained(ports: Ports, files: list[Blob]) -> bool:
+    """A folder that is not to run and has its answer. The ledger does not know it, so its age decides."""
+    newest = max(blob.modified for blob in files)
+    return any(blob.mode == "explain" for blob in files) and ports.clock() - newest > _EXPLAINED
 
 
-def _pairs(etags: Mapping[str, str]) -> Iterable[tuple[str, str]]:
-    return etags.items()
-
-
-async def _say_what_it_waits_for(
-    ports: Ports, folder: str, files: list[Blob], waits: str, rows: list[Seen]
-) -> bool:
+async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], waits: str) -> bool:
     """Leave a note for a person whose drop is incomplete, once their upload should be over."""
     age = (ports.clock() - max(b.modified for b in files)).total_seconds()
     if age < ports.policy.drop_patience:
         return False
     body = json.dumps({"state": "waiting", "folder": folder, "message": waits}, indent=2) + "\n"
     await ports.drops.put_answer(f"{folder}waiting.json", body.encode(), replace=True)
-    path = f"{folder}|"
-    if not any(row.path == path for row in rows):
-        await ports.ledger.remember(Seen(path, {}, "", 1, waiting=True))
+    # No content is remembered, so that the next inventory looks again.
+    await ports.ledger.remember(Seen(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
     return True

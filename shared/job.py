@@ -93,6 +93,8 @@ class Subscriber(_Frozen):
     url: str
     secret: str | None = None
     sealed: str | None = None
+    #: what the sealed address is bound to
+    place: str = ""
     events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 
@@ -146,6 +148,8 @@ class Job(_Frozen):
     drop: Drop | None = None
     #: folder of the answers in the container `runs`
     receipt: str = ""
+    #: the job that this one repeats, by `rerun`
+    rerun_of: str = ""
 
     state: JobState
     reason: Reason | None = None
@@ -157,7 +161,7 @@ class Job(_Frozen):
     misses: int = 0
     missed_at: datetime | None = None
     unknown_since: datetime | None = None
-    problems: tuple[dict[str, str], ...] = ()
+    problems: tuple[dict[str, Any], ...] = ()
 
     created: datetime
     started: datetime | None = None
@@ -166,6 +170,22 @@ class Job(_Frozen):
     due: datetime
     sequence: int = 1
     history: tuple[Entry, ...] = ()
+
+    @property
+    def stage(self) -> Entry:
+        """The entry that brought the present state; the notes after it move nothing."""
+        at = len(self.history) - 1
+        while at > 0 and (self.history[at - 1].state, self.history[at - 1].attempt) == (
+            self.state,
+            self.attempt,
+        ):
+            at -= 1
+        return self.history[at]
+
+    @property
+    def status_file(self) -> str:
+        """The blob with the one line that is always current; "" for a job that was not dropped."""
+        return f"{self.receipt}/STATUS" if self.drop is not None else ""
 
     def move(self, to: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
         """The next record, in another state. Raises ValueError off the arrows."""
@@ -188,6 +208,8 @@ class Job(_Frozen):
         self, to: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
     ) -> Transition:
         sequence = self.sequence + 1
+        if "message" in changes:
+            changes = {**changes, "message": plain(str(changes["message"]))}
         entry = Entry(
             sequence=sequence,
             state=to,
@@ -229,6 +251,12 @@ class Stored:
     job: Job
     etag: str
     stored: datetime | None
+
+
+def plain(text: str, limit: int = 2000) -> str:
+    """Text from elsewhere, fit for records, events and log lines: printable, whole, bounded."""
+    cut = text[:limit].encode("utf-8", "replace").decode()
+    return "".join(c if c.isprintable() else " " for c in cut)
 
 
 def job_id(key: str, generation: int) -> str:

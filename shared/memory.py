@@ -96,6 +96,8 @@ class MemoryLedger:
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Newest first."""
+        if after is not None and not rows.LISTING_KEY.fullmatch(after):
+            raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
         keys = sorted(row["RowKey"][2:] for n in range(self._shards) for row in self._range(n, "l"))
         found: list[Job] = []
         for key in keys:
@@ -171,13 +173,16 @@ class MemoryDrops:
     clock: Clock
     blobs: dict[str, tuple[bytes, Blob]] = field(default_factory=dict)
     answers: dict[str, bytes] = field(default_factory=dict)
+    #: the number of the line that each STATUS holds, and every line that was written
+    lines: dict[str, int] = field(default_factory=dict)
+    written: list[tuple[str, bytes]] = field(default_factory=list)
     container: str = "scripts"
     count: int = 0
 
-    def upload(self, name: str, body: bytes) -> Blob:
+    def upload(self, name: str, body: bytes, mode: str = "") -> Blob:
         """What a person does."""
         self.count += 1
-        blob = Blob(name, f"0x{self.count}", self.clock().replace(microsecond=0), len(body))
+        blob = Blob(name, f"0x{self.count}", self.clock().replace(microsecond=0), len(body), mode)
         self.blobs[name] = (body, blob)
         return blob
 
@@ -214,6 +219,13 @@ class MemoryDrops:
     async def drop_answer(self, name: str) -> None:
         """Delete."""
         self.answers.pop(name, None)
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> None:
+        """Write what is newer."""
+        if sequence > self.lines.get(name, 0):
+            self.lines[name] = sequence
+            self.answers[name] = line
+            self.written.append((name, line))
 
 
 @dataclass

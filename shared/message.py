@@ -10,16 +10,18 @@ import base64
 import binascii
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from shared.spec import Envelope, Limits, Problem, is_bare_job, read, read_envelope
+from shared.spec import Envelope, Limits, Problem, Source, is_bare_job, read, read_envelope
 
 #: CloudEvents type of a job message.
 SUBMIT = "io.slipway.job.submit.v1"
 #: CloudEvents type of our own delayed look at a folder.
 LOOK = "io.slipway.drop.look.v1"
+#: What the places of problems call what was sent.
+MESSAGE = "message"
 _BLOB_CREATED = "Microsoft.Storage.BlobCreated"
 
 
@@ -57,6 +59,9 @@ class Request:
     problems: tuple[Problem, ...] = ()
     #: where the document stands in what was sent: "/spec" in an envelope
     at: str = ""
+    #: the text that the document was read from, and that of its envelope where it is another one
+    source: Source | None = field(default=None, repr=False, compare=False)
+    around: Source | None = field(default=None, repr=False, compare=False)
 
 
 Message = Arrival | Look | Foreign | Request
@@ -70,7 +75,7 @@ def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
         return _batch(data, limits) or (_unreadable(data, problems),)
     if document is None:
         return (_unreadable(data, problems),)
-    return (_one(document, data),)
+    return (_one(document, Source(data, MESSAGE)),)
 
 
 def read_request(data: bytes, limits: Limits) -> Request:
@@ -78,7 +83,7 @@ def read_request(data: bytes, limits: Limits) -> Request:
     document, problems = read(data, limits)
     if document is None:
         return _unreadable(data, problems)
-    return _request(document, digest(document))
+    return _request(document, digest(document), Source(data, MESSAGE))
 
 
 def unwrap(body: bytes) -> bytes:
@@ -112,7 +117,8 @@ def look_message(folder: str, newest: datetime) -> str:
 
 
 def _unreadable(data: bytes, problems: tuple[Problem, ...]) -> Request:
-    return Request(Envelope(), None, hashlib.sha256(data).hexdigest(), problems=problems)
+    source = Source(data, MESSAGE)
+    return Request(Envelope(), None, hashlib.sha256(data).hexdigest(), problems=problems, source=source)
 
 
 def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -121,13 +127,14 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
     events = document["events"] if document else []
     if not events or not all(isinstance(event, dict) for event in events):
         return ()
-    return tuple(_one(event, b"") for event in events)
+    source = Source(data, MESSAGE)
+    return tuple(_one(event, source.at(f"/{index}")) for index, event in enumerate(events))
 
 
-def _one(document: dict[str, Any], data: bytes) -> Message:
+def _one(document: dict[str, Any], sent: Source) -> Message:
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
-        return _request(document, digest(document))
+        return _request(document, digest(document), sent)
     payload = document.get("data")
     payload = payload if isinstance(payload, dict) else {}
     if type_ == _BLOB_CREATED:
@@ -135,8 +142,11 @@ def _one(document: dict[str, Any], data: bytes) -> Message:
     if type_ == LOOK:
         return _look(payload) or Foreign(type_)
     if type_ == SUBMIT and "specversion" in document:
-        key = f"{document.get('source', '')}|{document.get('id', '')}"
-        return replace(_request(payload, digest(payload)), key=key)
+        request = _request(payload, digest(payload), sent.at("/data"))
+        source, identity = document.get("source"), document.get("id")
+        if request.key is None and source and identity:
+            request = replace(request, key=f"{source}|{identity}")
+        return request
     return Foreign(type_[:100])
 
 
@@ -149,16 +159,17 @@ def _arrival(subject: str) -> Arrival | None:
 
 def _look(data: dict[str, Any]) -> Look | None:
     try:
-        return Look(str(data["folder"]), datetime.fromisoformat(str(data["newest"])))
+        newest = datetime.fromisoformat(str(data["newest"]))
+        return Look(str(data["folder"]), newest) if newest.tzinfo else None
     except (KeyError, ValueError):
         return None
 
 
-def _request(document: dict[str, Any], payload: str) -> Request:
+def _request(document: dict[str, Any], payload: str, source: Source) -> Request:
     if is_bare_job(document):
-        return Request(Envelope(), document, payload)
+        return Request(Envelope(), document, payload, source=source)
     envelope, problems = read_envelope(document)
     if envelope is None:
-        return Request(Envelope(), None, payload, problems=problems)
+        return Request(Envelope(), None, payload, problems=problems, source=source)
     key = envelope.idempotency_key
-    return Request(envelope, envelope.spec, payload, key=key, problems=problems, at="/spec")
+    return Request(envelope, envelope.spec, payload, key=key, problems=problems, at="/spec", source=source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from shared.prices import Price
 from shared.spec import Defaults, JsonObject, Limits
 from shared.webhook_url import UrlPolicy
 
@@ -23,12 +24,16 @@ class Policy:
     deliver_grace: float = 30.0
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
-    door_deliver_deadline: float = 3.0
+    sweep_deadline: float = 120.0
+    ask_deadline: float = 60.0
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
     max_document: int = 1 << 20
     max_script: int = 16 << 20
     notices: bool = False
+    #: an operator's own prices, and the region of the clusters; "" while it is unknown
+    prices: tuple[Price, ...] = ()
+    region: str = ""
     default_notify: tuple[JsonObject, ...] = ()
     urls: UrlPolicy = field(default_factory=UrlPolicy)
     limits: Limits = field(default_factory=Limits)

@@ -1,4 +1,4 @@
-"""All ports on one page: what the use cases ask of storage, webhooks and engines. Pure declarations.
+"""The ports: what the use cases ask of storage and webhooks; that to a scheduler is in `engine`. Pure.
 
 Every verb may be repeated safely. Adapters return or raise; they never call back.
 """
@@ -10,10 +10,57 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from shared.engine import (
+    Cluster,
+    ClusterView,
+    Engine,
+    LogChunk,
+    Observation,
+    Order,
+    OutputFile,
+    Submission,
+    Variable,
+)
 from shared.events import Notice
-from shared.job import Job, JobState, Reason, Stored, Target, Transition
+from shared.job import Job, JobState, Stored, Target, Transition
 from shared.policy import Policy
-from shared.spec import JobSpec, JsonObject, Problem
+from shared.spec import JsonObject
+
+__all__ = [
+    "Active",
+    "Blob",
+    "Change",
+    "Cluster",
+    "ClusterView",
+    "Drops",
+    "Engine",
+    "Engines",
+    "Ledger",
+    "LogChunk",
+    "Observation",
+    "Order",
+    "Outcome",
+    "OutputFile",
+    "Page",
+    "Ports",
+    "Posted",
+    "Queues",
+    "Seal",
+    "Seen",
+    "Shown",
+    "Submission",
+    "Variable",
+    "Webhooks",
+]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The line that a drop's STATUS has to hold: since when, and its number, which only grows."""
+
+    name: str
+    sequence: int
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -26,6 +73,8 @@ class Active:
     target: Target | None
     cancel: bool = False
     misses: int = 0
+    #: None for a job that was not dropped
+    shown: Shown | None = None
 
 
 @dataclass(frozen=True)
@@ -42,10 +91,14 @@ class Seen:
     """What the ledger remembers of one dropped path: a cache that spares reading every blob."""
 
     path: str
+    #: of the files that make the run
     etags: Mapping[str, str]
     job_id: str
     generation: int
     waiting: bool = False
+    folder: str = ""
+    #: digest of everything that lay directly in the folder
+    content: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +167,8 @@ class Blob:
     etag: str
     modified: datetime
     size: int
+    #: the metadata `mode`: "explain" for a file that is not to run
+    mode: str = ""
 
 
 class Drops(Protocol):
@@ -133,6 +188,12 @@ class Drops(Protocol):
 
     async def drop_answer(self, name: str) -> None:
         """Delete an answer if it is there."""
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> None:
+        """Write a line into `runs` unless one with the same or a greater number stands there.
+
+        Costs nothing when this process has written or seen such a line. `fresh`: most likely none is there.
+        """
 
 
 class Queues(Protocol):
@@ -179,99 +240,6 @@ class Webhooks(Protocol):
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
     ) -> Posted:
         """One attempt, bounded in time, behind both gates."""
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A configured target on an engine. `id` is the engine's own id; `mounts` None while unknown."""
-
-    name: str
-    engine: str
-    id: str
-    mounts: frozenset[str] | None = None
-
-
-@dataclass(frozen=True)
-class Order:
-    """One attempt, ready to be submitted: the document has its credentials and its environment."""
-
-    target: Target
-    document: JsonObject
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What an engine says of one attempt, in our words."""
-
-    state: JobState
-    reason: Reason | None = None
-    message: str = ""
-    exit_code: int | None = None
-    started: datetime | None = None
-    ended: datetime | None = None
-
-
-@dataclass(frozen=True)
-class OutputFile:
-    """A file that a job wrote. `size` in bytes, None for a directory."""
-
-    name: str
-    size: int | None
-    modified: datetime | None
-
-
-@dataclass(frozen=True)
-class LogChunk:
-    """Bytes of a log from an offset; `next` is where to go on."""
-
-    data: bytes
-    next: int
-
-
-@dataclass(frozen=True)
-class ClusterView:
-    """A cluster as it is now; `counts` are nodes by state."""
-
-    name: str
-    engine: str
-    state: str
-    nodes: int
-    counts: Mapping[str, int]
-    minimum: int | None
-    maximum: int | None
-    size: str
-    errors: tuple[str, ...] = ()
-
-
-class Engine(Protocol):
-    """A scheduler. Each verb returns at once, may be repeated safely and calls nobody back."""
-
-    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Pure: each field that this engine cannot honour, so that a gap is refused at acceptance."""
-
-    async def submit(self, order: Order) -> None:
-        """Give the attempt to the scheduler. A name that is taken with the same token is success."""
-
-    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """In bulk, by engine-side name. A name that is missing was not found."""
-
-    async def see(self, target: Target) -> Observation:
-        """One attempt, asked directly. Raises NotFound."""
-
-    async def cancel(self, target: Target) -> None:
-        """Ask for the end. A job that ended or is unknown is success."""
-
-    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The files of an output directory (`stdouterr` or an output id)."""
-
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
-        """Part of a file of `stdouterr`. Raises NotFound while there is no such file."""
-
-    async def nodes(self, cluster: str) -> ClusterView:
-        """The cluster as it is now."""
-
-    async def close(self) -> None:
-        """Close connections."""
 
 
 class Engines(Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from shared.errors import Misconfigured
 from shared.job import Subscriber
@@ -15,16 +16,22 @@ from shared.ports import Cluster, Ports
 from shared.refusals import refused
 from shared.spec import (
     Envelope,
+    Facts,
     JobSpec,
     JsonObject,
     Problem,
+    Source,
     Subscription,
     complete,
     has_errors,
+    is_bare_job,
+    read,
+    read_envelope,
     redact,
     replace_secrets,
     secret_pointers,
     validate,
+    with_lint,
 )
 from shared.webhook_url import refusal, shown
 
@@ -56,15 +63,51 @@ def prepare(
     at: str = "",
     script: str | None = None,
     folder: str | None = None,
+    source: Source | None = None,
+    around: Source | None = None,
 ) -> Prepared:
     """Complete, validate and check one request. Never raises on bad input.
 
-    `at` is where the document stands in what was sent ("/spec" in an envelope).
+    `at` is where the document stands in what was sent ("/spec" in an envelope). `source` is the text that the
+    document was read from, `around` that of the envelope if it is another one: problems get their places.
     """
     subscribers, notify_problems = _subscribers(ports, envelope, key)
-    found = [*problems, *notify_problems]
+    if around is not None:
+        notify_problems = list(around.locate(notify_problems))
     if document is None:
-        return Prepared(None, None, subscribers, tuple(found))
+        behind = source.behind(problems) if source else None
+        found = (*problems, *notify_problems, *(_behind(ports, behind, folder) if behind else ()))
+        return Prepared(None, None, subscribers, source.locate(found) if source else found)
+    prepared = _checked(ports, document, envelope, key=key, script=script, folder=folder)
+    found = (*problems, *notify_problems, *(problem.under(at) for problem in prepared.problems))
+    return replace(prepared, subscribers=subscribers, problems=source.locate(found) if source else found)
+
+
+def _behind(ports: Ports, data: bytes, folder: str | None) -> tuple[Problem, ...]:
+    """What else is wrong with a document that is not quite JSON, to say all of it at once."""
+    document, problems = read(data, ports.policy.limits)
+    if document is None:
+        return problems
+    envelope, at = Envelope(), ""
+    if not is_bare_job(document):
+        known, problems = read_envelope(document)
+        envelope, at = known or Envelope(), "/spec"
+        document = document.get("spec")
+    if not isinstance(document, dict):
+        return problems
+    checked = _checked(ports, document, envelope, key="", script=None, folder=folder)
+    return (*problems, *(problem.under(at) for problem in checked.problems))
+
+
+def _checked(
+    ports: Ports,
+    document: JsonObject,
+    envelope: Envelope,
+    *,
+    key: str,
+    script: str | None,
+    folder: str | None,
+) -> Prepared:
     defaults = ports.policy.completion
     if folder is None:
         defaults = replace(defaults, drop_container=None)
@@ -80,8 +123,8 @@ def prepare(
     if spec is not None and cluster is not None:
         spec_problems = (*spec_problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
-    found += [problem.under(at) for problem in (*spec_problems, *seal_problems)]
-    return Prepared(sealed, cluster, subscribers, tuple(found), notes)
+    spec_problems = with_lint(spec_problems, completed, _facts(cluster))
+    return Prepared(sealed, cluster, (), (*spec_problems, *seal_problems), notes)
 
 
 def slug(text: str, fallback: str) -> str:
@@ -98,6 +141,13 @@ def _cluster_of(ports: Ports, document: JsonObject) -> Cluster | None:
         return None
     known = ports.engines.clusters.values()
     return next((cluster for cluster in known if cluster.id.lower() == identity.lower()), None)
+
+
+def _facts(cluster: Cluster | None) -> Facts:
+    if cluster is None:
+        return Facts()
+    mounts = frozenset(cluster.mounts) if cluster.mounts is not None else None
+    return Facts(cluster=cluster.name, cluster_mounts=mounts)
 
 
 def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:
@@ -129,13 +179,14 @@ def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subs
             problems.append(problem)
             continue
         sealed = None
-        if shown(subscription.url) != subscription.url:
+        if urlsplit(subscription.url).query:
             sealed = ports.seal.seal(subscription.url, f"{key}{at}")
         subscribers.append(
             Subscriber(
                 url=shown(subscription.url),
                 secret=subscription.secret or "default",
                 sealed=sealed,
+                place=at if sealed else "",
                 events=tuple(subscription.events),
             )
         )
@@ -150,7 +201,7 @@ def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | Non
     if name not in ports.secrets:
         known = ", ".join(sorted(ports.secrets)) or "none is configured"
         return refused("SW104", f"{at}/secret", f"there is no webhook secret named {name!r} (known: {known})")
-    if shown(subscription.url) != subscription.url and not ports.seal.available:
+    if urlsplit(subscription.url).query and not ports.seal.available:
         return refused(
             "SW102", f"{at}/url", "an address with a query may hold a secret, and no key can seal it"
         )

@@ -1,30 +1,122 @@
-"""The receipt: the answer left for a drop, a projection of its record. Pure."""
+"""The receipt: the answer left for a drop, a projection of its record. Pure; holds no secret."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from shared.job import Job
+from shared import __version__
+from shared.job import Job, JobState
+from shared.message import MESSAGE, digest
+from shared.report import text
 from shared.spec import redact
 from shared.view import whole
 
+#: The format of job.json, and of the accepted document in a receipt.
+FORMAT = "2018-05-01"
+_LINE = 300
 
-def receipt(job: Job, document: Mapping[str, Any] | None) -> bytes:
-    """`receipt.json`: what was accepted, what became of it, and the way there. Holds no secret."""
+
+@dataclass(frozen=True)
+class LastLines:
+    """The end of a file that a failed job wrote, without its secrets."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+def receipt(
+    job: Job, document: Mapping[str, Any] | None, *, engine: str = "", last: LastLines | None = None
+) -> bytes:
+    """`receipt.json`: what was accepted, what became of it, and the way there. `engine`: what it speaks."""
     body = whole(job)
+    body["versions"] = {"slipway": __version__, "format": FORMAT} | ({"engine": engine} if engine else {})
+    if job.state is not JobState.REJECTED:
+        body["attempts"] = attempts(job)
+    body |= _seconds(job)
+    if last is not None:
+        body["lastLines"] = {"file": last.file, "lines": list(last.lines)}
     if document:
-        body["accepted"] = redact(dict(document))
+        accepted = redact(dict(document))
+        body |= _counts(job, accepted)
+        if job.target is not None:
+            body["outputs"] = outputs(job, accepted)
+        body["spec"] = {"sha256": digest(accepted)}
+        body["accepted"] = accepted
     return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def diagnostics(job: Job) -> bytes:
     """`diagnostics.txt`: every problem with its place and its remedy, for people."""
-    lines = [f"{job.message}.", ""]
-    for problem in job.problems:
-        where = problem["pointer"] or "the document"
-        lines += [f"{problem['severity']} {problem['code']} {where}: {problem['message']}"]
-        if problem.get("remedy"):
-            lines += [f"    {problem['remedy']}"]
-    return ("\n".join(lines) + "\n").encode()
+    file = job.drop.job_file if job.drop else MESSAGE
+    return f"{job.message}.\n\n{text(job.problems, file)}".encode()
+
+
+def diagnostics_json(job: Job) -> bytes:
+    """`diagnostics.json`: the same problems, as `POST /api/validate` answers them."""
+    body = {"valid": False, "job": job.id, "problems": list(job.problems), "notes": []}
+    return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def status(job: Job) -> bytes:
+    """The line of STATUS: state, since when, which job; for an end also how."""
+    parts = [f"exit code {job.exit_code}"] if job.exit_code is not None else []
+    parts += [job.reason.value] if job.reason else []
+    parts += [str(redact(job.message))] if job.message else []
+    moment = job.ended if job.state.terminal and job.ended else job.stage.at
+    return status_line(job.id, job.state, moment, "; ".join(parts) if job.state.terminal else "")
+
+
+def status_line(job_id: str, state: JobState, since: datetime, how: str = "") -> bytes:
+    """One line in UTF-8. `submitting` is `accepted` to people: no node has it yet."""
+    word = "accepted" if state is JobState.SUBMITTING else state.value
+    text = f"{word} {since.isoformat(timespec='seconds').replace('+00:00', 'Z')} {job_id}"
+    text += f": {how}" if how else ""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return plain[:_LINE].rstrip().encode() + b"\n"
+
+
+def attempts(job: Job) -> list[dict[str, Any]]:
+    """What happened to each attempt: when it was submitted, queued, started and ended."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry in job.history:
+        one = found.setdefault(entry.attempt, {"attempt": entry.attempt})
+        one["state"] = entry.state.value
+        name = "endedAt" if entry.state.terminal else f"{entry.state.value}At"
+        one.setdefault(name, entry.at.isoformat().replace("+00:00", "Z"))
+        if entry.reason is not None:
+            one["reason"] = entry.reason.value
+    return [one for _, one in sorted(found.items())]
+
+
+def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each output directory: its id, where the job wrote it, where the API shows it; no signed address."""
+    properties = document.get("properties") or {}
+    prefix = properties.get("stdOutErrPathPrefix", "")
+    found = [{"id": "stdouterr", "path": prefix, "log": f"/api/jobs/{job.id}/log"}]
+    for directory in properties.get("outputDirectories") or ():
+        path = "/…/".join(part for part in (directory.get("pathPrefix"), directory.get("pathSuffix")) if part)
+        found.append({"id": directory["id"], "path": path})
+    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in found]
+
+
+def _seconds(job: Job) -> dict[str, float]:
+    found = {}
+    if job.started:
+        found["waitedSeconds"] = round(max(0.0, (job.started - job.created).total_seconds()), 1)
+        if job.ended:
+            found["ranSeconds"] = round(max(0.0, (job.ended - job.started).total_seconds()), 1)
+    return found
+
+
+def _counts(job: Job, document: Mapping[str, Any]) -> dict[str, Any]:
+    nodes = (document.get("properties") or {}).get("nodeCount")
+    if not isinstance(nodes, int) or job.state is JobState.REJECTED:
+        return {}
+    if job.started is None or job.ended is None:
+        return {"nodes": nodes}
+    hours = max(0.0, (job.ended - job.started).total_seconds()) / 3600
+    return {"nodes": nodes, "nodeHours": round(nodes * hours, 4)}

@@ -44,6 +44,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_WEBHOOK_PORTS": ("443", "ports that webhook addresses may name"),
     "SLIPWAY_OWN_HOSTS": ("", "our own host names, refused as webhook addresses"),
     "SLIPWAY_NOTICES": ("false", "also send every event to the queue job-notices"),
+    "SLIPWAY_REGION": ("", "region of the clusters, for prices; empty: those of every region"),
+    "SLIPWAY_PRICES": ("[]", "JSON list of prices of nodes, which win over those that ship (see explain)"),
     "SLIPWAY_SETTLE_SECONDS": ("3", "how long a dropped folder must be quiet"),
     "SLIPWAY_DROP_PATIENCE_SECONDS": ("60", "when an incomplete drop gets a note"),
     "SLIPWAY_INVENTORY_DAYS": ("7", "how old a dropped file may be for the inventory"),
@@ -53,7 +55,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_LOST_SECONDS": ("300", "how long the engine must not know a job before it is lost"),
     "SLIPWAY_DELIVER_BATCH": ("50", "events delivered at once"),
     "SLIPWAY_DELIVER_SECONDS": ("20", "how long one sweep delivers"),
-    "SLIPWAY_DOOR_DELIVER_SECONDS": ("3", "how long a door delivers before it answers"),
+    "SLIPWAY_SWEEP_SECONDS": ("120", "how long one sweep submits and cancels; the next goes on"),
+    "SLIPWAY_ASK_SECONDS": ("60", "deadline of asking a cluster for its jobs"),
     "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
     "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
     "SLIPWAY_MAX_SCRIPT_BYTES": ("16777216", "size of a dropped script"),
@@ -91,6 +94,26 @@ class Settings:
     def whole(self, name: str) -> int:
         """A whole number."""
         return int(self.number(name))
+
+    def count(self, name: str) -> int:
+        """A whole number of at least one."""
+        if (found := self.whole(name)) < 1:
+            raise Misconfigured(f"{name} must be at least 1")
+        return found
+
+    def ports(self, name: str) -> frozenset[int]:
+        """Port numbers separated by commas."""
+        words = self.names(name)
+        if not all(word.isascii() and word.isdigit() and 0 < int(word) < 65536 for word in words):
+            raise Misconfigured(f"{name} must be port numbers separated by commas")
+        return frozenset(int(word) for word in words)
+
+    def objects(self, name: str) -> tuple[dict[str, Any], ...]:
+        """A JSON list of objects."""
+        found = self.document(name)
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise Misconfigured(f"{name} must be a JSON list of objects")
+        return tuple(found)
 
     def seconds(self, name: str) -> float:
         """A duration in seconds."""

@@ -10,14 +10,15 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
-from shared.advance import move, note
+from shared.answers import put_status, put_statuses
 from shared.deliver import deliver_due, deliver_now
 from shared.dispatch import dispatch
-from shared.errors import EngineError, NotFound
-from shared.job import Job, JobState, Reason, Stored
+from shared.errors import EngineError
+from shared.job import JobState
+from shared.observe import decide
 from shared.policy import Policy
 from shared.ports import Active, Change, Observation, Ports
 
@@ -41,20 +42,38 @@ class Swept:
 
 
 async def sweep(ports: Ports) -> Swept:
-    """One pass over everything that has not ended. Raises Unavailable when storage does not answer."""
+    """One pass over everything that has not ended. No part of it keeps the next from running.
+
+    Raises Unavailable when storage does not answer at all.
+    """
     shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
     rows = [row for shard in shards for row in shard]
+    due = asyncio.create_task(_part("deliveries", deliver_due(ports)))
     seen, unreachable = await _ask_engines(ports, rows)
     now = ports.clock()
     overdue = [
         row.job_id for row in rows if row.state in (JobState.ACCEPTED, JobState.SUBMITTING) and row.due <= now
     ]
     to_cancel = [row for row in rows if row.cancel and _with_engine(row)]
-    changed = await _commit(ports, [row for row in rows if _news(row, seen, ports.policy, now)], seen)
-    dispatched = await _each(overdue, lambda job: dispatch(ports, job))
-    cancelled = await _each(to_cancel, lambda row: _cancel(ports, row))
-    delivered = await deliver_due(ports)
+    news = [row for row in rows if _news(row, seen, ports.policy, now)]
+    changed = await _part("changes", _commit(ports, news, seen))
+    dispatched, cancelled = await asyncio.gather(
+        _each(ports, overdue, lambda job: dispatch(ports, job)),
+        _each(ports, to_cancel, lambda row: _cancel(ports, row)),
+    )
+    delivered = await due
+    moved = {row.job_id for row in news}
+    await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     return Swept(len(rows), changed, dispatched, cancelled, delivered, tuple(unreachable))
+
+
+async def _part(name: str, act: Awaitable[int]) -> int:
+    try:
+        return await act
+    except Exception:
+        # The parts do not need each other; what failed here is tried again by the next sweep.
+        log.exception("sweep: %s are left to the next one", name)
+        return 0
 
 
 Seen = Mapping[str, Observation | None]
@@ -74,10 +93,11 @@ async def _ask_engines(
     async def ask(engine: str, cluster: str, group: list[Active]) -> None:
         targets = [row.target for row in group if row.target is not None]
         try:
-            known = await ports.engines.of(engine).status(cluster, targets)
-        except EngineError as error:
+            async with asyncio.timeout(ports.policy.ask_deadline):
+                known = await ports.engines.of(engine).status(cluster, targets)
+        except (EngineError, TimeoutError) as error:
             # Unknown is a state of knowledge: the records keep their states.
-            log.warning("cluster %s cannot be asked: %s", cluster, error, extra={"cluster": cluster})
+            log.warning("cluster %s cannot be asked: %r", cluster, error, extra={"cluster": cluster})
             unreachable.append(cluster)
             return
         seen.update({row.job_id: known.get(row.target.name) for row in group if row.target})
@@ -111,78 +131,26 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
         if change is not None:
             changes.append(change)
 
-    await _each(rows, decide_one)
+    await _each(ports, rows, decide_one)
     results = await ports.ledger.commit(changes) if changes else []
     applied = [change for change, result in zip(changes, results, strict=True) if result is not None]
     for change in applied:
         job = change.transition.after
         log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
+    await _each(ports, [change.transition.after for change in applied], lambda job: put_status(ports, job))
     notices = [change.notice for change in applied if change.notice is not None]
     await deliver_now(ports, *notices)
     return len(applied)
 
 
-async def decide(ports: Ports, stored: Stored, observation: Observation | None) -> Change | None:
-    """The change that an observation means for a record; None for none."""
-    job = stored.job
-    if job.state not in (JobState.QUEUED, JobState.RUNNING):
-        return None  # it moved on since the index row was read
-    if observation is None:
-        return await _missing(ports, stored)
-    if observation.state is job.state:
-        return note(ports, stored, misses=0, missed_at=None) if job.misses else None
-    return move(
-        ports,
-        stored,
-        observation.state,
-        reason=observation.reason,
-        message=observation.message,
-        exit_code=observation.exit_code,
-        misses=0,
-        missed_at=None,
-        **_times(job, observation),
-    )
-
-
-def _times(job: Job, observation: Observation) -> dict[str, datetime]:
-    times = {}
-    if observation.started and job.started is None:
-        times["started"] = observation.started
-    if observation.ended and observation.state.terminal:
-        times["ended"] = observation.ended
-    return times
-
-
-async def _missing(ports: Ports, stored: Stored) -> Change | None:
-    """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
-    job, policy, now = stored.job, ports.policy, ports.clock()
-    assert job.target is not None
-    try:
-        observation = await ports.engines.of(job.target.engine).see(job.target)
-    except NotFound:
-        pass
-    except EngineError:
-        return None
-    else:
-        return await decide(ports, stored, observation)
-    first = job.missed_at or now
-    misses = job.misses + 1
-    if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
-        text = (
-            f"the engine has not known {job.target.name} since {first.isoformat()}; how it ended is unknown"
-        )
-        return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
-    wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
-    return note(ports, stored, misses=misses, missed_at=first, due=now + wait)
-
-
 async def _cancel(ports: Ports, row: Active) -> None:
     assert row.target is not None
-    await ports.engines.of(row.target.engine).cancel(row.target)
+    async with asyncio.timeout(ports.policy.dispatch_deadline):
+        await ports.engines.of(row.target.engine).cancel(row.target)
 
 
-async def _each(items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> int:
-    """Act on all items, some at once; an engine's error with one never stops the others."""
+async def _each(ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> int:
+    """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
     gate = asyncio.Semaphore(_PARALLEL)
     done = 0
 
@@ -192,8 +160,14 @@ async def _each(items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> in
             try:
                 await act(item)
                 done += 1
-            except EngineError as error:
-                log.warning("left to the next sweep: %s", error)
+            except (EngineError, TimeoutError) as error:
+                log.warning("left to the next sweep: %r", error)
+            except Exception:
+                log.exception("left to the next sweep")
 
-    await asyncio.gather(*(one(item) for item in items))
+    try:
+        async with asyncio.timeout(ports.policy.sweep_deadline):
+            await asyncio.gather(*(one(item) for item in items))
+    except TimeoutError:
+        log.warning("the sweep's time is over; the rest is left to the next one")
     return done

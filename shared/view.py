@@ -42,6 +42,7 @@ def whole(job: Job) -> dict[str, Any]:
         **_without_nothing(
             {
                 "generation": job.generation,
+                "rerunOf": job.rerun_of,
                 "engine": job.target.model_dump(exclude={"token"}) if job.target else None,
                 "drop": _drop(job),
                 "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],

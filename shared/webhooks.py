@@ -65,7 +65,8 @@ class WebhookSender:
         started = time.perf_counter()
         status, retry_after = None, None
         try:
-            async with asyncio.timeout(self._total_seconds), self._slots.take(webhook_url.authority(url)):
+            # Waiting for a slot is no attempt, and takes nothing of its time.
+            async with self._slots.take(webhook_url.authority(url)), asyncio.timeout(self._total_seconds):
                 response = await self._answer(url, body, headers)
             status = response.status
             outcome, detail = _meaning(status)

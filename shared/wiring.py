@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import uuid
@@ -12,6 +13,7 @@ from typing import Any
 from shared.errors import Misconfigured
 from shared.policy import Policy
 from shared.ports import Cluster, Engine, Ports
+from shared.prices import Price, prices_from
 from shared.settings import Settings
 from shared.spec import Defaults, Limits
 from shared.webhook_url import UrlPolicy
@@ -23,6 +25,7 @@ def ports() -> Ports:
     """The ports of this process, built from the environment at the first call."""
     global _built  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _built is None:
+        logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines tell every request at INFO
         _built = build(Settings(dict(os.environ)))
     return _built
 
@@ -39,14 +42,19 @@ def build(settings: Settings) -> Ports:
     string, blob, queue, table = settings.connection()
     account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
     engines = ConfiguredEngines(settings)
-    policy = policy_of(settings, engines.clusters)
+    policy = _checked(policy_of(settings, engines.clusters))
     name, key = settings.account()
+    answers = settings.text("SLIPWAY_ANSWERS_CONTAINER")
+    if answers == policy.drop_container:
+        raise Misconfigured(
+            f"SLIPWAY_ANSWERS_CONTAINER must not be {answers}: answers could start jobs there"
+        )
     return Ports(
-        ledger=TableLedger(account, settings.text("SLIPWAY_LEDGER_TABLE"), settings.whole("SLIPWAY_SHARDS")),
+        ledger=TableLedger(account, settings.text("SLIPWAY_LEDGER_TABLE"), settings.count("SLIPWAY_SHARDS")),
         drops=BlobDrops(
             account,
             policy.drop_container,
-            settings.text("SLIPWAY_ANSWERS_CONTAINER"),
+            answers,
             settings.names("SLIPWAY_SPEC_CONTAINERS"),
         ),
         queues=StorageQueues(account),
@@ -60,6 +68,22 @@ def build(settings: Settings) -> Ports:
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
     )
+
+
+def _checked(policy: Policy) -> Policy:
+    """The policy, if every setting in it can be used: a wrong one is told now, not at some event."""
+    from shared.cloudevents import cloud_event
+    from shared.spec import read_envelope
+
+    try:
+        cloud_event(id="x", source=policy.source, type="x", subject="x", time=datetime.now(UTC), data={})
+    except ValueError:
+        raise Misconfigured("SLIPWAY_SOURCE must be a URI, e.g. urn:slipway:production") from None
+    _, problems = read_envelope({"notify": list(policy.default_notify)}, drop=True)
+    if problems:
+        first = problems[0]
+        raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {first.pointer}: {first.message}")
+    return policy
 
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
@@ -76,16 +100,19 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         lost_after_misses=settings.whole("SLIPWAY_LOST_MISSES"),
         lost_after=settings.seconds("SLIPWAY_LOST_SECONDS"),
         deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
-        deliver_batch=settings.whole("SLIPWAY_DELIVER_BATCH"),
+        deliver_batch=settings.count("SLIPWAY_DELIVER_BATCH"),
         deliver_deadline=settings.seconds("SLIPWAY_DELIVER_SECONDS"),
-        door_deliver_deadline=settings.seconds("SLIPWAY_DOOR_DELIVER_SECONDS"),
+        sweep_deadline=settings.seconds("SLIPWAY_SWEEP_SECONDS"),
+        ask_deadline=settings.seconds("SLIPWAY_ASK_SECONDS"),
         inventory_window=settings.window(),
         drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
         max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),
         notices=settings.flag("SLIPWAY_NOTICES"),
-        default_notify=tuple(settings.document("SLIPWAY_DEFAULT_NOTIFY")),
+        prices=_prices(settings),
+        region=settings.text("SLIPWAY_REGION"),
+        default_notify=settings.objects("SLIPWAY_DEFAULT_NOTIFY"),
         urls=UrlPolicy(
-            ports=frozenset(int(port) for port in settings.names("SLIPWAY_WEBHOOK_PORTS")),
+            ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
             allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
             own_hosts=frozenset(settings.names("SLIPWAY_OWN_HOSTS")),
         ),
@@ -136,6 +163,13 @@ class ConfiguredEngines:
 
             self._engines[engine] = BatchAIEngine(self._workspace)
         return self._engines[engine]
+
+
+def _prices(settings: Settings) -> tuple[Price, ...]:
+    try:
+        return prices_from(settings.document("SLIPWAY_PRICES"))
+    except ValueError as error:
+        raise Misconfigured(f"SLIPWAY_PRICES: {error}") from None
 
 
 def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -58,6 +58,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         subscription=options.subscription,
         location=options.location,
         containers=options.containers,
+        gpus=len(list(Path("/proc/driver/nvidia/gpus").glob("*"))),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),
             idle=timedelta(seconds=options.idle_seconds),

@@ -11,6 +11,8 @@ from aiohttp import web
 
 from local.batchai import ids, operations, routes
 from local.batchai.conductor import Conductor
+from local.batchai.control import PREFIX as CONTROL
+from local.batchai.control import Control
 from local.batchai.errors import ArmError, invalid
 from local.batchai.files import FileService
 from local.batchai.outputs import PREFIX, Downloads
@@ -49,6 +51,9 @@ def application(
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     app.router.add_get(PREFIX + "{path:.+}", download)
+    control = Control(store, conductor)
+    app.router.add_get(f"{CONTROL}/nodes", control.nodes)
+    app.router.add_post(f"{CONTROL}/nodes/{{node}}/preempt", control.preempt)
     files = FileService(settings, clock)
     app.router.add_route("*", f"/{settings.account.name}/{{path:.*}}", files.serve)
     app.router.add_route("*", "/{path:.*}", arm)
@@ -66,7 +71,7 @@ async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamRespo
     _check_version(request)
     ids.check(names)
     only = emulator.settings.subscription
-    if only is not None and names["subscription"].lower() != only.lower():
+    if only is not None and names.get("subscription", only).lower() != only.lower():
         message = f"The subscription '{names['subscription']}' could not be found."
         raise ArmError(404, "SubscriptionNotFound", message, "subscription")
     answer = await handlers[request.method](Call(emulator, request, names))

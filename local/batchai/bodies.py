@@ -109,6 +109,7 @@ _JOB = Object(
     f"{_STATES} experimentName toolType jobOutputDirectoryPathSegment executionState"
     " executionStateTransitionTime executionInfo",
 )
+_USER = Object({"adminUserName!": _TEXT, "adminUserSshPublicKey": _TEXT, "adminUserPassword": _TEXT})
 _SCALE = Object(
     {
         "manual": Object(
@@ -161,16 +162,32 @@ _CLUSTER = Object(
         "scaleSettings": _SCALE,
         "virtualMachineConfiguration": Object({"imageReference": Object(_IMAGE)}),
         "nodeSetup": _SETUP,
-        "userAccountSettings!": Object(
-            {"adminUserName!": _TEXT, "adminUserSshPublicKey": _TEXT, "adminUserPassword": _TEXT}
-        ),
+        "userAccountSettings!": _USER,
         "subnet": _ID,
     },
     f"{_STATES} allocationState allocationStateTransitionTime errors currentNodeCount nodeStateCounts",
+)
+
+_FILE_SERVER = Object(
+    {
+        "vmSize!": _TEXT,
+        "sshConfiguration!": Object({"publicIPsToAllow": Many(_TEXT), "userAccountSettings!": _USER}),
+        "dataDisks!": Object(
+            {
+                "diskSizeInGB!": _COUNT,
+                "diskCount!": _COUNT,
+                "storageAccountType!": Text(("Standard_LRS", "Premium_LRS")),
+                "cachingType": Text(("none", "readonly", "readwrite")),
+            }
+        ),
+        "subnet": _ID,
+    },
+    f"{_STATES} mountSettings",
 )
 
 WORKSPACE = Object({"location!": _TEXT, "tags": Words()}, f"{_PROXY} properties")
 WORKSPACE_PATCH = Object({"tags": Words()}, _PROXY)
 CLUSTER = Object({"properties!": _CLUSTER}, _PROXY)
 CLUSTER_PATCH = Object({"properties": Object({"scaleSettings": _SCALE})}, _PROXY)
+FILE_SERVER = Object({"properties!": _FILE_SERVER}, _PROXY)
 JOB = Object({"properties!": _JOB}, _PROXY)

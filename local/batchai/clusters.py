@@ -9,10 +9,11 @@ from local.batchai import ids
 from local.batchai.bodies import CLUSTER, CLUSTER_PATCH
 from local.batchai.deletion import delete
 from local.batchai.errors import all_of, not_found
-from local.batchai.existing import check_same
+from local.batchai.existing import MOST_CLUSTERS, check_quota, check_same
 from local.batchai.operations import accepted
 from local.batchai.records import Cluster
 from local.batchai.rules import cluster_problems, scale_problems
+from local.batchai.servers import check_servers
 from local.batchai.views import cluster_view
 from local.batchai.wire import Call, one
 from local.batchai.workspaces import refuse_while_deleting, workspace_of
@@ -37,6 +38,9 @@ async def put_cluster(call: Call) -> web.Response:
     if existing is not None:
         check_same(existing, document, "Only scaleSettings can be changed, by PATCH.")
         return _shown(existing)
+    mounts = document.get("nodeSetup", {}).get("mountVolumes", {})
+    check_servers(call, mounts, "/properties/nodeSetup/mountVolumes/fileServers")
+    check_quota(len(list(call.store.clusters)), MOST_CLUSTERS, "clusters in a region")
     now = call.emulator.clock()
     subscription, group, workspace, name = ids.parts(ids.cluster(call.names))
     cluster = Cluster(

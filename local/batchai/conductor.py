@@ -12,7 +12,7 @@ from typing import Any
 from local.batchai import ids, scheduler, transitions
 from local.batchai.mounts import Mounter
 from local.batchai.preparation import prepare
-from local.batchai.records import Cluster, Experiment, Job, NodeState, Outcome, Stop
+from local.batchai.records import Cluster, Experiment, FileServer, Job, Node, NodeState, Outcome, Stop
 from local.batchai.run import Run
 from local.batchai.settings import Settings
 from local.batchai.store import Store
@@ -27,7 +27,7 @@ class Conductor:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._mounter = Mounter(settings)
+        self._mounter = Mounter(settings, store.file_servers.get)
         self._runs: dict[str, Run] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[None]] = set()
@@ -70,6 +70,14 @@ class Conductor:
         self._store.save(transitions.halted(job, reason, self._clock()))
         if run := self._runs.get(ids.key(job.id)):
             run.stop(reason)
+        self.nudge()
+
+    def preempt(self, cluster: Cluster, node: Node) -> None:
+        """Take a node back, as a region does with low-priority ones; a job on it goes back to the queue."""
+        self._store.save(transitions.preempted(cluster, node.id))
+        job = self._store.jobs.get(node.job) if node.job else None
+        if job is not None:
+            self.halt(job, "requeue")
         self.nudge()
 
     async def _conduct(self) -> None:
@@ -180,9 +188,12 @@ class Conductor:
                 case Experiment():
                     alive = bool(store.jobs.under(one.id))
                 case _:
-                    alive = bool(store.experiments.under(one.id) or store.clusters.under(one.id))
+                    below = (store.experiments, store.clusters, store.file_servers)
+                    alive = any(shelf.under(one.id) for shelf in below)
             if not alive:
                 store.forget(one)
+                if isinstance(one, FileServer):
+                    shutil.rmtree(self._settings.server(one.instance), ignore_errors=True)
 
     def _free_numbers(self) -> Iterator[int]:
         used = {node.number for cluster in self._store.clusters for node in cluster.nodes}

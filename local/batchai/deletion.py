@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from local.batchai.operations import accepted
-from local.batchai.records import Cluster, Experiment, Job, Resource, Workspace
+from local.batchai.records import Experiment, Job, Resource, Workspace
 from local.batchai.store import Store
 from local.batchai.wire import Call
 
@@ -30,9 +30,10 @@ def _family(store: Store, resource: Resource) -> Iterator[Resource]:
     match resource:
         case Workspace():
             yield from store.clusters.under(resource.id)
+            yield from store.file_servers.under(resource.id)
             for experiment in store.experiments.under(resource.id):
                 yield from _family(store, experiment)
         case Experiment():
             yield from store.jobs.under(resource.id)
-        case Cluster() | Job() | Resource():
+        case _:
             return

@@ -36,7 +36,8 @@ class ArmError(Exception):
 
 def not_found(kind: str, name: str) -> ArmError:
     """A resource that is not there; code and sentence as the service had them."""
-    return ArmError(404, f"{kind.capitalize()}NotFound", f"The specified {kind} {name} is not found")
+    code = kind[0].upper() + kind[1:]
+    return ArmError(404, f"{code}NotFound", f"The specified {kind} {name} is not found")
 
 
 def invalid(message: str, target: str, code: str = "InvalidRequest") -> ArmError:

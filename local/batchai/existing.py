@@ -1,13 +1,25 @@
-"""PUT of something that is there already."""
+"""PUT of something that is there already, or of one too many."""
 
 from typing import Any
 
 from local.batchai import ids
 from local.batchai.errors import ArmError
-from local.batchai.records import Cluster, Job
+from local.batchai.records import Cluster, FileServer, Job
+
+#: The documented most of a subscription in one region.
+MOST_CLUSTERS = 200
+#: The documented most of a resource group.
+MOST_WORKSPACES = 800
 
 
-def check_same(existing: Cluster | Job, document: dict[str, Any], remedy: str) -> None:
+def check_quota(existing: int, most: int, what: str) -> None:
+    """Raise ArmError 409 when there may not be one more."""
+    if existing >= most:
+        message = f"There may be at most {most} {what}; delete some first."
+        raise ArmError(409, "QuotaExceeded", message)
+
+
+def check_same(existing: Cluster | Job | FileServer, document: dict[str, Any], remedy: str) -> None:
     """Raise ArmError 409 unless the same thing was asked for before."""
     kind, name = type(existing).__name__, ids.name(existing.id)
     if existing.deleting:

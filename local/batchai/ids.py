@@ -32,6 +32,11 @@ def cluster(names: Mapping[str, str]) -> str:
     return f"{workspace(names)}/clusters/{names['cluster']}"
 
 
+def file_server(names: Mapping[str, str]) -> str:
+    """The id of a file server."""
+    return f"{workspace(names)}/fileServers/{names['fileServer']}"
+
+
 def experiment(names: Mapping[str, str]) -> str:
     """The id of an experiment."""
     return f"{workspace(names)}/experiments/{names['experiment']}"

@@ -14,6 +14,7 @@ from local.batchai.operations import accepted
 from local.batchai.outputs import listing
 from local.batchai.records import Job
 from local.batchai.rules import WEEK, job_problems
+from local.batchai.servers import check_servers
 from local.batchai.shapes import seconds
 from local.batchai.views import job_view
 from local.batchai.wire import Call, one
@@ -45,6 +46,7 @@ async def put_job(call: Call) -> web.Response:
         raise invalid(
             f"The specified cluster {name} is not found", "/properties/cluster/id", "ClusterNotFound"
         )
+    check_servers(call, document.get("mountVolumes", {}), "/properties/mountVolumes/fileServers")
     now = call.emulator.clock()
     limit = document.get("constraints", {}).get("maxWallClockTime")
     job = Job(
@@ -92,14 +94,8 @@ async def list_output_files(call: Call) -> web.Response:
         raise invalid("The parameter outputdirectoryid is required.", "outputdirectoryid", "MissingParameter")
     inside = call.request.query.get("directory", ".")
     minutes = call.number("linkexpiryinminutes", 60, 5, 600)
-    most = call.number("maxresults", 1000, 1, 1000)
-    start = call.number("$skiptoken", 0, 0, 2**31)
     now = call.emulator.clock()
-    entries = listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now)
-    body: dict[str, Any] = {"value": entries[start : start + most]}
-    if len(entries) > start + most:
-        body["nextLink"] = call.next_link(start + most)
-    return web.json_response(body)
+    return call.part(listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now))
 
 
 def _shown(job: Job) -> web.Response:

@@ -9,9 +9,29 @@ from typing import Any
 from local.batchai import ids
 from local.batchai.records import Job, Node
 
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+#: A variable in a path of a job file.
+VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 #: Programs that every node has, behind the directories of the settings.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+#: For every mpirun of a job, with the names of Open MPI 4 (OMPI) and 5 (PRTE).
+_OPEN_MPI = {
+    # Jobs ran as root, in containers as well.
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    # The nodes are one machine: its cores say nothing about how many processes a node takes.
+    "OMPI_MCA_orte_set_default_slots": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_prte_set_default_slots": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    # Two nodes would take the same names in shared memory; a machine without a network has loopback only.
+    "OMPI_MCA_btl": "^vader,sm",
+    "OMPI_MCA_btl_tcp_if_exclude": "none",
+}
 
 
 @dataclass(frozen=True)
@@ -80,19 +100,26 @@ def node_environment(place: Place, node_path: Sequence[Path]) -> dict[str, str]:
 
 
 def job_environment(
-    job: Job, place: Place, nodes: Sequence[Node], node_path: Sequence[Path]
+    job: Job, place: Place, nodes: Sequence[Node], node_path: Sequence[Path], gpus: Sequence[int] = ()
 ) -> dict[str, str]:
-    """What every process of a job gets on the node of that place; the names are those of Batch AI."""
-    env = node_environment(place, node_path) | {
+    """What every process of a job gets on the node of that place; the names are those of Batch AI.
+
+    `gpus` are the numbers of this machine's GPUs that the node has.
+    """
+    base = node_environment(place, node_path) | _OPEN_MPI
+    env = base | {
+        "PATH": f"{place.job / 'config'}:{base['PATH']}",  # the `ssh` of the job's nodes is there
         "AZ_BATCHAI_JOB_MOUNT_ROOT": str(place.job_mounts),
         "AZ_BATCHAI_JOB_TEMP": str(place.job),
         "AZ_BATCHAI_JOB_TEMP_DIR": str(place.jobs),
         "AZ_BATCHAI_SHARED_JOB_TEMP": str(place.shared),
         "AZ_BATCHAI_MPI_HOST_FILE": str(place.hosts),
-        "AZ_BATCHAI_NUM_GPUS": "0",
-        "AZ_BATCHAI_NUM_GPUS_PER_NODE": "0",
+        "AZ_BATCHAI_NUM_GPUS": str(len(gpus)),
+        "AZ_BATCHAI_NUM_GPUS_PER_NODE": str(len(gpus)),
         "AZ_BATCH_HOST_LIST": ",".join(node.address for node in nodes),
     }
+    if gpus:
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     document = job.document
     for directory in document.get("inputDirectories", ()):
         env[f"AZ_BATCHAI_INPUT_{directory['id']}"] = expand(directory["path"], env)
@@ -128,4 +155,4 @@ def variables(document: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, 
 
 def expand(text: str, env: Mapping[str, str]) -> str:
     """The text with $NAME and ${NAME} replaced where the name is known."""
-    return _VARIABLE.sub(lambda match: env.get(match[1] or match[2], match[0]), text)
+    return VARIABLE.sub(lambda match: env.get(match[1] or match[2], match[0]), text)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from azure.storage.blob.aio import ContainerClient
 
 from local.batchai.mirror import Mirror, MirrorError
-from local.batchai.records import Fault
+from local.batchai.records import Fault, FileServer
 from local.batchai.settings import Settings
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
@@ -29,14 +29,19 @@ class MountError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
-    """One volume: a share or container by `name`, `inside` a directory in it, `at` the mount path."""
+    """One volume by `name` (of a file server: its id), `inside` a directory in it, `at` the mount path."""
 
-    kind: Literal["share", "blob"]
+    kind: Literal["share", "blob", "server"]
     account: str
     name: str
     at: PurePosixPath
     inside: str = ""
-    key: str = field(repr=False)
+    key: str = field(default="", repr=False)
+
+    @property
+    def label(self) -> str:
+        """What people know it by."""
+        return f"{self.account}/{self.name}" if self.account else self.name.rpartition("/")[2]
 
 
 def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
@@ -52,14 +57,25 @@ def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
         )
         for mount in mounts.get("azureBlobFileSystems", ())
     ]
-    return (*shares, *blobs)
+    servers = [
+        Volume(
+            kind="server",
+            account="",
+            name=mount["fileServer"]["id"],
+            at=PurePosixPath(mount["relativeMountPath"]),
+            inside=mount.get("sourceDirectory", ""),
+        )
+        for mount in mounts.get("fileServers", ())
+    ]
+    return (*shares, *blobs, *servers)
 
 
 class Mounter:
     """Mounts volumes. Containers are mirrored once, and written back while somebody holds them."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, server: Callable[[str], FileServer | None]) -> None:
         self._settings = settings
+        self._server = server
         self._mirrors: dict[tuple[str, str], Mirror] = {}
         self._holders: dict[tuple[str, str], int] = {}
         self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -68,6 +84,8 @@ class Mounter:
         """Make the volume's directory ready and up to date, until it is released. Raises MountError."""
         if volume.kind == "share":
             return self._share(volume)
+        if volume.kind == "server":
+            return self._file_server(volume)
         self._check_key(volume, "BFSMountError")
         key = (volume.account, volume.name)
         if key not in self._mirrors:
@@ -92,7 +110,7 @@ class Mounter:
     async def release(self, volume: Volume, tries: int = 3) -> None:
         """Write the rest back. Raises MountError if the container does not take it in so many tries."""
         key = (volume.account, volume.name)
-        if volume.kind == "share" or not self._holders.get(key):
+        if volume.kind != "blob" or not self._holders.get(key):
             return
         self._holders[key] -= 1
         if not self._holders[key]:
@@ -118,7 +136,17 @@ class Mounter:
         share = self._settings.shares / volume.account / volume.name
         if not share.is_dir():
             raise _share_fault(f"There is no file share {volume.name} in {volume.account}")
-        return _directory_inside(share, volume.inside)
+        return _directory_inside(share, volume.inside, "AFSMountError")
+
+    def _file_server(self, volume: Volume) -> Path:
+        server = self._server(volume.name)
+        if server is None or server.deleting:
+            name = volume.name.rpartition("/")[2]
+            message = f"The file server {name} is not there any more"
+            raise MountError(Fault(code="FileServerMountError", message=message))
+        root = self._settings.server(server.instance)
+        root.mkdir(parents=True, exist_ok=True)
+        return _directory_inside(root, volume.inside, "FileServerMountError")
 
     def _client(self, volume: Volume) -> ContainerClient:
         account = self._settings.account
@@ -192,10 +220,11 @@ def _share(mount: Mapping[str, Any]) -> Volume:
     )
 
 
-def _directory_inside(share: Path, inside: str) -> Path:
-    directory = (share / inside).resolve()
-    if not directory.is_relative_to(share.resolve()) or not directory.is_dir():
-        raise _share_fault(f"There is no directory {inside} in the file share {share.name}")
+def _directory_inside(root: Path, inside: str, code: str) -> Path:
+    directory = (root / inside.lstrip("/")).resolve()
+    if not directory.is_relative_to(root.resolve()) or not directory.is_dir():
+        message = f"There is no directory {inside} in {root.name}"
+        raise MountError(Fault(code=code, message=message))
     return directory
 
 

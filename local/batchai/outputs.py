@@ -24,7 +24,11 @@ class Downloads:
     """Signs addresses of files below the shares and mirrors, and serves them until they expire."""
 
     def __init__(self, settings: Settings) -> None:
-        self._roots = {"shares": settings.shares, "blobs": settings.blobs}
+        self._roots = {
+            "shares": settings.shares,
+            "blobs": settings.blobs,
+            "servers": settings.servers,
+        }
         self._key = _own_key(settings.data / "download.key")
 
     def url(self, base: str, file: Path, expires: datetime) -> str:

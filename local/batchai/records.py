@@ -1,4 +1,4 @@
-"""What the emulator remembers: workspaces, experiments, clusters with nodes, jobs, operations. All frozen."""
+"""What the emulator remembers: workspaces and all that is in them, operations. All records are frozen."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -59,6 +59,8 @@ class Node(Record):
     state: NodeState
     since: datetime
     job: str | None = None
+    #: Taken back by the region: it leaves as soon as its job has ended there.
+    preempted: bool = False
 
     @property
     def address(self) -> str:
@@ -124,6 +126,13 @@ class Job(Resource):
     def active(self) -> bool:
         """Whether it has not ended."""
         return self.state not in ENDED
+
+
+class FileServer(Resource):
+    """A file server: a directory of this machine. `instance` names it, so that a name can be used again."""
+
+    document: dict[str, Any]
+    instance: str
 
 
 class Operation(Record):

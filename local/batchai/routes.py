@@ -2,7 +2,7 @@
 
 import re
 
-from local.batchai import clusters, jobs, operations, workspaces
+from local.batchai import catalogue, clusters, jobs, logins, operations, servers, workspaces
 from local.batchai.wire import Handler
 
 _SUBSCRIPTION = "/subscriptions/{subscription}"
@@ -11,10 +11,13 @@ _GROUP = f"{_SUBSCRIPTION}/resourceGroups/{{group}}{_PROVIDER}"
 _LOCATION = f"{_SUBSCRIPTION}{_PROVIDER}/locations/{{location}}"
 _WORKSPACE = f"{_GROUP}/workspaces/{{workspace}}"
 _CLUSTER = f"{_WORKSPACE}/clusters/{{cluster}}"
+_FILE_SERVER = f"{_WORKSPACE}/fileServers/{{fileServer}}"
 _EXPERIMENT = f"{_WORKSPACE}/experiments/{{experiment}}"
 _JOB = f"{_EXPERIMENT}/jobs/{{job}}"
 
 _TABLE: dict[str, dict[str, Handler]] = {
+    f"{_PROVIDER}/operations": {"GET": catalogue.list_operations},
+    f"{_LOCATION}/usages": {"GET": catalogue.list_usages},
     f"{_SUBSCRIPTION}{_PROVIDER}/workspaces": {"GET": workspaces.list_all_workspaces},
     f"{_GROUP}/workspaces": {"GET": workspaces.list_workspaces},
     _WORKSPACE: {
@@ -30,6 +33,17 @@ _TABLE: dict[str, dict[str, Handler]] = {
         "GET": clusters.get_cluster,
         "DELETE": clusters.delete_cluster,
     },
+    # The SDK asks for the next page of lists by POST with GET.
+    f"{_CLUSTER}/listRemoteLoginInformation": {
+        "POST": logins.list_of_cluster,
+        "GET": logins.list_of_cluster,
+    },
+    f"{_WORKSPACE}/fileServers": {"GET": servers.list_file_servers},
+    _FILE_SERVER: {
+        "PUT": servers.put_file_server,
+        "GET": servers.get_file_server,
+        "DELETE": servers.delete_file_server,
+    },
     f"{_WORKSPACE}/experiments": {"GET": workspaces.list_experiments},
     _EXPERIMENT: {
         "PUT": workspaces.put_experiment,
@@ -39,8 +53,8 @@ _TABLE: dict[str, dict[str, Handler]] = {
     f"{_EXPERIMENT}/jobs": {"GET": jobs.list_jobs},
     _JOB: {"PUT": jobs.put_job, "GET": jobs.get_job, "DELETE": jobs.delete_job},
     f"{_JOB}/terminate": {"POST": jobs.terminate_job},
-    # The SDK asks for the next page of this list by GET.
     f"{_JOB}/listOutputFiles": {"POST": jobs.list_output_files, "GET": jobs.list_output_files},
+    f"{_JOB}/listRemoteLoginInformation": {"POST": logins.list_of_job, "GET": logins.list_of_job},
     f"{_LOCATION}/operationresults/{{operation}}": {"GET": operations.status},
     f"{_LOCATION}/operationstatuses/{{operation}}": {"GET": operations.result},
 }

@@ -8,16 +8,23 @@ from typing import Any
 from local.batchai.errors import ArmError, invalid
 from local.batchai.layout import STDOUTERR
 from local.batchai.shapes import seconds
-from local.batchai.toolkits import LAUNCHES, TYPES
+from local.batchai.toolkits import TYPES, uses_python
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SHARED_STORE = ("azureFileShares", "azureBlobFileSystems")
+_MOUNTED = ("azureFileShares", "azureBlobFileSystems", "fileServers")
+_BACKENDS = ("tcp", "gloo", "mpi")
+#: The documented most of a node, one for each of its GPUs.
+_MOST_WORKERS = 4
+#: The documented most of a cluster.
+MOST_NODES = 100
 WEEK = 7 * 86400.0
 
 
 def job_problems(document: Mapping[str, Any], containers: str) -> list[ArmError]:
     """Every reason why a job with these properties cannot be created."""
     at = "/properties"
+    if document["nodeCount"] > MOST_NODES:
+        return [invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/nodeCount")]
     return [
         *_toolkit(document, at),
         *_container(document, at, containers),
@@ -37,12 +44,16 @@ def cluster_problems(document: Mapping[str, Any]) -> list[ArmError]:
         *_mounts(setup.get("mountVolumes", {}), f"{at}/nodeSetup/mountVolumes"),
         *_variables(setup.get("setupTask", {}), f"{at}/nodeSetup/setupTask"),
     ]
-    user = document["userAccountSettings"]
-    if not user.get("adminUserSshPublicKey") and not user.get("adminUserPassword"):
-        problems.append(
-            invalid("Give adminUserSshPublicKey or adminUserPassword.", f"{at}/userAccountSettings")
-        )
-    return problems
+    return [*problems, *_user(document["userAccountSettings"], f"{at}/userAccountSettings")]
+
+
+def file_server_problems(document: Mapping[str, Any]) -> Iterator[ArmError]:
+    """Every reason why a file server with these properties cannot be created."""
+    at = "/properties/sshConfiguration"
+    ssh = document["sshConfiguration"]
+    yield from _user(ssh["userAccountSettings"], f"{at}/userAccountSettings")
+    if len(ssh.get("publicIPsToAllow", ())) > 400:
+        yield invalid("At most 400 ranges of addresses can be allowed.", f"{at}/publicIPsToAllow")
 
 
 def scale_problems(scale: Mapping[str, Any], at: str) -> Iterator[ArmError]:
@@ -57,10 +68,15 @@ def scale_problems(scale: Mapping[str, Any], at: str) -> Iterator[ArmError]:
             )
         elif not least <= auto.get("initialNodeCount", least) <= most:
             yield invalid("Must lie between minimum and maximum.", f"{at}/autoScale/initialNodeCount")
-        if most > 100:
-            yield invalid("A cluster has at most 100 nodes.", f"{at}/autoScale/maximumNodeCount")
-    if scale.get("manual", {}).get("targetNodeCount", 0) > 100:
-        yield invalid("A cluster has at most 100 nodes.", f"{at}/manual/targetNodeCount")
+        if most > MOST_NODES:
+            yield invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/autoScale/maximumNodeCount")
+    if scale.get("manual", {}).get("targetNodeCount", 0) > MOST_NODES:
+        yield invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/manual/targetNodeCount")
+
+
+def _user(user: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+    if not user.get("adminUserSshPublicKey") and not user.get("adminUserPassword"):
+        yield invalid("Give adminUserSshPublicKey or adminUserPassword.", at)
 
 
 def _toolkit(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
@@ -70,20 +86,46 @@ def _toolkit(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
         yield invalid(f"Exactly one toolkit block is needed; given: {given}.", at)
         return
     (block,) = blocks
-    if block not in LAUNCHES:
-        yield invalid(
-            f"This emulator does not launch {TYPES[block]} jobs yet; it knows {', '.join(LAUNCHES)}.",
-            f"{at}/{block}",
-            "ToolkitNotSupported",
-        )
-    elif block == "customToolkitSettings" and not document[block].get("commandLine"):
-        yield invalid("A custom toolkit job needs a command line.", f"{at}/{block}/commandLine")
-    elif str(document[block].get("communicationBackend", "gloo")).lower() not in ("gloo", "tcp"):
-        yield invalid(
-            "This emulator launches pyTorch jobs with the backends gloo and tcp.",
-            f"{at}/{block}/communicationBackend",
-            "ToolkitNotSupported",
-        )
+    yield from _block(block, document[block], int(document["nodeCount"]), f"{at}/{block}")
+
+
+def _block(name: str, block: Mapping[str, Any], nodes: int, at: str) -> Iterator[ArmError]:
+    if name == "customToolkitSettings" and not block.get("commandLine"):
+        yield invalid("A custom toolkit job needs a command line.", f"{at}/commandLine")
+    elif name == "cntkSettings":
+        yield from _cntk(block, at)
+    elif name == "caffeSettings":
+        yield from _caffe(block, at)
+    elif name == "pyTorchSettings" and block.get("communicationBackend", "gloo").lower() not in _BACKENDS:
+        yield invalid("Must be TCP, Gloo or MPI.", f"{at}/communicationBackend")
+    elif block.get("parameterServerCount", 1) > nodes:
+        yield invalid("There is at most one parameter server on a node.", f"{at}/parameterServerCount")
+    elif block.get("workerCount", 1) > nodes * _MOST_WORKERS:
+        yield invalid(f"There are at most {_MOST_WORKERS} workers on a node.", f"{at}/workerCount")
+
+
+def _cntk(block: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+    if str(block.get("languageType", "python")).lower() not in ("python", "brainscript"):
+        yield invalid("Must be BrainScript or Python.", f"{at}/languageType")
+        return
+    if uses_python(block):
+        if "pythonScriptFilePath" not in block:
+            yield invalid("A CNTK job in Python needs a script.", f"{at}/pythonScriptFilePath")
+        if "configFilePath" in block:
+            yield invalid("Only a BrainScript job has a configuration.", f"{at}/configFilePath")
+        return
+    if "configFilePath" not in block:
+        yield invalid("A CNTK job in BrainScript needs a configuration.", f"{at}/configFilePath")
+    for name in ("pythonScriptFilePath", "pythonInterpreterPath"):
+        if name in block:
+            yield invalid("Only a Python job has this.", f"{at}/{name}")
+
+
+def _caffe(block: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+    if ("configFilePath" in block) == ("pythonScriptFilePath" in block):
+        yield invalid("Give either configFilePath or pythonScriptFilePath.", at)
+    elif "pythonInterpreterPath" in block and "pythonScriptFilePath" not in block:
+        yield invalid("Only a job with a script has an interpreter.", f"{at}/pythonInterpreterPath")
 
 
 def _container(document: Mapping[str, Any], at: str, containers: str) -> Iterator[ArmError]:
@@ -106,14 +148,18 @@ def _container(document: Mapping[str, Any], at: str, containers: str) -> Iterato
 
 
 def _mounts(mounts: Mapping[str, Any], at: str) -> Iterator[ArmError]:
-    for kind in ("fileServers", "unmanagedFileSystems"):
-        if mounts.get(kind):
-            yield invalid(f"This emulator does not mount {kind} yet.", f"{at}/{kind}", "MountNotSupported")
+    if mounts.get("unmanagedFileSystems"):
+        yield invalid(
+            "This emulator runs no mount command of a job; mount a share, a container or a file server.",
+            f"{at}/unmanagedFileSystems",
+            "MountNotSupported",
+        )
     taken: set[PurePosixPath] = set()
-    for kind in _SHARED_STORE:
+    for kind in _MOUNTED:
         for index, mount in enumerate(mounts.get(kind, ())):
             place = f"{at}/{kind}/{index}"
-            yield from _key(mount["credentials"], f"{place}/credentials")
+            if "credentials" in mount:
+                yield from _key(mount["credentials"], f"{place}/credentials")
             path = PurePosixPath(mount["relativeMountPath"])
             if path.is_absolute() or ".." in path.parts or not path.parts:
                 yield invalid("Must be a relative path without '..'.", f"{place}/relativeMountPath")

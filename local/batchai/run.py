@@ -18,9 +18,12 @@ from local.batchai.layout import (
     segment,
 )
 from local.batchai.mounts import Mounter, MountError, Volume, link, unlink, volumes
+from local.batchai.mpi import write_ssh
+from local.batchai.plan import CannotLaunch, Process
 from local.batchai.records import Cluster, Fault, Job, Node, Outcome
 from local.batchai.settings import Settings
-from local.batchai.toolkits import CannotLaunch, Process, processes
+from local.batchai.sizes import gpus_of
+from local.batchai.toolkits import processes
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +47,8 @@ class Run:
         by_id = {node.id: node for node in cluster.nodes}
         self._nodes: list[Node] = [by_id[node] for node in job.nodes]
         self._places = [place(settings.data, node, job) for node in self._nodes]
+        size, present = cluster.document["vmSize"], settings.gpus
+        self._gpus = [gpus_of(node.number, size, present) for node in self._nodes]
         self._cluster_volumes = volumes(cluster.mounts)
         self._own_volumes = volumes(job.document.get("mountVolumes", {}))
         self._held: list[Volume] = []
@@ -79,7 +84,8 @@ class Run:
         self._make_places()
         await self._mount()
         envs = [
-            job_environment(self._job, spot, self._nodes, self._settings.node_path) for spot in self._places
+            job_environment(self._job, spot, self._nodes, self._settings.node_path, gpus)
+            for spot, gpus in zip(self._places, self._gpus, strict=True)
         ]
         directory = self._make_outputs(envs)
         if fault := await self._prepare(envs, directory):
@@ -90,6 +96,10 @@ class Run:
         """The job's directories on each node, empty, and one that all share; kept when a run goes on."""
         master = self._places[0]
         mark = f"{self._job.instance}-{self._job.attempt}"
+        nodes = {
+            node.address: (one.root, gpus)
+            for node, one, gpus in zip(self._nodes, self._places, self._gpus, strict=True)
+        }
         for spot in self._places:
             if (spot.job / "config" / mark).exists():
                 continue
@@ -101,6 +111,7 @@ class Run:
             else:
                 spot.shared.symlink_to(master.shared)
             spot.hosts.write_text("".join(f"{node.address}\n" for node in self._nodes))
+            write_ssh(spot.job / "config", nodes)
             (spot.job / "config" / mark).touch()
 
     async def _mount(self) -> None:
@@ -110,9 +121,7 @@ class Run:
             directory = await self._hold(volume)
             for spot, journal in zip(self._places, self._journals, strict=True):
                 link(spot.job_mounts, volume, directory)
-                journal.add(
-                    f"Mounted {volume.kind} {volume.account}/{volume.name} at {spot.job_mounts / volume.at}"
-                )
+                journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
 
     async def _hold(self, volume: Volume) -> Path:
         directory = await self._mounter.hold(volume)
@@ -127,7 +136,8 @@ class Run:
                 path.mkdir(parents=True, exist_ok=True)
             journal.open(found[STDOUTERR])
         found = output_directories(self._job.document, segment(self._job), envs[0])
-        roots = [root.resolve() for root in (self._settings.shares, self._settings.blobs)]
+        mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
+        roots = [root.resolve() for root in mounted]
         real = {name: path.resolve() for name, path in found.items()}
         self._found(
             {name: str(path) if any(map(path.is_relative_to, roots)) else "" for name, path in real.items()}
@@ -169,9 +179,12 @@ class Run:
                 f"Starting {process.name} on {self._nodes[process.node].address}"
             )
         running = [asyncio.ensure_future(self._run(one, envs[one.node], directory)) for one in found]
+        awaited = {task for task, process in zip(running, found, strict=True) if not process.service}
+        pending = set(running)
         try:
-            for finished in asyncio.as_completed(running):
-                if code := await finished:
+            while pending & awaited:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                if code := next((code for task in done if (code := task.result())), 0):
                     self._log_all(f"A process ended with exit code {code}")
                     message = "Job failed with non-zero exit code"
                     return Outcome(exit_code=code, errors=(Fault(code="JobFailed", message=message),))

@@ -82,6 +82,9 @@ def decide(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
     gone = _due([node for node in cluster.nodes if node.state == "leaving"], pace.leaving, now, wakes)
     if gone:
         actions.append(Remove(tuple(node.id for node in gone)))
+    taken_back = [node.id for node in cluster.nodes if node.preempted and node.state in ("idle", "unusable")]
+    if taken_back:
+        actions.append(Release(tuple(taken_back)))
     actions += _overdue(cluster, jobs, now, wakes)
     starts = () if cluster.deleting else _starts(cluster, jobs)
     actions += starts
@@ -133,7 +136,8 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
         scale["manual"]["targetNodeCount"] if "manual" in scale else scale["autoScale"]["maximumNodeCount"]
     )
     busy = sum(node.state == "running" for node in cluster.nodes)
-    idle = [node.id for node in sorted(cluster.nodes, key=lambda node: node.number) if node.state == "idle"]
+    ready = [node for node in cluster.nodes if node.state == "idle" and not node.preempted]
+    idle = [node.id for node in sorted(ready, key=lambda node: node.number)]
     # Nodes beyond the size are about to leave: a job that was sent back from one must not start on it again.
     free = idle[: max(0, most - busy)]
     starts = []
@@ -152,7 +156,7 @@ def _resize(
     cluster: Cluster, jobs: tuple[Job, ...], taken: set[str], now: datetime, pace: Pace, wakes: list[datetime]
 ) -> list[Action]:
     wanted = target(cluster, jobs, now, pace)
-    staying = [node for node in cluster.nodes if node.state != "leaving"]
+    staying = [node for node in cluster.nodes if node.state != "leaving" and not node.preempted]
     surplus = len(staying) - wanted
     if surplus < 0:
         return [Provision(-surplus)]

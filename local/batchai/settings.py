@@ -27,6 +27,8 @@ class Settings:
     location: str = "eastus"
     containers: Literal["ignore", "refuse"] = "ignore"
     pace: Pace
+    #: NVIDIA GPUs of this machine.
+    gpus: int = 0
 
     @property
     def shares(self) -> Path:
@@ -37,6 +39,15 @@ class Settings:
     def blobs(self) -> Path:
         """Where mirrors of blob containers are, by account and container."""
         return self.data / "blobs"
+
+    @property
+    def servers(self) -> Path:
+        """Where file servers keep their files."""
+        return self.data / "servers"
+
+    def server(self, instance: str) -> Path:
+        """Where the files of a file server are."""
+        return self.servers / instance
 
 
 class SettingsError(ValueError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Generic, TypeVar
 
 from local.batchai import ids
-from local.batchai.records import Cluster, Experiment, Job, Operation, Resource, Workspace
+from local.batchai.records import Cluster, Experiment, FileServer, Job, Operation, Resource, Workspace
 
 R = TypeVar("R", bound=Resource)
 Saved = Resource | Operation
@@ -60,6 +60,7 @@ class Store:
         self.experiments: Shelf[Experiment] = Shelf()
         self.clusters: Shelf[Cluster] = Shelf()
         self.jobs: Shelf[Job] = Shelf()
+        self.file_servers: Shelf[FileServer] = Shelf()
         self.operations: dict[str, Operation] = {}
         #: Resources that are on their way out, by key.
         self.deleting: dict[str, Resource] = {}
@@ -95,7 +96,7 @@ class Store:
         self._sql.executemany("DELETE FROM records WHERE id = ?", [(_row_id(record),) for record in records])
         self._sql.execute("COMMIT")
         for record in records:
-            for shelf in (self.workspaces, self.experiments, self.clusters, self.jobs):
+            for shelf in (self.workspaces, self.experiments, self.clusters, self.jobs, self.file_servers):
                 shelf.drop(record.id)
             self.deleting.pop(ids.key(record.id), None)
             if isinstance(record, Job):
@@ -112,7 +113,7 @@ class Store:
         self._lock.close()
 
     def _load(self) -> None:
-        kinds = {kind.__name__: kind for kind in (Workspace, Experiment, Cluster, Job, Operation)}
+        kinds = {kind.__name__: kind for kind in (Workspace, Experiment, Cluster, Job, FileServer, Operation)}
         rows = self._sql.execute("SELECT kind, body FROM records").fetchall()
         loaded = [kinds[kind].model_validate_json(body) for kind, body in rows]
         for record in sorted(loaded, key=lambda record: getattr(record, "sequence", 0)):
@@ -146,6 +147,8 @@ class Store:
                 self.clusters.put(record)
             case Job():
                 self.jobs.put(record)
+            case FileServer():
+                self.file_servers.put(record)
 
 
 def _locked(directory: Path) -> IO[bytes]:

@@ -51,6 +51,13 @@ def moved(
     )
 
 
+def preempted(cluster: Cluster, node_id: str) -> Cluster:
+    """With that node taken back."""
+    return cluster.evolve(
+        nodes=tuple(node.evolve(preempted=True) if node.id == node_id else node for node in cluster.nodes)
+    )
+
+
 def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
     """Without these nodes."""
     gone = set(nodes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from local.batchai import ids
 from local.batchai.layout import segment
-from local.batchai.records import Cluster, Experiment, Fault, Job, Node, Resource, Workspace
+from local.batchai.records import Cluster, Experiment, Fault, FileServer, Job, Node, Resource, Workspace
 from local.batchai.toolkits import COUNTED, TYPES, block_of
 
 _SECRET = frozenset({"accountKey", "password", "adminUserPassword", "instrumentationKey"})
@@ -56,6 +56,18 @@ def cluster_view(cluster: Cluster) -> dict[str, Any]:
         | _provisioning(cluster, cluster.created)
         | _errors(cluster.errors),
     )
+
+
+def file_server_view(server: FileServer) -> dict[str, Any]:
+    """A file server on the wire."""
+    document = redacted(server.document)
+    document["dataDisks"] = {"cachingType": "none"} | document["dataDisks"]
+    mount = {
+        "mountPoint": "/mnt/data",
+        "fileServerPublicIP": "127.0.0.1",
+        "fileServerInternalIP": "127.0.0.1",
+    }
+    return _resource(server, document | {"mountSettings": mount} | _provisioning(server, server.created))
 
 
 def job_view(job: Job) -> dict[str, Any]:

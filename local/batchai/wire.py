@@ -81,6 +81,15 @@ class Call:
             body["nextLink"] = self.next_link(rest[most - 1].sequence)
         return web.json_response(body)
 
+    def part(self, entries: Sequence[dict[str, Any]]) -> web.Response:
+        """A page of a list that is no list of resources, with the link to the next."""
+        most = self.number("maxresults", 1000, 1, 1000)
+        start = self.number("$skiptoken", 0, 0, 2**31)
+        body: dict[str, Any] = {"value": list(entries[start : start + most])}
+        if len(entries) > start + most:
+            body["nextLink"] = self.next_link(start + most)
+        return web.json_response(body)
+
     def next_link(self, token: int) -> str:
         """This request's own address, from a later place on."""
         query = {name: value for name, value in self.request.query.items() if name != "$skiptoken"}

@@ -6,6 +6,7 @@ from local.batchai import ids
 from local.batchai.bodies import WORKSPACE, WORKSPACE_PATCH
 from local.batchai.deletion import delete
 from local.batchai.errors import ArmError, invalid, not_found
+from local.batchai.existing import MOST_WORKSPACES, check_quota
 from local.batchai.records import Experiment, Workspace
 from local.batchai.views import experiment_view, workspace_view
 from local.batchai.wire import Call, one
@@ -40,6 +41,8 @@ async def put_workspace(call: Call) -> web.Response:
     body = await call.body(WORKSPACE)
     existing = call.store.workspaces.get(ids.workspace(call.names))
     if existing is None:
+        others = call.store.workspaces.under(ids.group(call.names))
+        check_quota(len(others), MOST_WORKSPACES, "workspaces in a resource group")
         workspace = Workspace(
             id=ids.workspace(call.names),
             sequence=call.store.next_sequence(),

@@ -15,16 +15,17 @@ from typing import Any
 from urllib.parse import quote
 
 from shared.engines.batchai_client import Workspace, connect
+from shared.engines.batchai_environment import environment
 from shared.engines.batchai_errors import api_errors, raise_for
+from shared.engines.batchai_request import API, submission
 from shared.engines.batchai_words import observation, token_of
 from shared.engines.download import Downloads
 from shared.errors import Conflict, NotFound, Transient
 from shared.job import Target
-from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile
+from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.spec import JobSpec, Problem
 
 log = logging.getLogger(__name__)
-_API = "2018-05-01"
 
 
 class BatchAIEngine:
@@ -36,16 +37,32 @@ class BatchAIEngine:
         self._downloads = Downloads()
         self._experiments: set[str] = set()
 
+    @property
+    def version(self) -> str:
+        """The API."""
+        return f"Batch AI {API}"
+
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """The format is Batch AI's own, so the engine honours all of it."""
         return ()
 
+    def submission(self, order: Order) -> Submission:
+        """The PUT of the job."""
+        return submission(self._workspace, order)
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        """The documented variables, and the job's own."""
+        return environment(self._workspace, order)
+
     async def submit(self, order: Order) -> None:
         """PUT by name. An existing job with our token is ours; with another one it is never overwritten."""
-        async with api_errors():
-            await self._ensure_experiment(order.target.experiment)
-            from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
+        async with api_errors():
+            try:
+                await self._ensure_experiment(order.target.experiment)
+            except ResourceExistsError as error:
+                raise Transient(f"experiment {order.target.experiment} is busy") from error
             try:
                 existing = await self._put(order)
             except ResourceExistsError:
@@ -135,15 +152,13 @@ class BatchAIEngine:
 
     async def _put(self, order: Order) -> dict[str, Any] | None:
         """The existing job when the service answered 200 with one, None for a fresh 202."""
-        answers: list[Any] = []
+        from azure.core.rest import HttpRequest
+
+        asked = self.submission(order)
         client = await self._client()
-        await client.jobs.begin_create(
-            *self._place(order.target),
-            order.document,
-            polling=False,
-            raw_response_hook=lambda response: answers.append(response.http_response),
-        )
-        answer = answers[-1]
+        request = HttpRequest(asked.method, asked.path, json=asked.body)
+        answer = await client._send_request(request, stream=False)
+        raise_for(answer, 200, 202)
         text = answer.text()
         return dict(json.loads(text)) if answer.status_code == 200 and text else None
 
@@ -169,7 +184,7 @@ class BatchAIEngine:
         """GET through the SDK's pipeline (authentication, retries), parsed without its models."""
         from azure.core.rest import HttpRequest
 
-        parameters = {} if "api-version=" in url else {"api-version": _API}
+        parameters = {} if "api-version=" in url else {"api-version": API}
         client = await self._client()
         answer = await client._send_request(HttpRequest("GET", url, params=parameters), stream=False)
         raise_for(answer)
@@ -215,4 +230,5 @@ def _view(name: str, properties: Mapping[str, Any]) -> ClusterView:
         maximum=auto.get("maximumNodeCount"),
         size=str(properties.get("vmSize", "")),
         errors=tuple(str(e.get("message", "")) for e in properties.get("errors") or []),
+        priority=str(properties.get("vmPriority", "")).lower(),
     )

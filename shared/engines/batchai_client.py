@@ -39,7 +39,13 @@ def connect(workspace: Workspace) -> Any:
 
     address = urlsplit(workspace.url)
     # The ledger owns the retries; the SDK's own would outlast the dispatch deadline.
-    options: dict[str, Any] = {"base_url": workspace.url, "retry_total": 1, "retry_backoff_factor": 0.2}
+    options: dict[str, Any] = {
+        "base_url": workspace.url,
+        "retry_total": 1,
+        "retry_backoff_factor": 0.2,
+        "connection_timeout": 5,
+        "read_timeout": 20,
+    }
     if address.scheme == "http":
         if address.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise Misconfigured("plain http is only for an emulator on this machine: use https")

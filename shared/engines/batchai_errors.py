@@ -25,13 +25,16 @@ async def api_errors() -> AsyncIterator[None]:
         raise _meaning(error) from error
     except AzureError as error:
         raise Transient(f"the cluster's API did not answer: {type(error).__name__}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        # A proxy's page, a date that is none: what cannot be understood decides nothing.
+        raise Transient(f"the cluster's API said something unreadable: {type(error).__name__}") from error
 
 
-def raise_for(answer: Any) -> None:
-    """Raise the SDK's own error for an answer that is not 200."""
+def raise_for(answer: Any, *wanted: int) -> None:
+    """Raise the SDK's own error for an answer that is none of those wanted (200 if none is named)."""
     from azure.core import exceptions
 
-    if answer.status_code == 200:
+    if answer.status_code in (wanted or (200,)):
         return
     kinds = {
         401: exceptions.ClientAuthenticationError,
@@ -49,7 +52,7 @@ def _meaning(error: Any) -> EngineError:
     if status == 403 or code in _OURS:
         return Misconfigured(text)
     if status == 404:
-        return Transient(text) if code == "ExperimentNotFound" else NotFound(text)
+        return NotFound(text)
     if status in (400, 405, 413, 422):
         return Rejected(text)
     if status == 409:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.errors import Conflict, EngineError, NotFound
 from shared.job import JobState, Reason, Target
-from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile
+from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.spec import JobSpec, Problem
 
 
@@ -25,10 +25,25 @@ class MemoryEngine:
     output: dict[str, bytes] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
     refuses: tuple[Problem, ...] = ()
+    view: ClusterView | None = None
+
+    @property
+    def version(self) -> str:
+        """None to speak of."""
+        return "memory"
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """Whatever the test wants refused."""
         return self.refuses
+
+    def submission(self, order: Order) -> Submission:
+        """As an engine with one call."""
+        return Submission("PUT", f"/jobs/{order.target.name}", order.document)
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        """The job's own variables."""
+        own = order.document["properties"].get("environmentVariables") or []
+        return tuple(Variable(v["name"], v["value"], "job") for v in own)
 
     async def submit(self, order: Order) -> None:
         """Idempotent by name and token."""
@@ -74,9 +89,9 @@ class MemoryEngine:
         return LogChunk(data, offset + len(data))
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """No nodes."""
+        """What the test says; no nodes by default."""
         self._trouble()
-        return ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
+        return self.view or ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -7,12 +7,16 @@ from shared.spec.complete import Defaults, complete
 from shared.spec.credentials import accounts_without_credentials, with_credentials
 from shared.spec.duration import iso_duration, parse_duration
 from shared.spec.envelope import TERMINAL_EVENTS, Envelope, Subscription, is_bare_job, read_envelope
+from shared.spec.fix import Edit, Fix, applied
 from shared.spec.limits import Limits
+from shared.spec.lint import Facts, lint, with_lint
+from shared.spec.mend import mended
 from shared.spec.models import JobProperties, JobSpec
-from shared.spec.problem import Problem, Severity, has_errors
+from shared.spec.problem import Place, Problem, Severity, has_errors, page_of
 from shared.spec.reading import read
 from shared.spec.scripts import DROP_MOUNT, script_pattern, scripts_wanted
 from shared.spec.secrets import redact, replace_secrets, secret_pointers
+from shared.spec.source import Source
 from shared.spec.tree import JsonObject
 from shared.spec.validate import validate
 
@@ -22,19 +26,28 @@ __all__ = [
     "TERMINAL_EVENTS",
     "Code",
     "Defaults",
+    "Edit",
     "Envelope",
+    "Facts",
+    "Fix",
     "JobProperties",
     "JobSpec",
     "JsonObject",
     "Limits",
+    "Place",
     "Problem",
     "Severity",
+    "Source",
     "Subscription",
     "accounts_without_credentials",
+    "applied",
     "complete",
     "has_errors",
     "is_bare_job",
     "iso_duration",
+    "lint",
+    "mended",
+    "page_of",
     "parse_duration",
     "problem",
     "read",
@@ -46,4 +59,5 @@ __all__ = [
     "secret_pointers",
     "validate",
     "with_credentials",
+    "with_lint",
 ]

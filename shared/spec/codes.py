@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem, Severity
 
 
@@ -16,11 +17,30 @@ class Code(NamedTuple):
 
 
 def problem(
-    code: str, pointer: str, message: str, remedy: str | None = None, severity: Severity | None = None
+    code: str,
+    pointer: str,
+    message: str,
+    remedy: str | None = None,
+    severity: Severity | None = None,
+    *,
+    of_name: bool = False,
+    part: str = "",
+    span: tuple[int, int] | None = None,
+    fix: Fix | None = None,
 ) -> Problem:
     """A problem with the code's own remedy and severity where none are given."""
     entry = CODES[code]
-    return Problem(code, pointer, message, remedy or entry.remedy, severity or entry.severity)
+    return Problem(
+        code,
+        pointer,
+        message,
+        remedy or entry.remedy,
+        severity or entry.severity,
+        of_name=of_name,
+        part=part,
+        span=span,
+        fix=fix,
+    )
 
 
 CODES: dict[str, Code] = {
@@ -95,4 +115,16 @@ CODES: dict[str, Code] = {
     "SW064": Code("bad webhook address", "write a full https address without user name and fragment"),
     "SW065": Code("bad blob path", 'write "container/path/of/job.json", without host and query'),
     "SW066": Code("secret in place of its name", "write the name of a configured secret"),
+    # Lint: no rule of the format, but it fails later or surprises
+    "SW070": Code("script not there", "upload it, or correct the path", "warning"),
+    "SW071": Code("Windows line ends", "save the script with Unix line ends (LF)", "warning"),
+    "SW072": Code("image without a tag", "name the tag that the job was tried with", "hint"),
+    "SW073": Code(
+        "wrong mount root", "write $AZ_BATCHAI_JOB_MOUNT_ROOT for what the job itself mounts", "warning"
+    ),
+    "SW074": Code(
+        "wall-clock limit above the cluster's", "write a shorter time, or choose another cluster", "warning"
+    ),
+    "SW075": Code("more nodes than the cluster has", "lower nodeCount, or choose another cluster", "warning"),
+    "SW076": Code("more processes than GPUs", "lower the count, or raise nodeCount", "warning"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -93,7 +94,7 @@ def read_envelope(
 def _for_envelope(found: Problem) -> Problem:
     if (found.code, found.pointer) == ("SW012", "/properties"):
         message = '"properties" stands beside the members of an envelope'
-        return problem("SW012", "/properties", message, 'put it into "spec": {"properties": …}')
+        return replace(found, message=message, remedy='put it into "spec": {"properties": …}', fix=None)
     return found
 
 
@@ -102,7 +103,7 @@ def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
     if drop:
         for name in given:
             message = f"{name} has no place in slipway.json; the job is in job.json beside it"
-            yield problem("SW060", root.at(name).pointer, message, f"remove {name}")
+            yield problem("SW060", root.at(name).pointer, message, f"remove {name}", of_name=True)
         return
     if len(given) == 2:
         yield problem("SW060", "", "spec and specBlob are both given")
@@ -142,7 +143,8 @@ def _labels(root: Node) -> Iterator[Problem]:
         yield problem("SW062", labels.pointer, message)
     for key, value in labels.value.items():
         if not _LABEL.fullmatch(key):
-            yield problem("SW062", step(labels.pointer, key), f"{shown(key)} cannot be the name of a label")
+            message = f"{shown(key)} cannot be the name of a label"
+            yield problem("SW062", step(labels.pointer, key), message, of_name=True)
         elif isinstance(value, str) and not _LABEL_VALUE.fullmatch(value):
             message = f"the value of the label {shown(key)} is too long or has line breaks"
             yield problem("SW062", step(labels.pointer, key), message)

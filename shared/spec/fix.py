@@ -6,11 +6,11 @@ A patch never holds a value that a person wrote, so it can be shown: values are 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from shared.spec.position import Positions
+from shared.spec.position import Entry, Positions
 
 #: A name that no document has, for a value on its way.
 _ASIDE = "~1slipway~1"
@@ -28,9 +28,10 @@ class Edit(NamedTuple):
 class Fix:
     """One certain change. `value` is the new name or value; `edits` are known where the text is no JSON."""
 
-    kind: Literal["rename", "remove", "replace", "wrap", "text"]
+    kind: Literal["rename", "remove", "replace", "wrap", "list", "repeat", "text"]
     pointer: str = ""
     value: str | int = ""
+    names: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
 
     def under(self, pointer: str) -> Fix:
@@ -46,8 +47,18 @@ class Fix:
             return [{"op": "remove", "path": self.pointer}]
         if self.kind == "replace":
             return [{"op": "replace", "path": self.pointer, "value": self.value}]
+        aside = f"{parent}/{_ASIDE}"
+        if self.kind == "list":
+            return [
+                {"op": "move", "from": self.pointer, "path": aside},
+                {"op": "add", "path": self.pointer, "value": []},
+                *(operation for index, name in enumerate(self.names) for operation in (
+                    {"op": "add", "path": f"{self.pointer}/-", "value": {"name": name}},
+                    {"op": "move", "from": f"{aside}/{_step(name)}", "path": f"{self.pointer}/{index}/value"},
+                )),
+                {"op": "remove", "path": aside},
+            ]  # fmt: skip
         if self.kind == "wrap":
-            aside = f"{parent}/{_ASIDE}"
             return [
                 {"op": "move", "from": self.pointer, "path": aside},
                 {"op": "add", "path": self.pointer, "value": []},
@@ -60,8 +71,15 @@ class Fix:
         if self.kind == "text":
             return self.edits
         entry = positions.of(self.pointer)
-        if entry is None or positions.repeated(self.pointer):
+        if entry is None:
             return ()
+        again = positions.again(entry)
+        if self.kind == "repeat":
+            same = all(positions.raw(other) == positions.raw(entry) for other in again)
+            return tuple(Edit(*positions.with_comma(other), "") for other in again) if same else ()
+        return self._edits(positions, entry) if not again else ()
+
+    def _edits(self, positions: Positions, entry: Entry) -> tuple[Edit, ...]:
         if self.kind == "rename":
             parent, _, _ = self.pointer.rpartition("/")
             taken = positions.of(f"{parent}/{_step(str(self.value))}")
@@ -72,7 +90,20 @@ class Fix:
             return (Edit(entry.start, entry.end, json.dumps(self.value, ensure_ascii=False)),)
         if self.kind == "wrap":
             return (Edit(entry.start, entry.start, "["), Edit(entry.end, entry.end, "]"))
+        if self.kind == "list":
+            return tuple(_listed(positions, entry))
         return (Edit(*positions.with_comma(entry), ""),)
+
+
+def _listed(positions: Positions, entry: Entry) -> Iterator[Edit]:
+    """From {"A": "b"} to [{"name": "A", "value": "b"}], with everything between as it was."""
+    yield Edit(entry.start, entry.start + 1, "[")
+    for member in positions.members(entry):
+        if member.key:
+            yield Edit(member.key[0], member.key[0], '{"name": ')
+            yield Edit(member.key[1], member.start, ', "value": ')
+            yield Edit(member.end, member.end, "}")
+    yield Edit(entry.end - 1, entry.end, "]")
 
 
 Fixes: TypeAlias = Sequence[tuple[Edit, ...]]

@@ -1,6 +1,6 @@
-"""Where every name and value of a JSON text stands. The standard library decides what is JSON; this only looks.
+"""Where every name and value of a JSON text stands. The standard library decides what is JSON; this looks.
 
-Small JSON libraries with positions exist, but they give up at the first duplicate key and recurse; so a scanner.
+The few packages that keep positions recurse, or lose all but the last of two members of one name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from functools import cached_property
 from shared.spec.tree import step
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^ \t\r\n{}\[\]:,"]+', re.DOTALL)
-_PIECE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
+#: One character of a string as it is written: half of a surrogate pair belongs to the other.
+_PIECE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
 
 
 @dataclass(slots=True)
@@ -43,15 +46,23 @@ class Positions:
         index = self._last.get(pointer)
         return None if index is None else self.entries[index]
 
-    def repeated(self, pointer: str) -> bool:
-        """Whether the pointer, as problems write it, stands for several members of one object."""
-        index = self._last.get(pointer)
-        siblings = self._children.get(self.entries[index].parent, []) if index is not None else []
-        return sum(self.entries[sibling].pointer == pointer for sibling in siblings) > 1
+    def again(self, entry: Entry) -> list[Entry]:
+        """The other members of the same object that problems call by the same pointer."""
+        siblings = self._siblings(entry)
+        return [other for other in siblings if other.pointer == entry.pointer and other is not entry]
+
+    def members(self, entry: Entry) -> list[Entry]:
+        """What stands directly in an object or a list."""
+        at = next(index for index, other in enumerate(self.entries) if other is entry)
+        return [self.entries[index] for index in self._children.get(at, [])]
+
+    def raw(self, entry: Entry) -> str:
+        """The value as it is written."""
+        return self.text[entry.start : entry.end]
 
     def with_comma(self, entry: Entry) -> tuple[int, int]:
         """What has to go so that the member or item is gone and its neighbours stay as they are."""
-        siblings = [self.entries[index] for index in self._children.get(entry.parent, [])]
+        siblings = self._siblings(entry)
         at = next(index for index, sibling in enumerate(siblings) if sibling is entry)
         first = entry.key[0] if entry.key else entry.start
         if at + 1 < len(siblings):
@@ -78,6 +89,9 @@ class Positions:
             ends.append(piece.end())
         shift = entry.start + 1
         return shift + ends[at], shift + ends[at + len(part)]
+
+    def _siblings(self, entry: Entry) -> list[Entry]:
+        return [self.entries[index] for index in self._children.get(entry.parent, [])]
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
@@ -122,7 +136,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", text))]
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def at(self, offset: int) -> tuple[int, int]:
         """Line and column of a character."""

@@ -78,9 +78,11 @@ class Problem:
             "message": self.message,
             "remedy": self.remedy,
         }
-        if self.place is not None:
-            found |= self.place.as_dict()
+        if self.place is None:
+            return found
+        # A fix is known to fit only once its place in the text is.
         patch = self.fix.patch() if self.fix else []
+        found |= self.place.as_dict() | {"help": page_of(self.code)}
         return found | ({"patch": patch} if patch else {})
 
     def under(self, pointer: str) -> Problem:
@@ -89,6 +91,11 @@ class Problem:
             return self
         fix = self.fix.under(pointer) if self.fix else None
         return replace(self, pointer=pointer + self.pointer, fix=fix)
+
+
+def page_of(code: str) -> str:
+    """The page of a code, from the top of the project."""
+    return f"docs/rules/{code}.md"
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:

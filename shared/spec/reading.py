@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.limits import Limits
+from shared.spec.mistakes import mending
 from shared.spec.problem import Problem, in_document_order
-from shared.spec.syntax import line_and_column, syntax_problem
-from shared.spec.tree import JsonObject, Node, printable, shown, step, walk
+from shared.spec.syntax import line_and_column
+from shared.spec.tree import JsonObject, Node, exact, printable, shown, step, walk
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -44,14 +46,16 @@ def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, 
 def _decoded(data: bytes) -> str | Problem:
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return problem("SW002", "", f"the document is {name}")
+            return problem("SW002", "", f"the document is {name}", span=(0, 1))
     if data[:2].count(0) == 1 and data[2:4].count(0) == 1:
-        return problem("SW002", "", "the document looks like UTF-16")
+        return problem("SW002", "", "the document looks like UTF-16", span=(0, 1))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return problem("SW002", "", f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})")
+        at = len(data[: error.start].decode("utf-8-sig"))
+        message = f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})"
+        return problem("SW002", "", message, span=(at, at + 1))
 
 
 def _too_deep(text: str, max_depth: int) -> Problem | None:
@@ -68,7 +72,7 @@ def _too_deep(text: str, max_depth: int) -> Problem | None:
             if depth > max_depth:
                 line, column = line_and_column(text, match.start())
                 message = f"line {line}, column {column}: more than {max_depth} levels of objects and lists"
-                return problem("SW004", "", message)
+                return problem("SW004", "", message, span=match.span())
         else:
             depth -= 1
     return None
@@ -94,7 +98,7 @@ def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
             parse_float=_float,
         )
     except json.JSONDecodeError as error:
-        return None, (syntax_problem(text, error.pos, wants_colon="':'" in error.msg),)
+        return None, mending(text, error).problems
     nodes = list(walk(document))
     if len(nodes) > limits.max_values:
         message = f"the document has {len(nodes)} values; {limits.max_values} are allowed"
@@ -134,7 +138,10 @@ def _flaws(node: Node) -> Iterator[Problem]:
         for key in value:
             if _NEVER.search(key):
                 message = "the name of this property contains NUL or half of a surrogate pair"
-                yield problem("SW007", step(node.pointer, key), message)
+                yield problem("SW007", step(node.pointer, key), message, of_name=True)
         if isinstance(value, _Object):
             for key in value.twice:
-                yield problem("SW005", step(node.pointer, key), f"{shown(printable(key))} is given twice")
+                message = f"{shown(printable(key))} is given twice"
+                pointer = step(node.pointer, key)
+                fix = Fix("repeat", pointer) if exact(key) else None
+                yield problem("SW005", pointer, message, of_name=True, fix=fix)

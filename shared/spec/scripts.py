@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from shared.spec.toolkits import TOOLKITS
@@ -66,20 +67,25 @@ def scripts_wanted(
     Empty when the mount is not a blob container (the one named, if one is named).
     """
     properties = Node("", document).at("properties")
+    return tuple(sorted({name for _, _, name in script_places(properties, container, mount)}))
+
+
+def script_places(
+    properties: Node, container: str | None = None, mount: str = DROP_MOUNT
+) -> Iterator[tuple[str, str, str]]:
+    """The same, each with its place: the pointer, the path as it is written there, the blob's name."""
     if not _is_drop_mount(properties, mount, container):
-        return ()
+        return
     paths = re.compile(
         rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{re.escape(mount)}/"
         r"([A-Za-z0-9_./-]{1,1024})(?![A-Za-z0-9_./*?$\[-])"
     )
-    wanted: set[str] = set()
     for node in _runnable(properties):
         always = node.pointer.rpartition("/")[2] in _PATH_FIELDS
-        for name in paths.findall(node.value):
-            path = plain_path(name.rstrip("."))
-            if path and not name.endswith("/") and (always or _FILE.search(path)):
-                wanted.add(path)
-    return tuple(sorted(wanted))
+        for found in paths.finditer(node.value):
+            path = plain_path(found[1].rstrip("."))
+            if path and not found[1].endswith("/") and (always or _FILE.search(path)):
+                yield node.pointer, found[0].rstrip("."), path
 
 
 def _is_drop_mount(properties: Node, mount: str, container: str | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from shared.spec.tree import JsonObject, copied, step
+from shared.spec.tree import JsonObject, copied, key_material, step
 
 MASK = "***"
 
@@ -70,6 +70,22 @@ def replace_secrets(document: JsonObject, change: Callable[[str, str], Any]) -> 
 def looks_secret_variable(name: str) -> bool:
     """Whether a variable of that name most likely holds a secret."""
     return bool(_VARIABLE.search(name[-64:].upper()))
+
+
+def is_secret_name(name: str, *, below: bool) -> bool:
+    """Whether what stands under this name is secret; `below`: it stands inside of something secret."""
+    return _inside(name, below=below)
+
+
+def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets stand inside of addresses, connection strings and arguments: ranges of characters."""
+    if "?" in text:
+        yield from ((found.end(1) + 1, found.end()) for found in _QUERY.finditer(text))
+    if "@" in text:
+        yield from ((found.end(1), found.end() - 1) for found in _USER.finditer(text))
+    if "=" in text:
+        yield from ((found.end(1) + 1, found.end()) for found in _EMBEDDED.finditer(text))
+    yield from key_material(text)
 
 
 def _secret_places(document: Any) -> Iterator[_Place]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem
-from shared.spec.suggest import Suggestions
-from shared.spec.tree import shown, step
+from shared.spec.suggest import Suggestions, certainly
+from shared.spec.tree import exact, shown, step
+from shared.spec.unknown import unknown_property
 
 _EXPECTED = {
     "string_type": "a text in double quotes",
@@ -43,12 +46,15 @@ def _problem(
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        hint = suggestions.did_you_mean(str(loc[-1]), _names_at(model, loc[:-1]))
-        return problem("SW012", pointer, f"unknown property {name}{hint}")
+        holder = _value_at(document, loc[:-1])
+        given = [key for key, value in holder.items() if value is not None]
+        return unknown_property(pointer, loc, _names_at(model, loc[:-1]), given, suggestions)
     if kind in _EXPECTED:
-        return _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
+        found = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
+        return found if all(exact(str(part)) for part in loc) else replace(found, fix=None)
     if kind == "literal_error":
-        return problem("SW014", pointer, f"{name} has to be {context['expected'].replace(chr(39), chr(34))}")
+        allowed = context["expected"].replace(chr(39), chr(34))
+        return _not_allowed(pointer, f"{name} has to be {allowed}", _value_at(document, loc), allowed)
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         return problem("SW013", pointer, f"{name} has to be {bound}")
@@ -69,11 +75,28 @@ def _name(loc: tuple[int | str, ...]) -> str:
 
 def _wrong_type(pointer: str, name: str, expected: str, value: Any) -> Problem:
     message = f"{name} has to be {expected}, not {_kind(value)}"
-    if expected == "a whole number" and isinstance(value, str) and value.isdecimal() and len(value) < 10:
-        return problem("SW011", pointer, message, "write the number without quotes")
-    if expected == "a list" and isinstance(value, dict):
-        return problem("SW011", pointer, message, 'put "[" and "]" around it')
-    return problem("SW011", pointer, message, f"write {expected}")
+    remedy, fix = f"write {expected}", None
+    if expected == "a whole number":
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+            remedy, fix = "write the number without quotes", Fix("replace", pointer, int(value))
+        elif isinstance(value, float) and value.is_integer() and abs(value) < 2**31:
+            remedy, fix = f"write {int(value)}", Fix("replace", pointer, int(value))
+    elif expected == "a list" and isinstance(value, dict):
+        remedy = 'put "[" and "]" around it'
+        fix = Fix("wrap", pointer)
+        if pointer.endswith(("/environmentVariables", "/secrets")) and "name" not in value:
+            remedy = 'write a list: [{"name": …, "value": …}]'
+            plain = value and all(isinstance(one, str) and exact(key) for key, one in value.items())
+            fix = Fix("list", pointer, names=tuple(value)) if plain else None
+    return problem("SW011", pointer, message, remedy, fix=fix)
+
+
+def _not_allowed(pointer: str, message: str, value: Any, allowed: str) -> Problem:
+    """The allowed values stand in the message in double quotes."""
+    right = certainly(value, allowed.split('"')[1::2]) if isinstance(value, str) else None
+    if right is None:
+        return problem("SW014", pointer, message)
+    return problem("SW014", pointer, message, f'write "{right}"', fix=Fix("replace", pointer, right))
 
 
 def _kind(value: Any) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import NamedTuple
 
 from shared.spec.codes import problem
+from shared.spec.fix import Edit, Fix
 from shared.spec.problem import Problem
 
 _SPACE = " \t\r\n"
@@ -13,6 +16,25 @@ _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": 
 _NO_COMMA = "a comma is missing"
 _TEXT_AFTER = "text after the end of the document, or a missing comma"
 _MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
+#: A comment to its end; a block that is not closed is none.
+_COMMENT = re.compile(r"(?://|#)[^\r\n]*|/\*(?:[^*]|\*(?!/)){0,10000}\*/")
+#: A whole text in other quotes, which holds nothing that would have to be escaped.
+_QUOTED = re.compile(
+    r"""'([^'"\\\r\n\t]{0,4096})'"""
+    r"""|[\u2018\u2019]([^'"\\\r\n\t\u2018\u2019]{0,4096})\u2019"""
+    r"""|[\u201c\u201d\u201e]([^"\\\r\n\t\u201c\u201d\u201e]{0,4096})[\u201c\u201d]"""
+)
+_BEHIND = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
+
+
+class _Flaw(NamedTuple):
+    """Where it is, what it is, what to type, how long it is, and what certainly mends it."""
+
+    at: int
+    message: str
+    remedy: str
+    length: int = 1
+    edits: tuple[Edit, ...] = ()
 
 
 def line_and_column(text: str, position: int) -> tuple[int, int]:
@@ -22,16 +44,24 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 
 def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Problem:
     """The problem for a text whose parsing stopped at `position`: what is wrong, where, what to type."""
-    place, message, remedy = _diagnosis(text, position)
-    if wants_colon and message in (_NO_COMMA, _TEXT_AFTER):
-        message, remedy = "a colon is missing after the name", 'write ":"'
-    line, column = line_and_column(text, place)
-    return problem("SW003", "", f"line {line}, column {column}: {message}", remedy)
+    flaw = _diagnosis(text, position)
+    if wants_colon and flaw.message in (_NO_COMMA, _TEXT_AFTER):
+        edits = (Edit(flaw.at, flaw.at, ":"),) if flaw.message == _NO_COMMA else ()
+        flaw = flaw._replace(message="a colon is missing after the name", remedy='write ":"', edits=edits)
+    line, column = line_and_column(text, flaw.at)
+    return problem(
+        "SW003",
+        "",
+        f"line {line}, column {column}: {flaw.message}",
+        flaw.remedy,
+        span=(flaw.at, min(flaw.at + flaw.length, len(text))),
+        fix=Fix("text", edits=flaw.edits) if flaw.edits else None,
+    )
 
 
-def _diagnosis(text: str, at: int) -> tuple[int, str, str]:
+def _diagnosis(text: str, at: int) -> _Flaw:
     if not text.strip(_SPACE):
-        return 0, "the document is empty", 'write at least {"properties": {…}}'
+        return _Flaw(0, "the document is empty", 'write at least {"properties": {…}}')
     rest = text[at : at + 2]
     before = text[:at].rstrip(_SPACE)
     here = _at_character(text, at, rest, before)
@@ -40,57 +70,91 @@ def _diagnosis(text: str, at: int) -> tuple[int, str, str]:
     if at >= len(text.rstrip(_SPACE)):
         return _early_end(text)
     if _complete_before(before):
-        return at, _TEXT_AFTER, 'write "," or delete the rest'
-    return at, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here"
+        return _Flaw(at, _TEXT_AFTER, 'write "," or delete the rest')
+    return _Flaw(at, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here")
 
 
-def _at_character(text: str, at: int, rest: str, before: str) -> tuple[int, str, str] | None:
+def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
     first = rest[:1]
     if first == "," and _next_visible(text, at + 1) in ("}", "]"):
-        return at, "a comma before a closing bracket", "delete the comma"
+        return _comma(at)
     if first and first in "}]" and before.endswith(","):
-        return len(before) - 1, "a comma before a closing bracket", "delete the comma"
+        return _comma(len(before) - 1)
     if rest in ("//", "/*") or first == "#":
-        return at, "JSON has no comments", "delete the comment"
+        found = _COMMENT.match(text, at)
+        edits = (Edit(at, found.end(), ""),) if found else ()
+        return _Flaw(at, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
     if first == "'":
-        return at, "single quotes", 'write double quotes: "'
+        return _quotes(text, at, "single quotes", 'write double quotes: "')
     if first and first in "\u2018\u2019\u201c\u201d\u201e":
-        return at, "typographic quotes", 'write plain double quotes: "'
+        return _quotes(text, at, "typographic quotes", 'write plain double quotes: "')
     if first == "=":
-        return at, "an equals sign", 'write a colon: ":"'
+        edits = (Edit(at, at + 1, ":"),) if before.endswith('"') and rest != "==" else ()
+        return _Flaw(at, "an equals sign", 'write a colon: ":"', edits=edits)
     if first == "\\":
-        return at, "a backslash that starts no escape", "write two backslashes, or a forward slash in paths"
+        return _Flaw(
+            at, "a backslash that starts no escape", "write two backslashes, or a forward slash in paths"
+        )
     if first and (first < " " or _unclosed_string(text, at)):
         return _in_string(text, at)
     if first == '"':
         return _at_quote(text, at, before)
+    return _at_word(text, at, before)
+
+
+def _at_word(text: str, at: int, before: str) -> _Flaw | None:
     word = _NAME.match(text, at)
-    if word and word[0] in _PYTHON_WORDS:
-        return at, "a word that JSON does not have", f"write {_PYTHON_WORDS[word[0]]}"
-    if word and before.endswith(("{", ",")):
-        return at, "a name without quotes", "put the name into double quotes"
-    if word and before.endswith(":"):
-        return at, "a value without quotes", "put text into double quotes"
+    if word is None:
+        return None
+    length, ends = len(word[0]), bool(_BEHIND.match(text, word.end()))
+    if word[0] in _PYTHON_WORDS:
+        right = _PYTHON_WORDS[word[0]]
+        mend = (Edit(at, word.end(), right),) if ends else ()
+        return _Flaw(at, "a word that JSON does not have", f"write {right}", length, mend)
+    if before.endswith(("{", ",")):
+        named = re.match(r"[ \t]*[:=]", text[word.end() : word.end() + 9]) is not None
+        edits = (Edit(at, at, '"'), Edit(word.end(), word.end(), '"')) if named else ()
+        return _Flaw(at, "a name without quotes", "put the name into double quotes", length, edits)
+    if before.endswith(":"):
+        return _Flaw(at, "a value without quotes", "put text into double quotes", length)
     return None
 
 
-def _at_quote(text: str, at: int, before: str) -> tuple[int, str, str] | None:
+def _comma(at: int) -> _Flaw:
+    return _Flaw(at, "a comma before a closing bracket", "delete the comma", 1, (Edit(at, at + 1, ""),))
+
+
+def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
+    found = _QUOTED.match(text, at)
+    if found is None or not _BEHIND.match(text, found.end()):
+        return _Flaw(at, message, remedy)
+    inner = found[1] or found[2] or found[3] or ""
+    return _Flaw(
+        at, message, remedy, len(found[0]), (Edit(at, found.end(), json.dumps(inner, ensure_ascii=False)),)
+    )
+
+
+def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
     if _complete_before(before):
-        return len(before), _NO_COMMA, 'write ","'
-    return None if before.endswith(("{", ",", ":", "[")) else (at, "a misplaced quote", "delete the quote")
+        return _Flaw(len(before), _NO_COMMA, 'write ","', 1, (Edit(len(before), len(before), ","),))
+    if before.endswith(("{", ",", ":", "[")):
+        return None
+    return _Flaw(at, "a misplaced quote", "delete the quote")
 
 
-def _in_string(text: str, at: int) -> tuple[int, str, str]:
+def _in_string(text: str, at: int) -> _Flaw:
     if text[at] == "\n" or text[at] == "\r":
-        return at, "a line break inside of a text, or an unclosed text", 'write "\\n", or close the text'
+        return _Flaw(
+            at, "a line break inside of a text, or an unclosed text", 'write "\\n", or close the text'
+        )
     if text[at] == "\t":
-        return at, "a tab inside of a text", 'write "\\t" or a space'
+        return _Flaw(at, "a tab inside of a text", 'write "\\t" or a space', 1, (Edit(at, at + 1, "\\t"),))
     if text[at] < " ":
-        return at, "a control character inside of a text", "delete the character"
-    return at, "a text is not closed", "write the closing double quote"
+        return _Flaw(at, "a control character inside of a text", "delete the character")
+    return _Flaw(at, "a text is not closed", "write the closing double quote")
 
 
-def _early_end(text: str) -> tuple[int, str, str]:
+def _early_end(text: str) -> _Flaw:
     """The document stops inside of something: name the innermost bracket that was never closed."""
     opened: list[int] = []
     in_string = False
@@ -105,12 +169,12 @@ def _early_end(text: str) -> tuple[int, str, str]:
         elif opened:
             opened.pop()
     if not opened:
-        return len(text), "the document ends early", "write the missing value"
+        return _Flaw(len(text), "the document ends early", "write the missing value")
     line, column = line_and_column(text, opened[-1])
     bracket = text[opened[-1]]
     closing = "}" if bracket == "{" else "]"
     message = f'the document ends early: "{bracket}" of line {line}, column {column} is not closed'
-    return len(text), message, f'write "{closing}"'
+    return _Flaw(len(text), message, f'write "{closing}"')
 
 
 def _unclosed_string(text: str, at: int) -> bool:

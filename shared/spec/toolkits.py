@@ -124,3 +124,16 @@ TOOLKITS: dict[str, str] = {
     "customMpiSettings": "custommpi",
     "horovodSettings": "horovod",
 }
+
+#: Wire name of each block → its model.
+TOOLKIT_MODELS: dict[str, type[Model]] = {
+    "cntkSettings": CntkSettings,
+    "pyTorchSettings": PyTorchSettings,
+    "tensorFlowSettings": TensorFlowSettings,
+    "caffeSettings": CaffeSettings,
+    "caffe2Settings": Caffe2Settings,
+    "chainerSettings": ChainerSettings,
+    "customToolkitSettings": CustomToolkitSettings,
+    "customMpiSettings": CustomMpiSettings,
+    "horovodSettings": HorovodSettings,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -9,6 +10,8 @@ JsonObject: TypeAlias = dict[str, Any]
 
 #: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
 _LONGEST_STEP = 100
+#: Keys of storage accounts, and signing keys: never shown, even where a person wrote one as a name.
+_KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?:ec|k)_[A-Za-z0-9+/=]{8,400}")
 
 
 class Node(NamedTuple):
@@ -54,13 +57,19 @@ def is_object(value: Any) -> bool:
 
 def step(pointer: str, key: str | int) -> str:
     """The pointer one level down, printable whatever the key holds."""
-    text = str(key)
+    text = _without_keys(str(key))
     cut = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
     return f"{pointer}/{printable(cut.replace('~', '~0').replace('/', '~1'))}"
 
 
+def exact(key: str) -> bool:
+    """Whether `step` keeps the key as it is, so that the pointer can be used outside of messages."""
+    return step("", key) == "/" + key.replace("~", "~0").replace("/", "~1")
+
+
 def shown(text: str, longest: int = 60) -> str:
     """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
+    text = _without_keys(text)
     cut = text if len(text) <= longest else text[:longest] + "…"
     return f'"{printable(cut)}"'
 
@@ -70,6 +79,15 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def key_material(text: str) -> Iterator[tuple[int, int]]:
+    """Where keys stand in a text that should hold none: ranges of characters."""
+    return (found.span() for found in _KEY_MATERIAL.finditer(text))
+
+
+def _without_keys(text: str) -> str:
+    return _KEY_MATERIAL.sub("***", text[:1000]) if len(text) > 12 else text
 
 
 def _escape(character: str) -> str:

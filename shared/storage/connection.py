@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import Unavailable
+from shared.errors import Misuse, Unavailable
 
 if TYPE_CHECKING:
     from azure.data.tables.aio import TableServiceClient
@@ -43,7 +43,7 @@ class Account:
     def __init__(
         self, connection: Connection, transport: Callable[[], Any] | None = None, *, backoff: float = 0.4
     ) -> None:
-        """`transport` makes each client's HTTP transport (tests put faults there); `backoff` is in seconds."""
+        """`transport` makes the clients' HTTP transport: tests put faults there. `backoff` in seconds."""
         self._backoff = backoff
         self._connection = connection
         self._transport = transport
@@ -131,6 +131,8 @@ async def storage_errors() -> AsyncIterator[None]:
     try:
         yield
     except HttpResponseError as error:
+        if error.status_code == 413:
+            raise Misuse("this is larger than storage takes", status=413, remedy="shorten it") from error
         code = getattr(error, "error_code", None) or error.reason or ""
         raise Unavailable(f"storage answered {error.status_code} {code}".strip()) from error
     except AzureError as error:

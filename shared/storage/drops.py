@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import Misuse
+from shared.errors import Misuse, Unavailable
 from shared.ports import Blob
 from shared.storage.connection import Account, storage_errors
 
@@ -35,14 +35,14 @@ class BlobDrops:
 
         container = self._account.blobs.get_container_client(self._drops)
         listing = (
-            container.list_blobs(name_starts_with=prefix)
+            container.list_blobs(name_starts_with=prefix, include=["metadata"])
             if deep
-            else container.walk_blobs(name_starts_with=prefix, delimiter="/")
+            else container.walk_blobs(name_starts_with=prefix, include=["metadata"], delimiter="/")
         )
         async with storage_errors():
             try:
                 return [
-                    Blob(item.name, item.etag.strip('"'), item.last_modified, item.size)
+                    Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, _mode(item.metadata))
                     async for item in listing
                     if isinstance(item, BlobProperties)
                 ]
@@ -82,6 +82,7 @@ class BlobDrops:
                     return  # a later answer stands there, or our own whose acknowledgement was lost
                 else:
                     return
+        raise Unavailable(f"container {self._answers} cannot be made: it is being deleted")
 
     async def drop_answer(self, name: str) -> None:
         """Delete; missing is success."""
@@ -177,3 +178,8 @@ class BlobDrops:
                 return await stream.readall(), str(stream.properties.etag).strip('"')
             except (ResourceNotFoundError, ResourceModifiedError):
                 return None
+
+
+def _mode(metadata: Mapping[str, str] | None) -> str:
+    """The metadata `mode`, however its name was written: it travels as a header."""
+    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == "mode"), "")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import Exists, Misconfigured
+from shared.errors import Exists, Misconfigured, Misuse
 from shared.events import Notice
 from shared.job import Job, JobState, Stored
 from shared.ports import Active, Change, Page, Seen
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Operation = tuple[Any, ...]
 
+#: How many pages of the listing one answer reads, when few of its jobs are wanted.
+_PAGES = 10
 #: A transaction holds 100 entities; a change has at most three.
 _CHANGES = 33
 
@@ -148,9 +150,11 @@ class TableLedger:
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Merge the shards' listings; records are read by key."""
+        if after is not None and not rows.LISTING_KEY.fullmatch(after):
+            raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
         found: list[Job] = []
         cursor = after
-        while len(found) < limit:
+        for _ in range(_PAGES):
             keys = await self._listing(cursor, limit)
             if not keys:
                 return Page(tuple(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+from shared.errors import Unavailable
 from shared.storage.connection import Account, storage_errors
 
 #: The service takes delays up to seven days; longer waits are looked at again after six.
@@ -32,3 +33,4 @@ class StorageQueues:
                     await client.create_queue()
                 else:
                     return
+        raise Unavailable(f"queue {queue} cannot be made: it is being deleted")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,6 +23,8 @@ from shared.ports import Active, Seen, Shown
 Entity = dict[str, Any]
 
 _CHUNK = 16_000  # characters: at most two UTF-16 units each
+#: The part of a listing row's key after its kind.
+LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
 _FAR = 253_402_300_799_000  # the last millisecond of the year 9999
 
 
@@ -135,6 +138,8 @@ def seen_row(seen: Seen, shards: int) -> Entity:
         "Job": seen.job_id,
         "Generation": seen.generation,
         "Waiting": seen.waiting,
+        "Folder": seen.folder,
+        "Content": seen.content,
         **_split("Etags", json.dumps(dict(seen.etags))),
     }
 
@@ -147,6 +152,8 @@ def seen_of(entity: Mapping[str, Any]) -> Seen:
         job_id=entity["Job"],
         generation=int(entity["Generation"]),
         waiting=bool(entity["Waiting"]),
+        folder=entity["Folder"],
+        content=entity["Content"],
     )
 
 

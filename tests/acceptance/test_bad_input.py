@@ -13,6 +13,8 @@ from tests.acceptance.door import Door, eventually, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+_ABSENT = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/fileServers/f"
+
 BAD: dict[str, bytes] = {
     "nothing": b"",
     "no json": b"hello",
@@ -37,11 +39,14 @@ BAD: dict[str, bytes] = {
         {"spec": shell("true"), "notify": [{"url": "https://169.254.169.254/x"}]}
     ).encode(),
     "plain http": json.dumps({"spec": shell("true"), "notify": [{"url": "http://example.com/x"}]}).encode(),
-    "unsupported toolkit": json.dumps(
+    "absent file server": json.dumps(
         {
             "properties": {
                 "nodeCount": 1,
-                "caffeSettings": {"configFilePath": "$AZ_BATCHAI_MOUNT_ROOT/logs/x"},
+                "customToolkitSettings": {"commandLine": "true"},
+                "mountVolumes": {
+                    "fileServers": [{"fileServer": {"id": _ABSENT}, "relativeMountPath": "x"}],
+                },
                 "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
             }
         }
@@ -53,7 +58,7 @@ BAD: dict[str, bytes] = {
 async def test_by_http(door: Door, what: str) -> None:
     status, body, headers = await door.call("POST", "jobs", BAD[what])
 
-    if what == "unsupported toolkit":  # only the cluster knows
+    if what == "absent file server":  # only the cluster knows
         assert status == 202
         return
     assert status in (400, 422), body
@@ -89,7 +94,7 @@ async def test_by_drop_every_bad_job_file_gets_diagnostics_beside_its_receipt(do
         name
         for name in BAD
         if not name.startswith(
-            ("unknown envelope", "missing", "forbidden", "plain", "meta", "unknown cluster", "unsupported")
+            ("unknown envelope", "missing", "forbidden", "plain", "meta", "unknown cluster", "absent")
         )
     ]
     await asyncio.gather(

@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
 LAST = "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"

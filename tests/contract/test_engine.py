@@ -198,15 +198,15 @@ async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:
     assert view.minimum == 0
 
 
-async def test_a_toolkit_that_the_cluster_cannot_run_is_rejected_with_its_place(settings: Settings) -> None:
+async def test_what_the_cluster_cannot_do_is_rejected_with_its_place(settings: Settings) -> None:
     workspace = _workspace(settings)
     engine = BatchAIEngine(workspace)
     order = Rig(engine, workspace.cluster_id(CLUSTER)).order("true")
-    properties = order.document["properties"]
-    del properties["customToolkitSettings"]
-    properties["caffeSettings"] = {"configFilePath": "x"}
+    server = {"id": f"{workspace.cluster_id(CLUSTER).rpartition('/clusters/')[0]}/fileServers/nowhere"}
+    mount = {"fileServer": server, "relativeMountPath": "x"}
+    order.document["properties"]["mountVolumes"] = {"fileServers": [mount]}
 
-    with pytest.raises(Rejected, match="caffe"):
+    with pytest.raises(Rejected, match="nowhere"):
         await engine.submit(order)
     await engine.close()
 

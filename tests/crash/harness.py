@@ -195,6 +195,9 @@ class Run:
             receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
             if receipt is None or json.loads(receipt)["state"] != job.state.value:
                 found.append(f"the receipt of {job.id} is missing or stale")
+            line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else None
+            if line is not None and not line.startswith(f"{job.state.value} ".encode()):
+                found.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
         return found
 
 

@@ -95,8 +95,8 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         and (node.attr if isinstance(node, ast.Attribute) else node.name) in {"environ", "getenv", "environb"}
     }
 
-    # The source of the blob trigger is part of its declaration: it has to be known when the app is indexed.
-    assert readers <= {"shared/settings.py", "shared/wiring.py", "functions/accept.py"}
+    # A binding is fixed when the app is indexed, before there is an event.
+    assert readers == {"shared/wiring.py", "functions/bindings.py"}
 
 
 def test_only_the_triggers_know_the_functions_library() -> None:

@@ -81,6 +81,11 @@ def test_a_job_message_in_a_cloud_event_has_the_key_of_the_event() -> None:
         {**EVENT_GRID, "subject": "/containers/x"},
         {**CLOUD_EVENT, "type": "com.example.other"},
         {"specversion": "1.0", "type": "io.slipway.drop.look.v1", "data": {"folder": 1}},
+        {
+            "specversion": "1.0",
+            "type": "io.slipway.drop.look.v1",
+            "data": {"folder": "a", "newest": "2026-01-01"},
+        },
     ],
 )
 def test_an_event_that_is_not_for_us_is_foreign(event: object) -> None:
@@ -128,3 +133,17 @@ def test_the_payload_does_not_depend_on_spacing_or_order() -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_make_it_raise(body: bytes) -> None:
     assert read_message(body, Limits())
+
+
+def test_an_explicit_key_wins_over_the_event_and_an_event_without_identity_has_none() -> None:
+    event = {
+        "specversion": "1.0",
+        "type": "io.slipway.job.submit.v1",
+        "data": {"spec": BARE, "idempotencyKey": "k"},
+    }
+    (message,) = _read({**event, "id": "7", "source": "/ci"})
+    assert isinstance(message, Request)
+    assert message.key == "k"
+    (message,) = _read({**event, "data": {"spec": BARE}})
+    assert isinstance(message, Request)
+    assert message.key is None

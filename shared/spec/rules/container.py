@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
 from shared.spec.tree import Node
@@ -74,7 +75,10 @@ def key_vault_references(context: Context) -> Iterator[Problem]:
     for reference in references:
         url, vault = reference.at("secretUrl"), reference.at("sourceVault", "id")
         if url.text and not _SECRET_URL.fullmatch(url.text):
-            yield problem("SW037", url.pointer, "secretUrl is not the address of a Key Vault secret")
+            secure = url.text[:400].replace("http://", "https://", 1)
+            fix = Fix("replace", url.pointer, secure) if _SECRET_URL.fullmatch(secure) else None
+            message = "secretUrl is not the address of a Key Vault secret"
+            yield problem("SW037", url.pointer, message, fix=fix)
         if vault.text and not is_arm_id(vault.text):
             remedy = "write /subscriptions/…/resourceGroups/…/providers/Microsoft.KeyVault/vaults/NAME"
             yield problem("SW017", vault.pointer, "the id of the vault is not a full ARM id", remedy)

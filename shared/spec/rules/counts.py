@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from shared.spec.codes import problem
 from shared.spec.duration import from_dot_net, iso_duration, parse_duration
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
 from shared.spec.tree import Node
@@ -49,13 +50,20 @@ def wall_clock(context: Context) -> Iterator[Problem]:
         return
     length = parse_duration(node.text)
     if length is None:
-        better = from_dot_net(node.text) if len(node.text) < 32 else None
-        remedy = f'write "{better}"' if better else None
-        yield problem("SW050", node.pointer, "maxWallClockTime is not an ISO 8601 duration", remedy)
+        better = _better(node.text) if len(node.text) < 32 else None
+        remedy, fix = (f'write "{better}"', Fix("replace", node.pointer, better)) if better else (None, None)
+        message = "maxWallClockTime is not an ISO 8601 duration"
+        yield problem("SW050", node.pointer, message, remedy, fix=fix)
     elif not _SHORTEST <= length <= context.limits.max_wall_clock:
         longest = iso_duration(context.limits.max_wall_clock)
         message = f"maxWallClockTime has to be between {iso_duration(_SHORTEST)} and {longest}"
         yield problem("SW051", node.pointer, message)
+
+
+def _better(text: str) -> str | None:
+    """The duration that a person meant beyond doubt: in .NET's form, in small letters, with blanks around."""
+    plain = text.strip().upper()
+    return plain if parse_duration(plain) is not None else from_dot_net(text.strip())
 
 
 def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:

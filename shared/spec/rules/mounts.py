@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.mounts import ACCOUNT_MOUNT_LISTS
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
@@ -32,7 +33,10 @@ def mount_paths(context: Context) -> Iterator[Problem]:
         if not node.text or len(node.text) > _LONGEST_PATH:
             continue
         if not _MOUNT_PATH.fullmatch(node.text):
-            yield problem("SW031", node.pointer, f"{shown(node.text)} cannot be a relativeMountPath")
+            right = node.text.strip().strip("/")
+            fix = Fix("replace", node.pointer, right) if _MOUNT_PATH.fullmatch(right) else None
+            message = f"{shown(node.text)} cannot be a relativeMountPath"
+            yield problem("SW031", node.pointer, message, fix=fix)
         elif node.text in seen:
             yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {shown(node.text)}")
         seen.add(node.text)
@@ -47,7 +51,10 @@ def file_shares(context: Context) -> Iterator[Problem]:
         found = _FILE_URL.fullmatch(node.text) if len(node.text) <= _LONGEST_URL else None
         if not found:
             flaw = "must not have a query" if "?" in node.text else "is not the address of a share"
-            yield problem("SW035", node.pointer, f"azureFileUrl {flaw}")
+            secure = node.text.replace("http://", "https://", 1)
+            certain = len(secure) <= _LONGEST_URL and _FILE_URL.fullmatch(secure)
+            fix = Fix("replace", node.pointer, secure) if certain else None
+            yield problem("SW035", node.pointer, f"azureFileUrl {flaw}", fix=fix)
         elif mount.at("accountName").text not in (None, found["account"]):
             message = "accountName is not the first part of the host in azureFileUrl"
             yield problem("SW036", mount.at("accountName").pointer, message, severity="warning")
@@ -59,11 +66,18 @@ def storage_names(context: Context) -> Iterator[Problem]:
         account = mount.at("accountName")
         if account.text and not _ACCOUNT.fullmatch(account.text):
             message = "accountName has to be 3 to 24 lower-case letters and digits"
-            yield problem("SW036", account.pointer, message)
+            yield problem("SW036", account.pointer, message, fix=_lower(account, _ACCOUNT))
         container = mount.at("containerName")
         if container.text and not (3 <= len(container.text) <= 63 and _CONTAINER.fullmatch(container.text)):
             message = "containerName has to be 3 to 63 lower-case letters, digits and single dashes"
-            yield problem("SW036", container.pointer, message)
+            yield problem("SW036", container.pointer, message, fix=_lower(container, _CONTAINER))
+
+
+def _lower(node: Node, form: re.Pattern[str]) -> Fix | None:
+    """Azure Storage has no capitals, so there is only one name that can be meant."""
+    right = (node.text or "")[:64].strip().lower()
+    fits = 3 <= len(right) <= 63 and form.fullmatch(right)
+    return Fix("replace", node.pointer, right) if fits else None
 
 
 def modes_and_options(context: Context) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem
 from shared.spec.rules.container import is_arm_id
 from shared.spec.rules.context import Context
@@ -44,7 +45,9 @@ def directories(context: Context) -> Iterator[Problem]:
             if not node.text:
                 continue
             if not _DIRECTORY_ID.fullmatch(node.text):
-                yield problem("SW040", node.pointer, f"{shown(node.text)} cannot be a directory id")
+                right = node.text[:100].strip()
+                fix = Fix("replace", node.pointer, right) if _DIRECTORY_ID.fullmatch(right) else None
+                yield problem("SW040", node.pointer, f"{shown(node.text)} cannot be a directory id", fix=fix)
             elif node.text in seen:
                 yield problem("SW041", node.pointer, f"the id {shown(node.text)} is taken")
             seen.add(node.text)
@@ -59,7 +62,10 @@ def environment(context: Context) -> Iterator[Problem]:
             if not node.text:
                 continue
             if not _VARIABLE.fullmatch(node.text):
-                yield problem("SW042", node.pointer, f"{shown(node.text)} cannot be the name of a variable")
+                right = node.text[:300].strip()
+                fix = Fix("replace", node.pointer, right) if _VARIABLE.fullmatch(right) else None
+                message = f"{shown(node.text)} cannot be the name of a variable"
+                yield problem("SW042", node.pointer, message, fix=fix)
             elif node.text in seen:
                 yield problem("SW043", node.pointer, f"the variable {shown(node.text)} is given twice")
             elif node.text.startswith("AZ_BATCHAI_"):

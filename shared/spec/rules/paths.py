@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from shared.spec.codes import problem
-from shared.spec.problem import Problem
+from shared.spec.fix import Fix
+from shared.spec.problem import Problem, Severity
 from shared.spec.rules.context import Context
 from shared.spec.rules.mounted import Mounted
 from shared.spec.tree import Node, shown
@@ -22,6 +23,7 @@ _ROOTED = re.compile(
     re.ASCII,
 )
 
+_PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_.-]{0,99}(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,20}", re.ASCII)
 #: Each finding costs a search for a better name; nobody reads more of one text.
 _MOST_IN_ONE_TEXT = 20
 
@@ -35,7 +37,9 @@ def plain_paths(context: Context) -> Iterator[Problem]:
     for entry in context.properties.at("outputDirectories").each():
         suffix = entry.at("pathSuffix")
         if suffix.text and suffix.text.startswith("/"):
-            yield problem("SW048", suffix.pointer, "pathSuffix has to be relative", 'delete the leading "/"')
+            fix = _plainly(suffix, suffix.text.lstrip("/"))
+            remedy = 'delete the leading "/"'
+            yield problem("SW048", suffix.pointer, "pathSuffix has to be relative", remedy, fix=fix)
         else:
             yield from _plain(suffix)
     for mount in context.mounts("fileServers"):
@@ -64,12 +68,18 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
     if not node.text:
         return
     if "\\" in node.text:
-        yield problem("SW048", node.pointer, "the path has a backslash", "write forward slashes")
+        fix = _plainly(node, node.text.replace("\\", "/"))
+        yield problem("SW048", node.pointer, "the path has a backslash", "write forward slashes", fix=fix)
     elif "\n" in node.text or "\r" in node.text:
         yield problem("SW048", node.pointer, "the path has a line break", "delete the line break")
     elif not may_climb and not {".", ".."}.isdisjoint(node.text.split("/")):
         message = 'the path has "." or ".." as a level'
         yield problem("SW048", node.pointer, message, "write the path without it")
+
+
+def _plainly(node: Node, text: str) -> Fix | None:
+    """The path written so, if that is a plain path."""
+    return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
 
 
 def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: bool) -> Iterator[Problem]:
@@ -79,11 +89,13 @@ def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: 
     mounted = context.job_mounted if of_job else context.cluster_mounted
     if mounted is None:
         if path and not in_command:
-            yield problem("SW034", node.pointer, f"it is not known whether the cluster mounts {shown(path)}")
+            message = f"it is not known whether the cluster mounts {shown(path)}"
+            yield problem("SW034", node.pointer, message, part=found[0])
     elif not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _missing(context, path, mounted, of_job=of_job)
         # A command may make the directory itself; a path that only names a missing mount cannot work.
-        yield problem("SW033", node.pointer, message, remedy, "warning" if in_command else "error")
+        severity: Severity = "warning" if in_command else "error"
+        yield problem("SW033", node.pointer, message, remedy, severity, part=found[0])
 
 
 def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:

@@ -12,6 +12,12 @@ from shared.spec.tree import walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
 _ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
+#: What a program did not fill in. Shells, and programs that read variables, mean something else by these.
+_TEMPLATE = re.compile(
+    r"\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}|%(?:\([A-Za-z_][A-Za-z0-9_]{0,63}\))?[sd](?![A-Za-z0-9])"
+)
+#: Alone they mean nothing to anybody.
+_WHOLE = re.compile(r"\[[Yy]our [^\[\]]{1,64}\]|%s|\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}")
 _REMEDIES = {
     "AZURE_BATCHAI_STORAGE_ACCOUNT": "write the account's name, or ask the operator to configure a default",
     "AZURE_BATCHAI_STORAGE_KEY": "leave accountKey out; it is filled in when the job is submitted",
@@ -29,6 +35,7 @@ _REMEDIES = {
 def placeholders(context: Context) -> Iterator[Problem]:
     """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
     shell = {node.pointer for node in context.commands()}
+    values = {node.pointer for node in context.environment_values()}
     for node in walk(context.properties.value):
         if not isinstance(node.value, str):
             continue
@@ -36,6 +43,12 @@ def placeholders(context: Context) -> Iterator[Problem]:
         found = _OURS.search(node.value)
         if found:
             message = f"the placeholder <{found[1]}> is left"
-            yield problem("SW046", pointer, message, _REMEDIES[found[1]])
-        elif pointer not in shell and _ANY.search(node.value):
-            yield problem("SW046", pointer, "a placeholder is left")
+            yield problem("SW046", pointer, message, _REMEDIES[found[1]], part=found[0])
+            continue
+        found = _WHOLE.fullmatch(node.value)
+        if found is None and pointer not in shell:
+            found = _ANY.search(node.value)
+            if found is None and pointer not in values and "/secrets/" not in pointer:
+                found = _TEMPLATE.search(node.value)
+        if found:
+            yield problem("SW046", pointer, "a placeholder is left", part=found[0])

@@ -24,7 +24,8 @@ def texts(document: Any, limits: Limits) -> Iterator[Problem]:
         if isinstance(node.value, str):
             found = _FORBIDDEN.search(node.value)
             if found:
-                yield problem("SW007", node.pointer, f"the text contains the character U+{ord(found[0]):04X}")
+                message = f"the text contains the character U+{ord(found[0]):04X}"
+                yield problem("SW007", node.pointer, message, part=found[0])
             if len(node.value) > limits.max_text:
                 message = f"the text has {len(node.value)} characters; {limits.max_text} are allowed"
                 yield problem("SW015", node.pointer, message)
@@ -33,6 +34,7 @@ def texts(document: Any, limits: Limits) -> Iterator[Problem]:
                 found = _FORBIDDEN.search(key)
                 if found:
                     message = f"the name of this property contains the character U+{ord(found[0]):04X}"
-                    yield problem("SW007", step(node.pointer, key), message)
+                    yield problem("SW007", step(node.pointer, key), message, of_name=True)
                 if len(key) > _LONGEST_KEY:
-                    yield problem("SW015", step(node.pointer, key), f"the name has {len(key)} characters")
+                    message = f"the name has {len(key)} characters"
+                    yield problem("SW015", step(node.pointer, key), message, of_name=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared.spec.codes import problem
+from shared.spec.fix import Fix
 from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
-from shared.spec.suggest import Suggestions
+from shared.spec.suggest import Suggestions, certainly
 from shared.spec.toolkits import TOOLKITS
 from shared.spec.tree import Node, shown
 
@@ -23,7 +24,8 @@ def one_toolkit(context: Context) -> Iterator[Problem]:
         message = f"the job has no toolkit; it needs one of {', '.join(TOOLKITS)}"
         yield problem("SW020", context.properties.pointer, message)
     for block in blocks[1:]:
-        yield problem("SW021", block.pointer, f"the job has {len(blocks)} toolkits; it can run one")
+        message = f"the job has {len(blocks)} toolkits; it can run one"
+        yield problem("SW021", block.pointer, message, of_name=True)
 
 
 def languages(context: Context) -> Iterator[Problem]:
@@ -71,7 +73,8 @@ def _config_or_script(block: Node) -> Iterator[Problem]:
 def _excluded(block: Node, names: tuple[str, ...], reason: str) -> Iterator[Problem]:
     for name in names:
         if block.at(name).given:
-            yield problem("SW022", block.at(name).pointer, f"{name} cannot be used when {reason}")
+            message = f"{name} cannot be used when {reason}"
+            yield problem("SW022", block.at(name).pointer, message, of_name=True)
 
 
 def _required(block: Node, name: str) -> Iterator[Problem]:
@@ -84,4 +87,6 @@ def _one_of(node: Node, name: str, allowed: tuple[str, ...], suggestions: Sugges
     if node.text is not None and node.text.lower() not in {value.lower() for value in allowed}:
         values = " or ".join(shown(value) for value in allowed)
         hint = suggestions.did_you_mean(node.text, allowed)
-        yield problem("SW014", node.pointer, f"{name} has to be {values}{hint}")
+        right = certainly(node.text.strip(), allowed)
+        fix = Fix("replace", node.pointer, right) if right else None
+        yield problem("SW014", node.pointer, f"{name} has to be {values}{hint}", fix=fix)

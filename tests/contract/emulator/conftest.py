@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,10 +26,14 @@ from multidict import CIMultiDict
 
 from local.azurite import ACCOUNT, KEY, Azurite, azurite
 from local.process import Child, child
+from tests.contract.emulator.recorder import Recorder
+from tests.contract.emulator.swagger import contract
 
 GROUP, EXPERIMENT, CLUSTER = "group", "digits", "dev-cluster-00"
 _PATIENCE = 30.0
 _ROOT = Path(__file__).parents[3]
+#: Stand-ins for programs that jobs call.
+_PROGRAMS = Path(__file__).with_name("programs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,6 +56,7 @@ class Emulator:
 
     data: Path
     storage: Azurite
+    recorder: Recorder
     flags: tuple[str, ...] = ()
     url: str = ""
     client: Any = None
@@ -62,11 +67,14 @@ class Emulator:
         argv = [sys.executable, "-m", "local.batchai", "--port", "0", "--data", str(self.data)]
         argv += ["--storage-connection-string", self.storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
+        for directory in (Path(sys.executable).parent, _PROGRAMS):
+            argv += ["--node-path", str(directory)]
         env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs"}
         self.process = await self._stack.enter_async_context(
             child([*argv, *self.flags], name="emulator", env=env, cwd=_ROOT)
         )
-        self.url = (await self.process.line(r"^ready (http://127\.0\.0\.1:\d+)$"))[1]
+        upstream = (await self.process.line(r"^ready (http://127\.0\.0\.1:\d+)$"))[1]
+        self.url = await self._stack.enter_async_context(self.recorder.before(upstream))
         self.client = BatchAI(
             credential=NoToken(),  # type: ignore[arg-type]  # only its token is asked for
             subscription_id="sub",
@@ -221,6 +229,18 @@ def alive(pid: str) -> bool:
     return Path(f"/proc/{pid.strip()}").exists()
 
 
+@pytest.fixture(scope="session")
+def recorder() -> Recorder:
+    return Recorder(contract())
+
+
+@pytest.fixture(autouse=True)
+def _exchanges_keep_to_the_contract(recorder: Recorder) -> Iterator[None]:
+    """Every answer of the emulator in these tests, and every request that it grants."""
+    yield
+    assert recorder.drain() == []
+
+
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def storage() -> AsyncIterator[Azurite]:
     async with azurite() as running:
@@ -236,18 +256,20 @@ async def blobs(storage: Azurite) -> AsyncIterator[BlobServiceClient]:
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def emulator(
-    tmp_path_factory: pytest.TempPathFactory, storage: Azurite, blobs: BlobServiceClient
+    tmp_path_factory: pytest.TempPathFactory, storage: Azurite, blobs: BlobServiceClient, recorder: Recorder
 ) -> AsyncIterator[Emulator]:
-    running = Emulator(tmp_path_factory.mktemp("batchai"), storage)
+    running = Emulator(tmp_path_factory.mktemp("batchai"), storage, recorder)
     await running.start()
     yield running
     await running.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def own_emulator(tmp_path: Path, storage: Azurite, blobs: BlobServiceClient) -> AsyncIterator[Emulator]:
+async def own_emulator(
+    tmp_path: Path, storage: Azurite, blobs: BlobServiceClient, recorder: Recorder
+) -> AsyncIterator[Emulator]:
     """An emulator that the test may stop and kill."""
-    running = Emulator(tmp_path / "batchai", storage)
+    running = Emulator(tmp_path / "batchai", storage, recorder)
     await running.start()
     yield running
     await running.stop()

@@ -190,15 +190,16 @@ async def test_a_body_that_is_no_document_is_refused(lab: Lab, body: bytes) -> N
     assert (status, answer.keys()) == (400, {"error"})
 
 
-async def test_a_toolkit_that_cannot_be_launched_yet_is_refused_by_name(lab: Lab) -> None:
+async def test_a_mount_command_of_a_job_is_refused_by_name(lab: Lab) -> None:
     await lab.make_cluster(EMPTY)
-    body = lab.job_body(tensorFlowSettings={"pythonScriptFilePath": "x.py"})
+    mount = {"mountCommand": "mount -t nfs host:/x", "relativeMountPath": "x"}
+    body = lab.job_body(mountVolumes={"unmanagedFileSystems": [mount]}, **custom("true"))
 
     status, answer, _ = await lab.send("PUT", f"{lab.path}/experiments/digits/jobs/job", json=body)
 
-    assert (status, answer["error"]["code"]) == (400, "ToolkitNotSupported")
-    assert answer["error"]["target"] == "/properties/tensorFlowSettings"
-    assert "tensorflow" in answer["error"]["message"]
+    assert (status, answer["error"]["code"]) == (400, "MountNotSupported")
+    assert answer["error"]["target"] == "/properties/mountVolumes/unmanagedFileSystems"
+    assert "mount command" in answer["error"]["message"]
 
 
 async def test_a_job_on_a_missing_cluster_is_refused(lab: Lab) -> None:

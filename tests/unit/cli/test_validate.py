@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,29 +40,30 @@ def test_a_good_job_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_each_problem_names_its_file_code_place_and_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, "job.json", with_changes(nodeCuont=2, nodeCount="2"))
+    text = json.dumps(with_changes(nodeCuont=2, nodeCount="2"))
+    file = written(tmp_path, "job.json", text)
 
     assert run([file]) == 1
 
     lines = capsys.readouterr().out.splitlines()
-    problems = [line for line in lines if line.startswith(f"{file}: error ")]
-    assert [line.removeprefix(f"{file}: ").split(": ")[0] for line in problems] == [
-        "error SW011 /properties/nodeCount",
-        "error SW012 /properties/nodeCuont",
+    problems = [line for line in lines if re.match(rf"{re.escape(file)}:\d+:\d+: error ", line)]
+    assert [line.removeprefix(f"{file}:").split(": ", 2)[:2] for line in problems] == [
+        ["1:" + str(text.index('"2"') + 1), "error SW011 properties.nodeCount"],
+        ["1:" + str(text.index('"nodeCuont"') + 1), "error SW012 properties.nodeCuont"],
     ]
     assert 'did you mean "nodeCount"' in "\n".join(lines)
     assert sum(line.startswith("    ") for line in lines) == len(problems)
     assert lines[-1] == f"{file}: 2 errors"
 
 
-def test_text_that_is_not_json_is_a_problem_without_a_place(
+def test_text_that_is_not_json_is_a_problem_of_a_place_but_of_no_property(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(tmp_path, "job.json", "{'properties': 1}")
 
     assert run([file]) == 1
 
-    assert capsys.readouterr().out.startswith(f"{file}: error SW003: ")
+    assert capsys.readouterr().out.startswith(f"{file}:1:2: error SW003: single quotes\n")
 
 
 def test_one_bad_file_of_several_is_enough_for_a_failure(
@@ -94,13 +96,15 @@ def test_a_dash_reads_standard_input(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_spec_of_a_message_is_checked_in_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, "message.json", {"name": "a b", "spec": with_changes(nodeCount=0)})
+    text = json.dumps({"name": "a b", "spec": with_changes(nodeCount=0)})
+    file = written(tmp_path, "message.json", text)
 
     assert run([file]) == 1
 
     out = capsys.readouterr().out
-    assert f"{file}: error SW061 /name: " in out
-    assert f"{file}: error SW013 /spec/properties/nodeCount: " in out
+    assert f"{file}:1:10: error SW061 name: " in out
+    column = text.index("0,") + 1
+    assert f"{file}:1:{column}: error SW013 spec.properties.nodeCount: " in out
 
 
 def test_a_slipway_json_is_an_envelope_without_a_job(
@@ -110,7 +114,7 @@ def test_a_slipway_json_is_an_envelope_without_a_job(
 
     assert run([file]) == 1
 
-    assert f"{file}: error SW060 /spec: " in capsys.readouterr().out
+    assert f"{file}:1:19: error SW060 spec: " in capsys.readouterr().out
 
 
 def test_a_template_stands_for_the_script_beside_it(

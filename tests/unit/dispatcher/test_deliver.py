@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
+from typing import Any
 
 from shared.deliver import deliver
 from shared.job import Job, JobState
@@ -97,6 +97,7 @@ async def test_an_address_with_a_query_stands_sealed_in_the_ledger_and_is_posted
 
 async def test_a_refused_address_rejects_the_job_and_names_the_place(world: World) -> None:
     accepted = await world.message({"spec": job_json(), "notify": [HOOK, {"url": "https://127.0.0.1/x"}]})
+    await world.wake()
     assert accepted.job.state is JobState.REJECTED
     assert "/notify/1/url" in {p["pointer"] for p in accepted.job.problems}
     assert [post[0] for post in world.webhooks.posts] == [HOOK["url"]]
@@ -110,12 +111,14 @@ async def test_an_unknown_secret_rejects_the_job(world: World) -> None:
 async def test_a_job_that_names_nobody_tells_the_default_subscription(world: World) -> None:
     world.policy(default_notify=(HOOK,))
     await world.message(job_json(nodeCount=0))
+    await world.wake()
     assert world.events()[0]["data"]["state"] == "rejected"
 
 
 async def test_notices_go_to_their_queue(world: World) -> None:
     world.policy(notices=True)
     await world.message(job_json())
+    await world.wake()
     states = [
         json.loads(body)["data"]["state"] for queue, body, _ in world.queues.sent if queue == "job-notices"
     ]
@@ -140,15 +143,38 @@ async def test_events_beyond_the_deadline_of_a_sweep_are_queued(world: World) ->
     assert [queue for queue, _, _ in world.queues.sent] == ["job-events"] * 4
 
 
-async def test_a_hanging_receiver_does_not_hold_up_the_answer_at_the_door(world: World) -> None:
-    class Hangs(MemoryWebhooks):
-        async def post(self, *args: object, **named: object) -> Posted:
-            await asyncio.Event().wait()
-            raise AssertionError
-
-    world.ports = replace(world.ports, webhooks=Hangs())
-    world.policy(door_deliver_deadline=0)
+async def test_a_door_writes_the_receipt_and_leaves_the_webhooks_to_a_message(world: World) -> None:
     accepted = await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
 
     assert accepted.job.state is JobState.REJECTED
+    assert world.receipt(accepted.job)["state"] == "rejected"
+    assert world.webhooks.posts == []
     assert [queue for queue, _, _ in world.queues.sent] == ["job-events"]
+    await world.wake()
+    assert len(world.webhooks.posts) == 1
+
+
+async def test_a_sealed_address_behind_a_refused_one_still_opens(world: World) -> None:
+    good = {"url": "https://hooks.example.com/x?token=canary-43"}
+    await world.message({"spec": job_json(), "notify": [{"url": "https://10.0.0.1/x"}, good]})
+    await world.wake()
+    assert [url for url, _, _ in world.webhooks.posts] == [good["url"]]
+
+
+async def test_one_event_that_cannot_be_delivered_stops_no_other(world: World) -> None:
+    class Breaks(MemoryWebhooks):
+        async def post(self, url: str, *args: Any, **named: Any) -> Posted:
+            if "broken" in url:
+                raise RuntimeError("a defect")
+            return await super().post(url, *args, **named)
+
+    world.ports = replace(world.ports, webhooks=(hooks := Breaks()))
+    for n, host in enumerate(("broken", "fine")):
+        notify = [{"url": f"https://{host}.example.com/x"}]
+        await world.message({"spec": job_json(), "notify": notify}, f"m{n}")
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.FAILED)
+
+    await world.sweep()
+
+    assert [url for url, _, _ in hooks.posts] == ["https://fine.example.com/x"]

@@ -251,3 +251,82 @@ async def test_what_python_leaves_behind_is_nobodys_drop(world: World) -> None:
 
     assert (await inventory(world.ports)).waiting == 0
     assert len(world.engine.started) == 1
+
+
+async def test_a_generation_belongs_to_its_content_and_not_to_the_folder(world: World) -> None:
+    a, b = b"print('a')", b"print('b')"
+    await _drop(world, "digits/run/job.json", "digits/run/train.py", train=a)
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    world.pass_time(10)
+    await _drop(world, "digits/run/train.py", train=b)
+    await _drop(world, "digits/run/train.py", train=a)
+    running = len(world.engine.started)
+
+    again = await _drop(world, "digits/run/train.py", train=b)
+
+    assert again == []
+    assert len(world.engine.started) == running
+
+
+async def test_dropping_again_in_the_second_of_the_end_runs_again(world: World) -> None:
+    await _drop(world, "digits/run/job.json", "digits/run/train.py")
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.now = world.now.replace(microsecond=100_000)
+    await world.sweep(60)
+    world.pass_time(0.5)
+
+    (second,) = await _drop(world, "digits/run/train.py")
+
+    assert second.generation == 2
+
+
+async def test_helpers_in_a_folder_below_a_script_are_no_jobs(world: World) -> None:
+    await _drop(world, "digits/job.json", job=TEMPLATE)
+    await _drop(world, "digits/alice/train.py", "digits/alice/helpers/tools.py")
+    world.pass_time(600)
+    counted = await inventory(world.ports)
+
+    assert (counted.accepted, counted.waiting) == (0, 0)
+    assert len(world.engine.started) == 1
+
+
+async def test_editing_a_template_runs_nothing_again(world: World) -> None:
+    await _drop(world, "digits/job.json", job=TEMPLATE)
+    await _drop(world, "digits/alice/train.py")
+    await _drop(world, "digits/job.json", job=TEMPLATE + b" ")
+    await _drop(world, "digits/alice/notes.txt")
+
+    assert len(world.engine.started) == 1
+
+
+@pytest.mark.parametrize("name", ["job.json", "train.py", "slipway.json"])
+async def test_a_file_that_is_too_large_gets_an_answer(world: World, name: str) -> None:
+    world.policy(max_document=2000, max_script=2000)
+    large = b"{" + b" " * 3000 + b"}"
+    names = ["digits/run/slipway.json", "digits/run/train.py", "digits/run/job.json"]
+    (job,) = await _drop(world, *names, **{name.partition(".")[0]: large})
+
+    assert job.state is JobState.REJECTED
+    assert "SW107" in {problem["code"] for problem in job.problems}
+
+
+async def test_the_note_on_an_incomplete_drop_under_a_template_goes_when_it_runs(world: World) -> None:
+    await _drop(world, "digits/job.json", job=TEMPLATE)
+    await _drop(world, "digits/alice/notes.txt")
+    world.pass_time(120)
+    assert (await inventory(world.ports)).waiting == 1
+
+    await _drop(world, "digits/alice/train.py")
+
+    assert "digits/alice/waiting.json" not in world.drops.answers
+
+
+async def test_a_folder_of_many_files_is_remembered(world: World) -> None:
+    for n in range(3000):
+        world.drops.upload(f"digits/run/data-{n:05d}.csv", b"x")
+    (job,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
+    world.pass_time(120)
+
+    assert job.state is JobState.QUEUED
+    assert (await inventory(world.ports)).looked == 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from shared.arrive import message_arrived
+from shared.cancel import cancel
 from shared.errors import Conflict, Misconfigured, Rejected, Saturated, Transient
 from shared.job import JobState, Reason
 from tests.unit.dispatcher.world import World, job_json
@@ -67,6 +70,7 @@ async def test_an_invalid_document_becomes_a_rejected_record_with_its_receipt_an
     bad: dict[str, Any] = job_json(nodeCuont=2, nodeCount="two")
     accepted = await world.message({"spec": bad, "notify": [HOOK]})
 
+    await world.wake()
     job = accepted.job
     assert job.state is JobState.REJECTED
     assert job.reason is Reason.INVALID
@@ -98,6 +102,7 @@ async def test_an_engine_that_fails_leaves_the_job_to_the_sweep_with_the_same_na
 async def test_an_engine_that_refuses_fails_the_job_and_says_why(world: World, error: Any) -> None:
     world.engine.fail = [error]
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
+    await world.wake()
 
     assert accepted.job.state is JobState.FAILED
     assert accepted.job.message == str(error)
@@ -192,12 +197,73 @@ async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_th
     assert "sealed:v1:" in str(world.ledger.rows)
 
 
-async def test_an_idempotency_key_with_another_payload_is_refused(world: World) -> None:
-    from shared.errors import Misuse
+async def test_a_key_that_is_taken_by_another_payload_gets_a_rejected_record_of_its_own(world: World) -> None:
+    first = await world.message({"spec": job_json(), "idempotencyKey": "k"}, "m1")
+    other = {"spec": job_json(nodeCount=2), "idempotencyKey": "k"}
+    second = await world.message(other, "m2")
+    again = await world.message(other, "m2")
 
-    await world.message({"spec": job_json(), "idempotencyKey": "k"}, "m1")
-    with pytest.raises(Misuse, match="another payload"):
-        await world.message({"spec": job_json(nodeCount=2), "idempotencyKey": "k"}, "m2")
+    assert second.job.state is JobState.REJECTED
+    errors = [problem for problem in second.job.problems if problem["severity"] == "error"]
+    assert [error["code"] for error in errors] == ["SW108"]
+    assert first.job.id in errors[0]["message"]
+    assert not again.created
+    assert len(world.engine.started) == 1
+
+
+async def test_one_conflicting_element_of_a_batch_spoils_no_other(world: World) -> None:
+    def event(number: int, spec: Any) -> dict[str, Any]:
+        data = {"spec": spec, "idempotencyKey": f"k{number}"}
+        type_ = "io.slipway.job.submit.v1"
+        return {"specversion": "1.0", "id": str(number), "source": "/ci", "type": type_, "data": data}
+
+    await world.message(event(1, job_json()))
+    body = json.dumps([event(1, job_json(nodeCount=2)), event(2, job_json())]).encode()
+    accepted = await message_arrived(world.ports, body, "m2")
+
+    assert [a.job.state for a in accepted] == [JobState.REJECTED, JobState.QUEUED]
+
+
+async def test_text_of_an_engine_that_is_no_text_stops_neither_the_job_nor_the_sweep(world: World) -> None:
+    one = await world.message({"spec": job_json(), "notify": [HOOK]}, "m1")
+    two = await world.message(job_json(), "m2")
+    broken, fine = world.engine.started
+    world.engine.turn(broken, JobState.FAILED, message="half \ud800 of it\x1b[31m")
+    world.engine.turn(fine, JobState.SUCCEEDED)
+
+    await world.sweep()
+
+    assert (await world.job(one.job.id)).message == "half ? of it [31m"
+    assert (await world.job(two.job.id)).state is JobState.SUCCEEDED
+
+
+async def test_a_defect_in_one_job_stops_no_other(world: World) -> None:
+    for n in range(3):
+        await world.message(job_json(), f"m{n}")
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.RUNNING)
+    first = next(key for key in world.ledger.rows if key[1].startswith("j|"))
+    world.ledger.rows[first]["Record0"] = "not a record"
+
+    assert (await world.sweep()).changed == 2
+
+
+async def test_a_job_that_the_cluster_never_took_is_cancelled_at_once(world: World) -> None:
+    world.engine.fail = [Saturated("quota")] * 5
+    job = (await world.message(job_json())).job
+    await cancel(world.ports, job.id)
+    await world.sweep()
+
+    assert (await world.job(job.id)).state is JobState.CANCELLED
+    assert world.engine.started == []
+
+
+async def test_many_problems_fit_into_the_record(world: World) -> None:
+    wide = {"p" * 500 + str(n): n for n in range(150)}
+    accepted = await world.message({"spec": {"properties": {**job_json()["properties"], **wide}}})
+
+    assert accepted.job.state is JobState.REJECTED
+    assert 0 < len(json.dumps(accepted.job.problems)) < 100_000
 
 
 async def test_after_a_rejection_the_key_may_be_used_for_the_mended_document(world: World) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from shared.accept import Accepted
 from shared.arrive import message_arrived
+from shared.deliver import deliver
 from shared.engines.memory import MemoryEngine
 from shared.job import Job
 from shared.memory import MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
@@ -89,6 +90,9 @@ class World:
     def policy(self, **changes: Any) -> None:
         self.ports = replace(self.ports, policy=replace(self.ports.policy, **changes))
 
+    def use(self, **ports: Any) -> None:
+        self.ports = replace(self.ports, **ports)
+
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
@@ -100,6 +104,14 @@ class World:
     async def sweep(self, seconds: float = 60) -> Swept:
         self.pass_time(seconds)
         return await sweep(self.ports)
+
+    async def wake(self) -> None:
+        """The queue of deliveries: every message that is visible now."""
+        ready = [m for m in self.queues.sent if m[0] == "job-events" and m[2] == 0]
+        self.queues.sent[:] = [m for m in self.queues.sent if m not in ready]
+        for _, body, _ in ready:
+            wake = json.loads(body)
+            await deliver(self.ports, wake["job"], wake["sequence"])
 
     async def job(self, job_id: str) -> Job:
         stored = await self.ledger.get(job_id)

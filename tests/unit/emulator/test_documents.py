@@ -13,7 +13,6 @@ from local.batchai.records import Job, Node, Outcome
 from local.batchai.rules import cluster_problems, job_problems
 from local.batchai.settings import SettingsError, account
 from local.batchai.shapes import Many, Object, Text, Whole, Words, check, seconds
-from local.batchai.toolkits import CannotLaunch, processes
 from local.batchai.transitions import ended, halted, started
 from local.batchai.views import redacted
 
@@ -194,28 +193,6 @@ def test_a_relative_prefix_is_one_of_the_working_directory() -> None:
     env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
 
     assert env["AZ_BATCHAI_STDOUTERR_DIR"].startswith("/n/jobs/w/e/j/wd/logs/$UNKNOWN/s/g/")
-
-
-def test_pytorch_processes_are_spread_in_blocks_over_the_nodes() -> None:
-    document = {"nodeCount": 2, "pyTorchSettings": {"pythonScriptFilePath": "x.py", "processCount": 4}}
-    envs = [{"AZ_BATCHAI_SHARED_JOB_TEMP": f"/{node}"} for node in range(2)]
-
-    found = processes(document, envs, lambda _: None)
-
-    assert [process.node for process in found] == [0, 0, 1, 1]
-    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in found] == ["0", "1", "2", "3"]
-    assert found[3].stderr == "stderr-3.txt"
-
-
-def test_mpi_jobs_need_mpirun() -> None:
-    document = {"nodeCount": 2, "customMpiSettings": {"commandLine": "x; y"}}
-
-    (process,) = processes(document, [{}, {}], lambda name: f"/bin/{name}")
-    with pytest.raises(CannotLaunch, match="openmpi-bin"):
-        processes(document, [{}, {}], lambda _: None)
-
-    assert process.argv[0] == "/bin/mpirun"
-    assert process.argv[-5:] == ("-n", "2", "bash", "-c", "x; y")
 
 
 @pytest.mark.parametrize(

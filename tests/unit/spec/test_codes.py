@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 from shared.refusals import REFUSALS
-from shared.spec import CODES, Limits, Problem, read, read_envelope, validate
+from shared.spec import CODES, Limits, Problem, lint, read, read_envelope, validate
 from shared.spec.schema import schema_text
 from tests.unit.spec.bad_jobs import BAD_JOBS
 from tests.unit.spec.jobs import job
+from tests.unit.spec.lint_jobs import LINTED
 from tests.unit.spec.test_envelope import BAD_ENVELOPES
 from tests.unit.spec.test_reading import BAD_TEXTS
 
@@ -22,6 +23,7 @@ def _all_findings() -> list[Problem]:
     found += [problem for bad in BAD_ENVELOPES for problem in read_envelope(bad[1])[1]]
     found += validate(job(a=1, b=2), accounts=[], limits=Limits(max_problems=1))[1]
     found += validate(job(), accounts=[])[1]
+    found += [problem for linted in LINTED for problem in lint(linted.document, linted.facts)]
     return found
 
 

@@ -1,0 +1,27 @@
+"""What the bindings are fixed to when the app is indexed: the only settings that are read before an event.
+
+The host replaces %NAME% only where the setting exists, so defaults are filled in here.
+"""
+
+from __future__ import annotations
+
+import os
+
+import azure.functions as func
+
+from shared.settings import SETTINGS
+
+
+def _setting(name: str) -> str:
+    return os.environ.get(name) or SETTINGS[name][0]
+
+
+CONNECTION = "SLIPWAY_STORAGE"
+DROPS = _setting("SLIPWAY_DROP_CONTAINER")
+SWEEP = _setting("SLIPWAY_SWEEP_SCHEDULE")
+INVENTORY = _setting("SLIPWAY_INVENTORY_SCHEDULE")
+SOURCE = (
+    func.BlobSource.LOGS_AND_CONTAINER_SCAN
+    if _setting("SLIPWAY_BLOB_SOURCE").lower() == "logsandcontainerscan"
+    else func.BlobSource.EVENT_GRID
+)

@@ -1,0 +1,90 @@
+"""What a job starts: its processes, and what they are worked out from. Pure."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.batchai.layout import VARIABLE
+from local.batchai.records import Fault
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of a job: on which of its nodes, what, with which additions to the environment.
+
+    A service is there for the others: it ends when they have, and nobody waits for it.
+    """
+
+    name: str
+    node: int
+    argv: tuple[str, ...]
+    stdout: str = "stdout.txt"
+    stderr: str = "stderr.txt"
+    env: Mapping[str, str] = field(default_factory=dict)
+    service: bool = False
+
+
+class CannotLaunch(Exception):
+    """The job cannot be started here; `fault` says why, in the job's errors."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A job's toolkit block, the environments of its nodes, and a way to look for programs on them."""
+
+    block: Mapping[str, Any]
+    envs: Sequence[Mapping[str, str]]
+    find: Callable[[str], str | None]
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the job has."""
+        return len(self.envs)
+
+    @property
+    def count(self) -> int:
+        """How many processes it is to have."""
+        return int(self.block.get("processCount", self.nodes))
+
+    def node_of(self, rank: int, count: int) -> int:
+        """The node of a process: in blocks, filled from the first node on."""
+        return rank // -(-count // self.nodes)
+
+    def script(self, arguments: str = "commandLineArgs") -> str:
+        """Shell text that runs the block's Python script, on any node."""
+        interpreter = self.block.get("pythonInterpreterPath") or "python"
+        return self.command((interpreter, self.block["pythonScriptFilePath"]), arguments)
+
+    def command(self, words: Sequence[str], arguments: str = "commandLineArgs") -> str:
+        """Shell text of a command. Its arguments are shell text already, by the job's author."""
+        quoted = [quote(word, self.envs[0]) for word in words]
+        return " ".join([*quoted, self.block.get(arguments, "")]).rstrip()
+
+    def program(self, name: str, remedy: str) -> str:
+        """The path of a program that the toolkit needs. Raises CannotLaunch with what to install."""
+        found = self.find(name)
+        if found is None:
+            code = "MpiNotInstalled" if name == "mpirun" else "ProgramNotInstalled"
+            message = f"There is no {name} on this machine. {remedy} and run the job again"
+            raise CannotLaunch(Fault(code=code, message=message))
+        return found
+
+
+def quote(text: str, env: Mapping[str, str]) -> str:
+    """Shell text for a word: known variables have the values of the node that it runs on, all else stays."""
+    found, end = "", 0
+    for match in VARIABLE.finditer(text):
+        name = match[1] or match[2]
+        if name in env:
+            found += _literal(text[end : match.start()]) + f'"${{{name}}}"'
+            end = match.end()
+    return (found + _literal(text[end:])) or "''"
+
+
+def _literal(text: str) -> str:
+    return shlex.quote(text) if text else ""

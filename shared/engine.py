@@ -1,0 +1,140 @@
+"""The port to a scheduler, and what passes through it. Pure declarations.
+
+Every verb may be repeated safely, returns at once and calls nobody back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from shared.job import JobState, Reason, Target
+from shared.spec import JobSpec, JsonObject, Problem
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A configured target on an engine. `id` is the engine's own id; `mounts` None while unknown."""
+
+    name: str
+    engine: str
+    id: str
+    mounts: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """One attempt, ready to be submitted: the document has its credentials and its environment."""
+
+    target: Target
+    document: JsonObject
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What an engine says of one attempt, in our words."""
+
+    state: JobState
+    reason: Reason | None = None
+    message: str = ""
+    exit_code: int | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file that a job wrote. `size` in bytes, None for a directory."""
+
+    name: str
+    size: int | None
+    modified: datetime | None
+
+
+@dataclass(frozen=True)
+class LogChunk:
+    """Bytes of a log from an offset; `next` is where to go on."""
+
+    data: bytes
+    next: int
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """A cluster as it is now; `counts` are nodes by state."""
+
+    name: str
+    engine: str
+    state: str
+    nodes: int
+    counts: Mapping[str, int]
+    minimum: int | None
+    maximum: int | None
+    size: str
+    errors: tuple[str, ...] = ()
+    #: dedicated or lowpriority; "" when the engine does not say
+    priority: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The request that gives an order to the engine, before it is sent. `body` is JSON."""
+
+    method: str
+    path: str
+    body: Any
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable of a job's processes."""
+
+    name: str
+    #: as the script sees it, or how it is formed where `exact` is False
+    value: str
+    #: who sets it: engine, job, slipway
+    source: str
+    exact: bool = True
+
+
+class Engine(Protocol):
+    """A scheduler. Each verb returns at once, may be repeated safely and calls nobody back."""
+
+    @property
+    def version(self) -> str:
+        """What it speaks, for receipts: a name and the version of its interface."""
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """Pure: each field that this engine cannot honour, so that a gap is refused at acceptance."""
+
+    def submission(self, order: Order) -> Submission:
+        """Pure: the request that `submit` sends for the order; whoever shows it masks the order first."""
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        """Pure: the environment that the job's processes will see, in the order of its making."""
+
+    async def submit(self, order: Order) -> None:
+        """Give the attempt to the scheduler. A name that is taken with the same token is success."""
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """In bulk, by engine-side name. A name that is missing was not found."""
+
+    async def see(self, target: Target) -> Observation:
+        """One attempt, asked directly. Raises NotFound."""
+
+    async def cancel(self, target: Target) -> None:
+        """Ask for the end. A job that ended or is unknown is success."""
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """The files of an output directory (`stdouterr` or an output id)."""
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """Part of a file of `stdouterr`. Raises NotFound while there is no such file."""
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """The cluster as it is now."""
+
+    async def close(self) -> None:
+        """Close connections."""

@@ -1,0 +1,66 @@
+"""observe: what an engine's word, or its silence, means for one record."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from shared.advance import move, note
+from shared.errors import EngineError, NotFound
+from shared.job import Job, JobState, Reason, Stored
+from shared.ports import Change, Observation, Ports
+
+
+async def decide(ports: Ports, stored: Stored, observation: Observation | None) -> Change | None:
+    """The change that an observation means for a record; None for none."""
+    job = stored.job
+    if job.state not in (JobState.QUEUED, JobState.RUNNING):
+        return None  # it moved on since the index row was read
+    if observation is None:
+        return await _missing(ports, stored)
+    if observation.state is job.state:
+        return note(ports, stored, misses=0, missed_at=None) if job.misses else None
+    return move(
+        ports,
+        stored,
+        observation.state,
+        reason=observation.reason,
+        message=observation.message,
+        exit_code=observation.exit_code,
+        misses=0,
+        missed_at=None,
+        **_times(job, observation),
+    )
+
+
+def _times(job: Job, observation: Observation) -> dict[str, datetime]:
+    times = {}
+    if observation.started and job.started is None:
+        times["started"] = observation.started
+    if observation.ended and observation.state.terminal:
+        times["ended"] = observation.ended
+    return times
+
+
+async def _missing(ports: Ports, stored: Stored) -> Change | None:
+    """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
+    job, policy, now = stored.job, ports.policy, ports.clock()
+    assert job.target is not None
+    try:
+        async with asyncio.timeout(policy.dispatch_deadline):
+            observation = await ports.engines.of(job.target.engine).see(job.target)
+    except NotFound:
+        pass
+    except (EngineError, TimeoutError):
+        return None
+    else:
+        return await decide(ports, stored, observation)
+    first = job.missed_at or now
+    misses = job.misses + 1
+    if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
+        text = (
+            f"the engine has not known {job.target.name} since {first.isoformat()}; how it ended is unknown"
+        )
+        return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
+    wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
+    return note(ports, stored, misses=misses, missed_at=first, due=now + wait)

@@ -1,0 +1,141 @@
+"""What breaks no rule of the format, and fails later or surprises. Lint stops no job: warnings and hints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import TypeAlias
+
+from shared.spec.codes import problem
+from shared.spec.duration import iso_duration, parse_duration
+from shared.spec.fix import Fix
+from shared.spec.limits import Limits
+from shared.spec.problem import Problem, in_document_order
+from shared.spec.rules.context import Context
+from shared.spec.scripts import script_places
+from shared.spec.secrets import redact
+from shared.spec.tree import JsonObject, Node, is_object, shown
+
+_CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
+_ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re.ASCII)
+_TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
+_UNDER_ROOTS = ("SW033", "SW034")
+#: Files that a node reads line by line.
+_LINES = (".sh", ".bash", ".py")
+_MOST_IN_ONE_TEXT = 20
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the place where the job will run. None and nothing: unknown, and unchecked."""
+
+    #: Container that is dropped into, and the names of what lies in it, as far as that is known.
+    drop_container: str | None = None
+    present: Callable[[str], bool | None] | None = None
+    #: Blob name → content, or its beginning, of scripts that the job names.
+    contents: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    cluster: str = "the cluster"
+    cluster_mounts: frozenset[str] | None = None
+    max_nodes: int | None = None
+    gpus_per_node: int | None = None
+    max_wall_clock: timedelta | None = None
+
+
+def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...]:
+    """Findings on a completed document besides those of `validate`. Takes any JSON and never raises."""
+    if not is_object(document):
+        return ()
+    context = Context(properties=Node("", document).at("properties"), limits=Limits())
+    found = [one for rule in LINT for one in rule(context, facts or Facts())]
+    return in_document_order(document, found)
+
+
+def with_lint(
+    problems: Iterable[Problem], document: JsonObject, facts: Facts | None = None
+) -> tuple[Problem, ...]:
+    """The problems that `validate` found and those of `lint`, in document order, one for each mistake."""
+    found, more = tuple(problems), lint(document, facts)
+    # The wrong root is also a path on no known mount: one mistake.
+    roots = {one.pointer for one in more if one.code == "SW073"}
+    kept = (one for one in found if not (one.code in _UNDER_ROOTS and one.pointer in roots))
+    return in_document_order(document, (*kept, *more)) if more else found
+
+
+def _image(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Without a tag, the image of today is not the one of tomorrow."""
+    node = context.properties.at("containerSettings", "imageSourceRegistry", "image")
+    if node.text and not _TAGGED.search(node.text[-512:]):
+        yield problem("SW072", node.pointer, "image has no tag, so it means whatever is latest on the day")
+
+
+def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
+    """A path below the cluster's root whose mount is the job's own."""
+    own = {path.partition("/")[0] for path in context.job_mounted.paths}
+    cluster = facts.cluster_mounts
+    of_cluster = {path.partition("/")[0] for path in cluster or ()}
+    nodes = (*context.files(), *context.inputs(), *context.prefixes(), *context.commands())
+    for node in (*nodes, *context.environment_values()):
+        places = [found for found in _ROOTED.finditer(node.text or "") if found[1] in own - of_cluster]
+        if not places:
+            continue
+        message = (
+            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {shown(places[0][1])}"
+        )
+        certain = cluster is not None and redact(node.text) == node.text and len(places) <= _MOST_IN_ONE_TEXT
+        right = node.text or ""
+        for found in reversed(places) if certain else ():
+            right = right[: found.start()] + found[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + right[found.end() :]
+        fix = Fix("replace", node.pointer, right) if certain else None
+        yield problem("SW073", node.pointer, message, part=places[0][0], fix=fix)
+
+
+def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
+    """More nodes than there will ever be."""
+    node = context.properties.at("nodeCount")
+    if node.whole is not None and facts.max_nodes is not None and node.whole > facts.max_nodes:
+        message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait for ever"
+        yield problem("SW075", node.pointer, message, f"write at most {facts.max_nodes}")
+
+
+def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
+    """More processes than GPUs."""
+    count = context.properties.at("nodeCount").whole
+    if count is None or count < 1 or not facts.gpus_per_node:
+        return
+    gpus = count * facts.gpus_per_node
+    for block in context.toolkits():
+        for name in ("processCount", "workerCount"):
+            node = block.at(name)
+            if node.whole is not None and node.whole > gpus:
+                message = f"{name} is more than the {gpus} GPUs of {count} nodes of {facts.cluster}"
+                yield problem("SW076", node.pointer, message, f"write at most {gpus}, or raise nodeCount")
+
+
+def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Longer than the cluster lets a job run."""
+    node = context.properties.at("constraints", "maxWallClockTime")
+    length = parse_duration(node.text or "")
+    if length is not None and facts.max_wall_clock is not None and length > facts.max_wall_clock:
+        longest = iso_duration(facts.max_wall_clock)
+        message = f"{facts.cluster} lets no job run longer than {longest}"
+        yield problem("SW074", node.pointer, message, f'write at most "{longest}"')
+
+
+def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Scripts in the drop container: there, and with line ends that a node can read."""
+    if facts.drop_container is None:
+        return
+    for pointer, part, name in script_places(context.properties, facts.drop_container):
+        if facts.present is not None and facts.present(name) is False:
+            message = f"{shown(name)} is not in the container {facts.drop_container}"
+            yield problem("SW070", pointer, message, part=part)
+        elif name.endswith(_LINES) and b"\r\n" in facts.contents.get(name, b""):
+            message = f"{shown(name)} has the line ends of Windows"
+            yield problem("SW071", pointer, message, part=part)
+
+
+_Lint: TypeAlias = Callable[[Context, Facts], Iterator[Problem]]
+LINT: tuple[_Lint, ...] = (_image, _roots, _nodes, _processes, _wall_clock, _scripts)

@@ -1,0 +1,173 @@
+"""What is left for a person in `runs`, and running exactly that again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.door import Door, eventually, shell, unique
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+async def test_status_follows_a_drop_to_its_end(door: Door) -> None:
+    folder = unique("status")
+    gate = f"$AZ_BATCHAI_MOUNT_ROOT/logs/{folder}.go"
+    await _drop(door, folder, f"while [ ! -e {gate} ]; do sleep 0.1; done")
+
+    place = await eventually(lambda: _place(door, folder), "an answer")
+    line = await eventually(lambda: _line(door, place, "running"), "the line of a running job")
+    job_id = line.split()[2]
+    assert not (await _receipt(door, place)).get("endedAt")
+
+    opener = await door.call("POST", "jobs", {"name": unique("opens"), "spec": shell(f"touch {gate}")})
+    assert opener[0] == 202
+    line = await eventually(lambda: _line(door, place, "succeeded"), "the line of the end")
+    assert line.split()[2] == f"{job_id}:"
+    assert "exit code 0" in line
+    assert (await _receipt(door, place))["state"] == "succeeded"
+
+
+async def test_the_receipt_of_a_success_has_everything_that_went_in_and_came_out(door: Door) -> None:
+    folder = unique("receipt")
+    await _drop(door, folder, "true")
+    job = await door.ended(experiment=folder)
+    place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
+    await eventually(lambda: _line(door, place, "succeeded"), "the end")
+
+    found = await _receipt(door, place)
+
+    assert {one["name"] for one in found["drop"]["files"]} == {f"{folder}/job.json", f"{folder}/train.sh"}
+    assert found["versions"]["engine"] == "Batch AI 2018-05-01"
+    assert (found["exitCode"], found["nodes"]) == (0, 1)
+    assert found["nodeHours"] >= 0
+    assert found["attempts"][0]["state"] == "succeeded"
+    for output in found["outputs"]:
+        status, listed, _ = await door.call("GET", output["files"].removeprefix("/api/"))
+        assert status == 200, listed
+    assert "sig=" not in json.dumps(found)
+
+
+async def test_the_receipt_of_a_failure_ends_with_the_last_lines(door: Door) -> None:
+    folder = unique("fails")
+    await _drop(door, folder, "echo no such data >&2; exit 3")
+    job = await door.ended(experiment=folder)
+    place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
+    line = await eventually(lambda: _line(door, place, "failed"), "the end")
+
+    found = await _receipt(door, place)
+
+    assert "exit code 3" in line
+    assert found["lastLines"] == {"file": "stderr.txt", "lines": ["no such data"]}
+
+
+async def test_a_rejected_drop_has_its_diagnostics_for_people_and_machines(door: Door) -> None:
+    folder = unique("rejected")
+    await door.drop(f"{folder}/job.json", shell("true", nodeCuont=1))
+    job = await door.ended(experiment=folder)
+    place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
+    await eventually(lambda: _line(door, place, "rejected"), "the end")
+
+    found = json.loads(await door.answer(f"{place}/diagnostics.json") or b"{}")
+    assert found["problems"][0]["code"] == "SW012"
+    assert b"nodeCuont" in (await door.answer(f"{place}/diagnostics.txt") or b"")
+
+
+async def test_rerun_runs_exactly_that_again_and_names_a_script_that_changed(
+    door: Door, tmp_path: Path
+) -> None:
+    folder = unique("rerun")
+    await _drop(door, folder, "echo once more")
+    first = await door.ended(experiment=folder)
+    place = first["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
+    await eventually(lambda: _line(door, place, "succeeded"), "the end")
+    receipt = tmp_path / "receipt.json"
+    receipt.write_bytes(await door.answer(f"{place}/receipt.json") or b"")
+
+    code, said = await _rerun(door, str(receipt))
+    assert code == 0, said
+    second = await eventually(lambda: _rerun_of(door, first["id"]), "the second run to end")
+
+    assert (second["state"], second["door"]) == ("succeeded", "rerun")
+    _, log, _ = await door.call("GET", f"jobs/{second['id']}/log")
+    assert log["text"] == "once more\n"
+    await door.drop(f"other-{folder}/x.txt", b"")
+    await door.drop(f"{folder}/train.sh", b"echo changed\n")
+    code, said = await _rerun(door, str(receipt))
+    assert code == 1
+    assert f"scripts/{folder}/train.sh has changed" in said
+
+
+async def test_a_receipt_starts_nothing_wherever_it_is_put(door: Door) -> None:
+    folder = unique("inert")
+    await _drop(door, folder, "true")
+    job = await door.ended(experiment=folder)
+    place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
+    await eventually(lambda: _line(door, place, "succeeded"), "the end")
+    body = await door.answer(f"{place}/receipt.json") or b""
+    before = {one["id"] for one in await door.jobs()}
+
+    for name in ("receipt.json", "job.json"):
+        content = body if name == "receipt.json" else json.dumps(shell("true")).encode()
+        await door.blobs.get_blob_client("runs", f"again-{folder}/{name}").upload_blob(content)
+    subject = f"/blobServices/default/containers/runs/blobs/again-{folder}/job.json"
+    await door.send({"specversion": "1.0", "id": "1", "source": "/x", "type": _CREATED, "subject": subject})
+    await door.send({"name": unique("named"), "specBlob": f"runs/again-{folder}/job.json"})
+    await door.send(body)
+    marker = unique("after")
+    await door.send({"name": marker, "spec": shell("true")})
+    await door.ended(name=marker)
+
+    new = [one for one in await door.jobs() if one["id"] not in before and one["name"] != marker]
+    assert {one["state"] for one in new} <= {"rejected"}
+
+
+_CREATED = "Microsoft.Storage.BlobCreated"
+
+
+async def _drop(door: Door, folder: str, script: str) -> None:
+    path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/train.sh"
+    await door.drop(f"{folder}/train.sh", f"{script}\n".encode())
+    await door.drop(f"{folder}/job.json", shell(f"bash {path}"))
+
+
+async def _place(door: Door, folder: str) -> str | None:
+    names = [name for name in await door.answers(folder) if name.endswith("/STATUS")]
+    return names[0].removesuffix("/STATUS") if names else None
+
+
+async def _line(door: Door, place: str, state: str) -> str | None:
+    line = (await door.answer(f"{place}/STATUS") or b"").decode()
+    return line if line.startswith(f"{state} ") else None
+
+
+async def _receipt(door: Door, place: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(await door.answer(f"{place}/receipt.json") or b"{}")
+    return found
+
+
+async def _rerun_of(door: Door, job_id: str) -> dict[str, Any] | None:
+    jobs = await door.jobs(rerunOf=job_id)
+    return next((job for job in jobs if job.get("endedAt")), None)
+
+
+async def _rerun(door: Door, receipt: str) -> tuple[int | None, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        "from cli.main import main; main()",
+        *("rerun", receipt, "--url", door.stack.host_url),
+        cwd=ROOT,
+        env={**os.environ, "SLIPWAY_KEY": door.key},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    out, _ = await process.communicate()
+    return process.returncode, out.decode()

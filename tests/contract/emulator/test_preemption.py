@@ -1,0 +1,72 @@
+"""Low-priority nodes that are taken back: by the emulator's own route, on request."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from tests.contract.emulator.conftest import Lab, autoscale, custom, until
+
+
+async def nodes_of(lab: Lab) -> list[dict[str, Any]]:
+    _, body, _ = await lab.send("GET", "/emulator/nodes")
+    return [node for node in body["value"] if node["cluster"].startswith(lab.path)]
+
+
+async def test_a_job_on_a_preempted_node_starts_again_from_the_beginning_elsewhere(
+    lab: Lab, tmp_path: Path
+) -> None:
+    await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
+    starts = tmp_path / "starts"
+    # A second start finds nothing that the first one left on its node.
+    command = (
+        f"[ -e trace ] && exit 9; touch trace; echo $$ >> {starts}; [ $(wc -l < {starts}) = 2 ] || sleep 600"
+    )
+    await lab.submit("job", **custom(command))
+
+    async def running() -> bool:
+        return starts.exists()
+
+    await until(running)
+    (node,) = await nodes_of(lab)
+    status, shown, _ = await lab.send("POST", f"/emulator/nodes/{node['id']}/preempt")
+    seen = {(await lab.job("job")).execution_state}
+    job = await lab.job("job")
+    while job.execution_state not in ("succeeded", "failed"):
+        seen.add(job.execution_state)
+        await asyncio.sleep(0.01)
+        job = await lab.job("job")
+
+    assert (status, shown["preempted"]) == (202, True)
+    assert "queued" in seen
+    assert job.execution_state == "succeeded", job.execution_info.errors
+    assert len(starts.read_text().split()) == 2
+    assert node["id"] not in [one["id"] for one in await nodes_of(lab)]
+
+
+async def test_an_idle_node_that_is_preempted_is_replaced(lab: Lab) -> None:
+    await lab.make_cluster({"manual": {"targetNodeCount": 1}}, vmPriority="lowpriority")
+
+    async def idle() -> list[str]:
+        return [node["id"] for node in await nodes_of(lab) if node["state"] == "idle"]
+
+    (first,) = await until(idle)
+    await lab.send("POST", f"/emulator/nodes/{first}/preempt")
+
+    async def another() -> bool:
+        return bool(await idle()) and first not in await idle()
+
+    await until(another)
+
+
+async def test_dedicated_nodes_are_never_preempted(lab: Lab) -> None:
+    await lab.make_cluster({"manual": {"targetNodeCount": 1}})
+
+    async def there() -> list[dict[str, Any]]:
+        return await nodes_of(lab)
+
+    (node,) = await until(there)
+    dedicated, body, _ = await lab.send("POST", f"/emulator/nodes/{node['id']}/preempt")
+    absent, missing, _ = await lab.send("POST", "/emulator/nodes/none/preempt")
+
+    assert (dedicated, body["error"]["code"]) == (409, "NodeNotPreemptible")
+    assert (absent, missing["error"]["code"]) == (404, "NodeNotFound")

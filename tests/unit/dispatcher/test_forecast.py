@@ -1,0 +1,109 @@
+"""What can be said before a job runs: limits, wait, prices; each with its reason, none of it guessed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.errors import Misconfigured
+from shared.forecast import Ahead, cost, limits, wait
+from shared.ports import ClusterView
+from shared.prices import PRICES, matching, prices_from
+from shared.settings import Settings
+from shared.spec import Limits
+from shared.wiring import ConfiguredEngines, policy_of
+
+ROW = {
+    "region": "eastus",
+    "size": "Standard_NC6",
+    "priority": "lowpriority",
+    "currency": "EUR",
+    "perHour": 0.5,
+    "date": "2026-11-01",
+    "source": "an example",
+}
+
+
+def _view(**changes: Any) -> ClusterView:
+    view = ClusterView(
+        "dev", "memory", "steady", 1, {"idle": 1}, 0, 4, "STANDARD_NC6", priority="lowpriority"
+    )
+    return replace(view, **changes)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "view", "ahead", "expected"),
+    [
+        (1, None, None, (None, None, "not asked")),
+        (1, _view(), Ahead(0, 0), (0, 60, "idle")),
+        (3, _view(), Ahead(0, 0), (0, 900, "2 of 3 nodes have to start")),
+        (5, _view(), Ahead(0, 0), (None, None, "never")),
+        (1, _view(), Ahead(2, 1), (0, None, "2 jobs are")),
+        (4, _view(nodes=4, counts={"running": 4}), Ahead(0, 1), (0, None, "1 job is")),
+        (2, _view(maximum=None), Ahead(0, 0), (None, None, "may have 1")),
+    ],
+)
+def test_the_expected_wait_is_a_range_with_its_reason(
+    nodes: int, view: ClusterView | None, ahead: Ahead | None, expected: tuple[Any, Any, str]
+) -> None:
+    found = wait(nodes, view, ahead)
+    assert (found["from"], found["to"]) == expected[:2]
+    assert expected[2] in found["reason"]
+
+
+def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster() -> None:
+    short = _view(errors=("Core quota reached",))
+    found = {one["name"]: one for one in limits(9, timedelta(days=9), Limits(max_nodes=8), short)}
+    assert [
+        found[name]["met"] for name in ("nodes of a job", "wall-clock limit", "nodes of the cluster")
+    ] == [
+        False,
+        False,
+        False,
+    ]
+    assert found["quota for nodes"]["why"] == "Core quota reached"
+    fitting = {one["name"]: one for one in limits(2, timedelta(days=1), Limits(), _view())}
+    assert fitting["quota for nodes"]["met"] is None
+    assert "quota for nodes" not in {one["name"] for one in limits(1, timedelta(days=1), Limits(), _view())}
+
+
+def test_a_price_is_never_guessed() -> None:
+    found = cost(2, timedelta(hours=1), "Standard_NC6", "lowpriority", ())
+    assert found["price"] is None
+    assert "no price known for Standard_NC6" in found["note"]
+
+
+def test_an_operators_prices_win_and_without_a_region_those_of_all_regions_count() -> None:
+    own = prices_from(
+        [ROW, {**ROW, "region": "westeurope", "perHour": 0.7}, {**ROW, "priority": "dedicated"}]
+    )
+    assert len(matching(own, "STANDARD_nc6", "lowpriority", "")) == 2
+    assert [p.region for p in matching(own, "Standard_NC6", "lowpriority", "WestEurope")] == ["westeurope"]
+    shipped = PRICES[0]
+    assert matching(own, shipped.size, shipped.priority, shipped.region) == (shipped,)
+    assert matching((), "Standard_NC6", "lowpriority", "") == ()
+    both = cost(1, timedelta(hours=2), "x", "", own[:2])["price"]
+    assert both[0]["perHour"] == {"from": 0.5, "to": 0.7}
+
+
+def test_every_price_that_ships_has_its_source_and_date() -> None:
+    assert all(price.source and price.date.year >= 2026 for price in PRICES)
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        ({}, "a list"),
+        ([{**ROW, "perHour": -1}], "row 0: perHour"),
+        ([ROW, {**ROW, "date": "soon"}], "row 1: date"),
+    ],
+)
+def test_wrong_prices_name_the_setting_and_the_row(rows: Any, match: str) -> None:
+    connection = "AccountName=a;AccountKey=a2V5"
+    settings = Settings({"SLIPWAY_STORAGE": connection, "SLIPWAY_PRICES": json.dumps(rows)})
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_PRICES: .*{match}"):
+        policy_of(settings, ConfiguredEngines(settings).clusters)

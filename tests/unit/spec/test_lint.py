@@ -1,0 +1,51 @@
+"""Lint: what the format allows and what still fails later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.spec import Facts, lint, validate
+from tests.unit.spec.lint_jobs import CLEAN, LINTED, Linted, dropped
+
+
+@pytest.mark.parametrize("linted", LINTED, ids=lambda linted: linted.name)
+def test_each_oddity_gives_exactly_its_finding(linted: Linted) -> None:
+    found = lint(linted.document, linted.facts)
+
+    assert [(one.code, one.pointer, one.severity) for one in found] == [
+        (linted.code, f"/properties{linted.pointer}", linted.severity)
+    ]
+    assert linted.says in found[0].message + found[0].remedy
+
+
+@pytest.mark.parametrize("linted", LINTED, ids=lambda linted: linted.name)
+def test_lint_stops_no_job(linted: Linted) -> None:
+    assert validate(linted.document)[0] is not None
+
+
+@pytest.mark.parametrize(("document", "facts"), CLEAN.values(), ids=CLEAN)
+def test_what_is_in_order_is_left_alone(document: dict[str, Any], facts: Facts) -> None:
+    assert lint(document, facts) == ()
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"properties": 7}, {"properties": {"mountVolumes": [], "nodeCount": "x"}}, [], None]
+)
+def test_any_document_can_be_linted(document: Any) -> None:
+    lint(document, Facts(drop_container="x", present=lambda _: False, max_nodes=1, gpus_per_node=1))
+
+
+def test_the_right_root_is_a_certain_fix_once_the_mounts_of_the_cluster_are_known() -> None:
+    text = "ls $AZ_BATCHAI_MOUNT_ROOT/data/a $AZ_BATCHAI_MOUNT_ROOT/afs ${AZ_BATCHAI_MOUNT_ROOT}/logs"
+    document = dropped(customToolkitSettings={"commandLine": text})
+
+    unsure = lint(document)[0]
+    sure = lint(document, Facts(cluster_mounts=frozenset({"afs"})))[0]
+
+    assert unsure.fix is None
+    assert sure.fix is not None
+    assert sure.fix.value == (
+        "ls $AZ_BATCHAI_JOB_MOUNT_ROOT/data/a $AZ_BATCHAI_MOUNT_ROOT/afs ${AZ_BATCHAI_JOB_MOUNT_ROOT}/logs"
+    )
