@@ -73,6 +73,8 @@ class Active:
     target: Target | None
     cancel: bool = False
     misses: int = 0
+    #: its place in the listing
+    listed: str = ""
     #: None for a job that was not dropped
     shown: Shown | None = None
 

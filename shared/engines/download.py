@@ -9,7 +9,7 @@ from shared.errors import NotFound, Transient
 from shared.ports import LogChunk
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
+    from aiohttp import ClientSession, StreamReader
 
 #: Seconds that an address is used again; the service signs them for an hour.
 _FRESH = 1800.0
@@ -44,11 +44,11 @@ class Downloads:
                     raise NotFound("the file is not there any more")
                 if answer.status not in (200, 206):
                     raise Transient(f"the file's server answered {answer.status}")
-                data = await answer.content.read(limit) if answer.status == 206 else await answer.read()
+                # A server that ignores Range sends everything from the start.
+                skipped = offset if answer.status == 200 else 0
+                data = (await _upto(answer.content, skipped + limit))[skipped:]
         except (ClientError, TimeoutError) as error:
             raise Transient(f"the file's server did not answer: {type(error).__name__}") from None
-        if answer.status == 200:
-            data = data[offset : offset + limit]  # a server that ignores Range sends everything
         return self._keep(key, url, LogChunk(data, offset + len(data)))
 
     async def close(self) -> None:
@@ -62,3 +62,11 @@ class Downloads:
             self._addresses.clear()
         self._addresses.setdefault(key, (url, time.monotonic() + _FRESH))
         return chunk
+
+
+async def _upto(content: StreamReader, limit: int) -> bytes:
+    """At most so many bytes of an answer."""
+    data = bytearray()
+    while len(data) < limit and (part := await content.read(limit - len(data))):
+        data += part
+    return bytes(data)

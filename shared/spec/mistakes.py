@@ -29,7 +29,7 @@ class Mending:
         """A range of the mended text, in the text that a person wrote."""
         start, end = span
         first = _before_mending(start, self.edits)
-        return first, first if start == end else max(first, _before_mending(end - 1, self.edits) + 1)
+        return first, first if start == end else max(first, _end_before_mending(end, self.edits))
 
 
 def mending(text: str, error: json.JSONDecodeError) -> Mending:
@@ -85,3 +85,12 @@ def _before_mending(offset: int, edits: tuple[Edit, ...]) -> int:
         elif offset > edit.start:
             offset = edit.start
     return offset
+
+
+def _end_before_mending(end: int, edits: tuple[Edit, ...]) -> int:
+    for edit in reversed(edits):
+        if end >= edit.start + len(edit.text) and end > edit.start:
+            end += edit.end - edit.start - len(edit.text)
+        elif end > edit.start:
+            end = edit.end
+    return end

@@ -46,9 +46,7 @@ def _problem(
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        holder = _value_at(document, loc[:-1])
-        given = [key for key, value in holder.items() if value is not None]
-        return unknown_property(pointer, loc, _names_at(model, loc[:-1]), given, suggestions)
+        return unknown_property(pointer, loc, _names_at(model, loc[:-1]), suggestions)
     if kind in _EXPECTED:
         found = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
         return found if all(exact(str(part)) for part in loc) else replace(found, fix=None)

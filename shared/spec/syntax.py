@@ -89,7 +89,7 @@ def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
     if first and first in "\u2018\u2019\u201c\u201d\u201e":
         return _quotes(text, at, "typographic quotes", 'write plain double quotes: "')
     if first == "=":
-        edits = (Edit(at, at + 1, ":"),) if before.endswith('"') and rest != "==" else ()
+        edits = (Edit(at, at + 1, ":"),) if before.endswith('"') and rest not in ("==", "=>") else ()
         return _Flaw(at, "an equals sign", 'write a colon: ":"', edits=edits)
     if first == "\\":
         return _Flaw(
@@ -168,13 +168,14 @@ def _early_end(text: str) -> _Flaw:
             opened.append(match.start())
         elif opened:
             opened.pop()
+    end = len(text.rstrip(_SPACE))
     if not opened:
-        return _Flaw(len(text), "the document ends early", "write the missing value")
+        return _Flaw(end, "the document ends early", "write the missing value", 0)
     line, column = line_and_column(text, opened[-1])
     bracket = text[opened[-1]]
     closing = "}" if bracket == "{" else "]"
     message = f'the document ends early: "{bracket}" of line {line}, column {column} is not closed'
-    return _Flaw(len(text), message, f'write "{closing}"')
+    return _Flaw(end, message, f'write "{closing}"', 0)
 
 
 def _unclosed_string(text: str, at: int) -> bool:

@@ -66,32 +66,29 @@ def unknown_property(
     pointer: str,
     loc: tuple[int | str, ...],
     known: Collection[str],
-    given: Collection[str],
     suggestions: Suggestions,
 ) -> Problem:
-    """The problem of a name that stands at `loc`, where `known` names may stand and the `given` ones do."""
+    """The problem of a name that stands at `loc`, where the `known` names may stand."""
     name, holder = str(loc[-1]), _holder(loc)
     older = _OLDER.get((holder, name))
     if older:
-        fix = _renamed(pointer, name, older.renamed, given) if older.renamed else None
+        fix = _renamed(pointer, name, older.renamed) if older.renamed else None
         fix = Fix("remove", pointer) if older.removed and exact(name) else fix
         return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix)
     hint = suggestions.did_you_mean(name, known)
     elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
     if holder in TOOLKIT_MODELS and elsewhere:
-        return _of_another_toolkit(pointer, name, holder, elsewhere, given)
+        return _of_another_toolkit(pointer, name, holder, elsewhere)
     right = certainly(name, known)
     if right:
         return _unknown(
             pointer, f'unknown property; did you mean "{right}"?', f'write "{right}"',
-            _renamed(pointer, name, right, given),
+            _renamed(pointer, name, right),
         )  # fmt: skip
     return _unknown(pointer, f"unknown property{hint}", None, None)
 
 
-def _of_another_toolkit(
-    pointer: str, name: str, holder: str, elsewhere: list[str], given: Collection[str]
-) -> Problem:
+def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[str]) -> Problem:
     owners = elsewhere[0] if len(elsewhere) == 1 else f"{elsewhere[0]} and others"
     message = f"unknown property; {name} belongs to {owners}, not to {holder}"
     mine = _names(TOOLKIT_MODELS[holder])
@@ -99,7 +96,7 @@ def _of_another_toolkit(
     if right in mine:
         remedy = f'write "{right}"'
         return _unknown(
-            pointer, f'{message}; did you mean "{right}"?', remedy, _renamed(pointer, name, right, given)
+            pointer, f'{message}; did you mean "{right}"?', remedy, _renamed(pointer, name, right)
         )
     if name == "processCount":
         # The service took it and did nothing with it.
@@ -109,8 +106,8 @@ def _of_another_toolkit(
     return _unknown(pointer, message, f"remove it; {holder} has {', '.join(mine)}", None)
 
 
-def _renamed(pointer: str, name: str, right: str, given: Collection[str]) -> Fix | None:
-    return Fix("rename", pointer, right) if right not in given and exact(name) else None
+def _renamed(pointer: str, name: str, right: str) -> Fix | None:
+    return Fix("rename", pointer, right) if exact(name) else None
 
 
 def _unknown(pointer: str, message: str, remedy: str | None, fix: Fix | None) -> Problem:

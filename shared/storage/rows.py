@@ -74,6 +74,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Target": job.target.model_dump_json() if job.target else "",
         "Cancel": job.cancel,
         "Misses": job.misses,
+        "Listed": listing_key(job),
         "Status": job.status_file,
         "Stage": stage.sequence,
         "Since": _time(stage.at),
@@ -89,6 +90,7 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         target=Target.model_validate_json(entity["Target"]) if entity["Target"] else None,
         cancel=bool(entity["Cancel"]),
         misses=int(entity["Misses"]),
+        listed=entity["Listed"],
         shown=_shown(entity),
     )
 

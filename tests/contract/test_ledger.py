@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from local.azurite import Azurite
-from shared.errors import Exists, Misconfigured
+from shared.errors import Exists, Misconfigured, Misuse
 from shared.events import Notice, notice_of
 from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
 from shared.memory import MemoryLedger
@@ -217,3 +217,9 @@ async def test_another_shard_count_is_refused(storage: Azurite) -> None:
     with pytest.raises(Misconfigured, match="4 shards"):
         await TableLedger(account, name, 8).active(0)
     await account.close()
+
+
+async def test_a_cursor_that_is_none_is_refused(ledger: Ledger) -> None:
+    for after in ("9' or RowKey ge '", "", "x"):
+        with pytest.raises(Misuse):
+            await ledger.find(states=None, limit=1, after=after)

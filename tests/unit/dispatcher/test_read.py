@@ -1,0 +1,67 @@
+"""What people ask of jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared import read
+from shared.errors import Misuse
+from shared.job import JobState
+from tests.unit.dispatcher.world import World, job_json
+
+
+async def _jobs(world: World, count: int) -> list[str]:
+    """Ids, newest first."""
+    ids: list[str] = []
+    for n in range(count):
+        world.pass_time(1)
+        ids.insert(0, (await world.message(job_json(), f"m{n}")).job.id)
+    return ids
+
+
+async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> None:
+    ids = await _jobs(world, 5)
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+    active = [job for n, job in enumerate(ids) if n != 3]
+
+    first = await read.jobs(world.ports, states="active", limit="3", after=None)
+    second = await read.jobs(world.ports, states="active", limit="3", after=first.next)
+
+    assert [job.id for job in (*first.jobs, *second.jobs)] == active
+    assert second.next is None
+
+
+@pytest.mark.parametrize(
+    ("states", "limit"),
+    [("sleeping", "1"), ("succeeded,x", "1"), ("", "0"), ("", "201"), ("", "-1"), ("", "ten")],
+)
+async def test_a_wrong_question_is_told(world: World, states: str, limit: str) -> None:
+    with pytest.raises(Misuse) as caught:
+        await read.jobs(world.ports, states=states, limit=limit, after=None)
+    assert caught.value.remedy
+
+
+async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World) -> None:
+    (job,) = await _jobs(world, 1)
+    world.engine.output["stdout.txt"] = b"one\n"
+    name, chunk, more = await read.log(world.ports, job, None, "0")
+    assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
+
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    _, chunk, more = await read.log(world.ports, job, None, str(chunk.next))
+    assert (chunk.data, more) == (b"", False)
+
+
+async def test_a_job_that_no_node_has_seen_has_no_log(world: World) -> None:
+    job = (await world.message(job_json(nodeCount=0))).job
+    with pytest.raises(Misuse) as caught:
+        await read.log(world.ports, job.id, None, "0")
+    assert caught.value.status == 409
+
+
+async def test_an_unknown_job_is_a_404(world: World) -> None:
+    with pytest.raises(Misuse) as caught:
+        await read.job(world.ports, "j_unknown")
+    assert caught.value.status == 404
