@@ -17,10 +17,11 @@ from shared.deliver import deliver_at_door
 from shared.dispatch import submit
 from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice, notice_of
-from shared.job import Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
+from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
 from shared.message import Request
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare, slug
+from shared.spec import Retry
 
 log = logging.getLogger(__name__)
 
@@ -165,6 +166,7 @@ def record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generat
         labels=dict(envelope.labels or {}),
         cluster=prepared.cluster.name if prepared.cluster else "",
         notify=prepared.subscribers,
+        retry=Budget(**(envelope.retry or Retry()).model_dump()),
         drop=arrived.drop,
         receipt=_receipt_folder(arrived, name, experiment, identity),
         rerun_of=arrived.rerun_of,

@@ -98,6 +98,13 @@ class Subscriber(_Frozen):
     events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 
+class Budget(_Frozen):
+    """New attempts that a job may have, or has had, by whose fault the last one failed."""
+
+    infrastructure: int = 0
+    user: int = 0
+
+
 class Drop(_Frozen):
     """A script's arrival in the drop container."""
 
@@ -156,6 +163,8 @@ class Job(_Frozen):
     message: str = ""
     exit_code: int | None = None
     attempt: int = 1
+    retry: Budget = Budget()
+    spent: Budget = Budget()
     target: Target | None = None
     cancel: bool = False
     misses: int = 0

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from shared.advance import move, note
 from shared.errors import EngineError, NotFound
-from shared.job import Job, JobState, Reason, Stored
+from shared.job import Budget, Job, JobState, Reason, Stored
 from shared.ports import Change, Observation, Ports
+from shared.retry import spent_on_another, wait
 
 
 async def decide(ports: Ports, stored: Stored, observation: Observation | None) -> Change | None:
@@ -20,6 +21,9 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         return await _missing(ports, stored)
     if observation.state is job.state:
         return note(ports, stored, misses=0, missed_at=None) if job.misses else None
+    spent = spent_on_another(job, observation.state, observation.reason)
+    if spent is not None:
+        return _again(ports, stored, observation, spent)
     return move(
         ports,
         stored,
@@ -30,6 +34,26 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         misses=0,
         missed_at=None,
         **_times(job, observation),
+    )
+
+
+def _again(ports: Ports, stored: Stored, observation: Observation, spent: Budget) -> Change:
+    """Another attempt of the same job, under another engine-side name, after a while."""
+    attempt = stored.job.attempt + 1
+    why = f"attempt {stored.job.attempt} failed: {observation.message or observation.reason}"
+    due = ports.clock() + timedelta(seconds=wait(attempt, ports.jitter()))
+    return move(
+        ports,
+        stored,
+        JobState.ACCEPTED,
+        reason=observation.reason,
+        message=why,
+        attempt=attempt,
+        spent=spent,
+        target=None,
+        started=None,
+        missed_at=None,
+        due=due,
     )
 
 

@@ -83,6 +83,12 @@ def attempts(job: Job) -> list[dict[str, Any]]:
     """What happened to each attempt: when it was submitted, queued, started and ended."""
     found: dict[int, dict[str, Any]] = {}
     for entry in job.history:
+        if entry.state is JobState.ACCEPTED and (last := found.get(entry.attempt - 1)):
+            # This entry is where the attempt before it ended.
+            last |= {"state": "failed", "endedAt": entry.at.isoformat().replace("+00:00", "Z")}
+            last |= {"reason": entry.reason.value} if entry.reason else {}
+            found[entry.attempt] = {"attempt": entry.attempt, "state": entry.state.value}
+            continue
         one = found.setdefault(entry.attempt, {"attempt": entry.attempt})
         one["state"] = entry.state.value
         name = "endedAt" if entry.state.terminal else f"{entry.state.value}At"

@@ -127,7 +127,10 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
 
     async def decide_one(row: Active) -> None:
         stored = await ports.ledger.get(row.job_id)
-        change = await decide(ports, stored, seen[row.job_id]) if stored else None
+        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
+        if stored is None or stored.job.target != row.target:
+            return
+        change = await decide(ports, stored, seen[row.job_id])
         if change is not None:
             changes.append(change)
 

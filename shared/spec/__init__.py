@@ -6,7 +6,7 @@ from shared.spec.codes import CODES, Code, problem
 from shared.spec.complete import Defaults, complete
 from shared.spec.credentials import accounts_without_credentials, with_credentials
 from shared.spec.duration import iso_duration, parse_duration
-from shared.spec.envelope import TERMINAL_EVENTS, Envelope, Subscription, is_bare_job, read_envelope
+from shared.spec.envelope import TERMINAL_EVENTS, Envelope, Retry, Subscription, is_bare_job, read_envelope
 from shared.spec.fix import Edit, Fix, applied
 from shared.spec.limits import Limits
 from shared.spec.lint import Facts, lint, with_lint
@@ -36,6 +36,7 @@ __all__ = [
     "Limits",
     "Place",
     "Problem",
+    "Retry",
     "Severity",
     "Source",
     "Subscription",

@@ -48,6 +48,19 @@ class Subscription(Model):
     events: Items[EventName] = TERMINAL_EVENTS
 
 
+#: How often a job may be tried again.
+Tries: TypeAlias = Annotated[int, Field(ge=0, le=10)]
+
+
+class Retry(Model):
+    """New attempts after a failure, by whose fault it was."""
+
+    #: Preempted, a node lost, the engine failed.
+    infrastructure: Tries = 3
+    #: The job's own command failed.
+    user: Tries = 0
+
+
 class Envelope(Model):
     """A job message; `slipway.json` is the same without `spec` and `specBlob`."""
 
@@ -61,6 +74,7 @@ class Envelope(Model):
     idempotency_key: str | None = None
     labels: dict[str, str] = Field(default_factory=dict)
     notify: Items[Subscription] = ()
+    retry: Retry | None = None
 
 
 def is_bare_job(document: Any) -> bool:

@@ -1,6 +1,6 @@
 """What certainly mends a problem: as a JSON Patch (RFC 6902), and as replacements in a person's text.
 
-A patch never holds a value that a person wrote, so it can be shown: values are moved, not repeated.
+Patches and edits are shown, so they move and cut what a person wrote; they repeat only what is no secret.
 """
 
 from __future__ import annotations

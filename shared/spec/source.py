@@ -47,8 +47,7 @@ class Source:
             return found
         unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
         reading = self._mended if unread else _Reading(Positions(self.text))
-        unknown = frozenset(self.base + one.pointer for one in found if one.code == "SW012")
-        masks = reading.masks(unknown) if reading else None
+        masks = reading.masks(self._unknown(found)) if reading else None
         placed = [one if one.place else self._placed(one, reading, masks) for one in found]
         return tuple(sorted(placed, key=_order))
 
@@ -71,12 +70,14 @@ class Source:
             return replace(self, data=self.text.removeprefix("\ufeff").encode())
         return None
 
-    def masked(self) -> str:
-        """The whole text without secrets, to show what changes in it."""
+    def masked(self, problems: Iterable[Problem]) -> str:
+        """The whole text without secrets and what unknown properties say, to show what changes in it."""
         reading = self._mended
         if reading is None and stopped_at(self.text) is None:
             reading = _Reading(Positions(self.text))
-        hidden = reading.masks(frozenset()) if reading else unknown_words(self.text, 0, len(self.text))
+        hidden = (
+            reading.masks(self._unknown(problems)) if reading else unknown_words(self.text, 0, len(self.text))
+        )
         return hide(self.text, hidden)
 
     def with_text(self, text: str) -> Source:
@@ -106,6 +107,9 @@ class Source:
         if problem.fix is None or problem.fix.kind == "text":
             return problem.fix.edits if problem.fix else ()
         return problem.fix.under(self.base).edits_in(Positions(self.text))
+
+    def _unknown(self, problems: Iterable[Problem]) -> frozenset[str]:
+        return frozenset(self.base + one.pointer for one in problems if one.code == "SW012")
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None

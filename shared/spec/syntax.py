@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import NamedTuple
 
@@ -128,10 +127,9 @@ def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
     found = _QUOTED.match(text, at)
     if found is None or not _BEHIND.match(text, found.end()):
         return _Flaw(at, message, remedy)
-    inner = found[1] or found[2] or found[3] or ""
-    return _Flaw(
-        at, message, remedy, len(found[0]), (Edit(at, found.end(), json.dumps(inner, ensure_ascii=False)),)
-    )
+    # The quotes only: what stands between them may be a secret, and edits are shown.
+    end = found.end()
+    return _Flaw(at, message, remedy, len(found[0]), (Edit(at, at + 1, '"'), Edit(end - 1, end, '"')))
 
 
 def _at_quote(text: str, at: int, before: str) -> _Flaw | None:

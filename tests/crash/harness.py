@@ -19,7 +19,7 @@ from shared.cancel import cancel
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
 from shared.inventory import inventory
-from shared.job import Job, JobState
+from shared.job import Job, JobState, Reason
 from shared.ports import Cluster, Engine
 from shared.storage import rows
 from shared.sweep import sweep
@@ -66,6 +66,8 @@ class Run:
         self._drowsy = 0
         #: the mutant that every queue user writes first
         self.acknowledges_first = False
+        #: whether the first attempt of every job loses its node
+        self.preempts = False
         ports = self.world.ports
         engine = Seam(self.world.engine, "engine", self.chaos)
         self.ports = replace(
@@ -97,7 +99,9 @@ class Run:
         if self._drowsy > self.wake_after:
             await self._wake()
         for name, seen in list(self.world.engine.jobs.items()):
-            if seen.state in _NEXT:
+            if self.preempts and seen.state is JobState.RUNNING and name.endswith("-1"):
+                self.world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
+            elif seen.state in _NEXT:
                 self.world.engine.turn(name, _NEXT[seen.state])
         await self._check_order()
 
@@ -273,6 +277,11 @@ def _cancelled(run: Run) -> None:
     run.messages.append(Message(ask))
 
 
+def _preempted(run: Run) -> None:
+    run.preempts = True
+    _one(run)
+
+
 STORIES = (
     Story("one message", _one),
     Story("the same message twice at once", _twice_at_once),
@@ -281,6 +290,7 @@ STORIES = (
     Story("a drop", _drop),
     Story("a drop whose event never came", _drop_without_event),
     Story("a cancelled job", _cancelled),
+    Story("a job that loses its node", _preempted, started=2),
 )
 
 

@@ -147,7 +147,7 @@ def test_attempts_are_told_apart(world: World) -> None:
         due=world.now,
         history=history,
     )
-    assert [(one["attempt"], one["state"]) for one in attempts(job)] == [(1, "running"), (2, "succeeded")]
+    assert [(one["attempt"], one["state"]) for one in attempts(job)] == [(1, "failed"), (2, "succeeded")]
 
 
 def test_the_version_in_receipts_is_that_of_the_project() -> None:
