@@ -55,6 +55,13 @@ def test_the_readme_names_make_targets_and_slipway_commands_that_exist() -> None
         assert command in commands, command
 
 
+def test_every_example_that_the_readme_names_is_there() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"examples/[\w./-]+", text)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_the_changelog_keeps_its_format() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## Unreleased" in text
