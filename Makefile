@@ -9,10 +9,10 @@ TESTS ?= tests
 PYTEST_FLAGS ?= -n 2 --dist loadscope
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test check fmt install install-demo clean
+.PHONY: help demo up test test-az check fmt install install-demo clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: install-demo ## bring up the whole system here and watch real jobs travel through it
 	@$(RUN)/slipway demo
@@ -22,6 +22,10 @@ up: install-demo ## the same, and keep it running until Ctrl-C
 
 test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them)
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
+
+test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
+	@$(RUN)/python tests/acceptance/install_az.py .venv-az
+	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_cli.py
 
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
@@ -38,5 +42,5 @@ install-demo:
 	@$(BOOT) -m local.install --what demo
 
 clean: ## remove all that was installed, built or stored here
-	rm -rf .venv .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-az .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

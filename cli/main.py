@@ -178,6 +178,14 @@ def explain(
     raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 
+@app.command("az-env")
+def az_env(
+    data: Annotated[Path | None, typer.Option(help="of the running `up`  [default: .local/up]")] = None,
+) -> None:
+    """Print what a shell needs so that the Azure CLI talks to the stack: eval "$(slipway az-env)"."""
+    raise typer.Exit(_command("az_env").run(data))
+
+
 @app.command()
 def version() -> None:
     """Print the version."""

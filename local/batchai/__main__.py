@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import contextlib
+import json
 import logging
 import sys
 from datetime import timedelta
@@ -10,6 +12,8 @@ from pathlib import Path
 from aiohttp import web
 
 from local.batchai.app import application
+from local.batchai.certificate import certificate, server_context
+from local.batchai.login import TENANT
 from local.batchai.scheduler import Pace
 from local.batchai.settings import Settings, SettingsError, account
 from local.batchai.store import StoreBusyError
@@ -25,12 +29,14 @@ def main() -> int:
     logging.getLogger("azure").setLevel(logging.ERROR)
     options = _parser().parse_args()
     try:
-        return asyncio.run(_serve(_settings(options), options.port, options.until_stdin_closes))
+        return asyncio.run(
+            _serve(_settings(options), options.port, options.https_port, options.until_stdin_closes)
+        )
     except (SettingsError, StoreBusyError) as error:
         return _fail(str(error))
 
 
-async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:
+async def _serve(settings: Settings, port: int, https_port: int | None, until_stdin_closes: bool) -> int:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
     runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
     await runner.setup()
@@ -42,12 +48,36 @@ async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int
             return _fail(
                 f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
             )
+        await _serve_tls(runner, settings.data, https_port)
         sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
         sys.stdout.flush()
         await stop.wait()
     finally:
         await runner.cleanup()
     return 0
+
+
+async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None) -> None:
+    """The same over https, for the Azure CLI; the port stays the same over restarts where it can.
+
+    What a client has to know is left in `https.json`.
+    """
+    file = data / "https.json"
+    known = json.loads(file.read_text()) if file.exists() else {}
+    context = server_context(certificate(data))
+    ports = [known.get("port", 0), 0] if wanted is None else [wanted]
+    site = None
+    for port in ports:
+        site = web.TCPSite(runner, _HOST, port, ssl_context=context)
+        with contextlib.suppress(OSError):
+            await site.start()
+            break
+    else:
+        raise SettingsError(
+            f"cannot listen on {_HOST}:{ports[-1]}; choose another --https-port, or 0 for any"
+        )
+    port = runner.addresses[-1][1]
+    file.write_text(json.dumps({"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}))
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -70,6 +100,9 @@ def _settings(options: argparse.Namespace) -> Settings:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.batchai", description="The Batch AI emulator.")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0 for any free one (default)")
+    parser.add_argument(
+        "--https-port", type=int, help="port for https; 0 for any (default: the one it had before, or any)"
+    )
     parser.add_argument("--data", type=Path, required=True, help="directory for state, nodes and file shares")
     parser.add_argument("--storage-connection-string", required=True, help="the account that jobs mount from")
     parser.add_argument("--subscription", help="the only subscription to serve (default: any)")

@@ -15,6 +15,7 @@ from local.batchai.control import PREFIX as CONTROL
 from local.batchai.control import Control
 from local.batchai.errors import ArmError, invalid
 from local.batchai.files import FileService
+from local.batchai.login import Login
 from local.batchai.outputs import PREFIX, Downloads
 from local.batchai.settings import Settings
 from local.batchai.store import Store
@@ -51,6 +52,7 @@ def application(
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     app.router.add_get(PREFIX + "{path:.+}", download)
+    Login(store, settings).add_to(app.router)
     control = Control(store, conductor)
     app.router.add_get(f"{CONTROL}/nodes", control.nodes)
     app.router.add_post(f"{CONTROL}/nodes/{{node}}/preempt", control.preempt)
@@ -68,7 +70,8 @@ async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamRespo
     if request.method not in handlers:
         allowed = ", ".join(handlers)
         raise ArmError(405, "MethodNotAllowed", f"Only {allowed} can be used here.", "method")
-    _check_version(request)
+    if not routes.is_neighbour(handlers):
+        _check_version(request)
     ids.check(names)
     only = emulator.settings.subscription
     if only is not None and names.get("subscription", only).lower() != only.lower():

@@ -186,6 +186,9 @@ _FILE_SERVER = Object(
 )
 
 WORKSPACE = Object({"location!": _TEXT, "tags": Words()}, f"{_PROXY} properties")
+#: A resource group; clients send more of it than matters here.
+GROUP = Object({"location!": _TEXT, "tags": Words()}, f"{_PROXY} properties managedBy")
+ACCOUNT_NAME = Object({"name!": _TEXT}, "type")
 WORKSPACE_PATCH = Object({"tags": Words()}, _PROXY)
 CLUSTER = Object({"properties!": _CLUSTER}, _PROXY)
 CLUSTER_PATCH = Object({"properties": Object({"scaleSettings": _SCALE})}, _PROXY)

@@ -12,7 +12,7 @@ from typing import Any
 from local.batchai import ids, scheduler, transitions
 from local.batchai.mounts import Mounter
 from local.batchai.preparation import prepare
-from local.batchai.records import Cluster, Experiment, FileServer, Job, Node, NodeState, Outcome, Stop
+from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Node, NodeState, Outcome, Stop
 from local.batchai.run import Run
 from local.batchai.settings import Settings
 from local.batchai.store import Store
@@ -32,6 +32,8 @@ class Conductor:
         self._running: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
+        #: Of each cluster: the version that was last decided on, and when to look again.
+        self._decided: dict[str, tuple[int, datetime | None]] = {}
         self._loop: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -91,12 +93,17 @@ class Conductor:
     def _pass(self) -> datetime | None:
         wakes = []
         for cluster in self._store.clusters:
+            version, wake = self._decided.get(cluster.id, (-1, None))
+            if version == self._store.version(cluster) and (wake is None or wake > self._clock()):
+                wakes.append(wake)
+                continue
             current: Cluster | None = cluster
             while current is not None:
                 jobs = self._store.active(current)
                 decision = scheduler.decide(current, jobs, self._clock(), self._settings.pace)
                 if not decision.actions:
                     wakes.append(decision.wake)
+                    self._decided[cluster.id] = (self._store.version(current), decision.wake)
                     break
                 for action in decision.actions:
                     self._do(current.id, action)
@@ -187,11 +194,14 @@ class Conductor:
                     alive = bool(one.nodes or store.active(one))
                 case Experiment():
                     alive = bool(store.jobs.under(one.id))
+                case Group():
+                    alive = bool(store.workspaces.under(f"{one.id}/providers/{ids.PROVIDER}"))
                 case _:
                     below = (store.experiments, store.clusters, store.file_servers)
                     alive = any(shelf.under(one.id) for shelf in below)
             if not alive:
                 store.forget(one)
+                self._decided.pop(one.id, None)
                 if isinstance(one, FileServer):
                     shutil.rmtree(self._settings.server(one.instance), ignore_errors=True)
 

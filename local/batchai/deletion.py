@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
+from local.batchai import ids
 from local.batchai.operations import accepted
-from local.batchai.records import Experiment, Job, Resource, Workspace
+from local.batchai.records import Experiment, Group, Job, Resource, Workspace
 from local.batchai.store import Store
 from local.batchai.wire import Call
 
@@ -28,6 +29,9 @@ def delete(call: Call, resource: Resource | None) -> web.Response:
 def _family(store: Store, resource: Resource) -> Iterator[Resource]:
     yield resource
     match resource:
+        case Group():
+            for workspace in store.workspaces.under(f"{resource.id}/providers/{ids.PROVIDER}"):
+                yield from _family(store, workspace)
         case Workspace():
             yield from store.clusters.under(resource.id)
             yield from store.file_servers.under(resource.id)

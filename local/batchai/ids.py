@@ -9,7 +9,7 @@ PROVIDER = "Microsoft.BatchAI"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _GROUP = re.compile(r"[A-Za-z0-9_.-]{1,90}")
 #: Path parameters that are no names of Batch AI resources.
-_LOOSE = {"subscription", "group", "location", "operation"}
+_LOOSE = {"subscription", "group", "location", "operation", "account", "provider"}
 
 
 def key(resource_id: str) -> str:

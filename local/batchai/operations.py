@@ -92,5 +92,6 @@ def _over(store: Store, operation: Operation) -> bool:
 
 
 def _subject(store: Store, resource_id: str) -> Resource | None:
-    shelves = (store.jobs, store.clusters, store.experiments, store.file_servers, store.workspaces)
+    below = (store.jobs, store.clusters, store.experiments, store.file_servers)
+    shelves = (*below, store.workspaces, store.groups)
     return next((found for shelf in shelves if (found := shelf.get(resource_id))), None)

@@ -32,6 +32,13 @@ class Resource(Record):
     deleting: bool = False
 
 
+class Group(Resource):
+    """A resource group."""
+
+    location: str
+    tags: dict[str, str] = {}
+
+
 class Workspace(Resource):
     """A workspace."""
 

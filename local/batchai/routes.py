@@ -2,7 +2,7 @@
 
 import re
 
-from local.batchai import catalogue, clusters, jobs, logins, operations, servers, workspaces
+from local.batchai import catalogue, clusters, groups, jobs, logins, operations, servers, workspaces
 from local.batchai.wire import Handler
 
 _SUBSCRIPTION = "/subscriptions/{subscription}"
@@ -60,6 +60,32 @@ _TABLE: dict[str, dict[str, Handler]] = {
 }
 
 
+#: What belongs to other providers, with versions of their own.
+_STORAGE = "/providers/Microsoft.Storage/storageAccounts"
+_ACCOUNT = f"{_SUBSCRIPTION}/resourceGroups/{{group}}{_STORAGE}/{{account}}"
+_NEIGHBOURS: dict[str, dict[str, Handler]] = {
+    f"{_SUBSCRIPTION}/resourceGroups": {"GET": groups.list_groups},
+    f"{_SUBSCRIPTION}/resourceGroups/{{group}}": {
+        "PUT": groups.put_group,
+        "GET": groups.get_group,
+        "HEAD": groups.head_group,
+        "DELETE": groups.delete_group,
+    },
+    f"{_SUBSCRIPTION}/providers/Microsoft.Storage/checkNameAvailability": {"POST": groups.check_name},
+    f"{_SUBSCRIPTION}{_STORAGE}": {"GET": groups.list_accounts},
+    f"{_SUBSCRIPTION}/resourceGroups/{{group}}{_STORAGE}": {"GET": groups.list_accounts},
+    _ACCOUNT: {"PUT": groups.show_account, "GET": groups.show_account},
+    f"{_ACCOUNT}/listKeys": {"POST": groups.list_keys},
+    f"{_SUBSCRIPTION}/providers/{{provider}}": {"GET": groups.registration},
+    f"{_SUBSCRIPTION}/providers/{{provider}}/register": {"POST": groups.registration},
+}
+
+
+def is_neighbour(handlers: dict[str, Handler]) -> bool:
+    """Whether these handlers belong to another provider."""
+    return any(handlers is known for known in _NEIGHBOURS.values())
+
+
 def find(path: str) -> tuple[dict[str, Handler], dict[str, str]] | None:
     """The handlers of a path by method, and the names in it."""
     for pattern, handlers in _PATTERNS:
@@ -72,4 +98,4 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", template.replace(".", r"\.")), re.IGNORECASE)
 
 
-_PATTERNS = [(_pattern(template), handlers) for template, handlers in _TABLE.items()]
+_PATTERNS = [(_pattern(template), handlers) for template, handlers in (_TABLE | _NEIGHBOURS).items()]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Generic, TypeVar
 
 from local.batchai import ids
-from local.batchai.records import Cluster, Experiment, FileServer, Job, Operation, Resource, Workspace
+from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Operation, Resource, Workspace
 
 R = TypeVar("R", bound=Resource)
 Saved = Resource | Operation
@@ -56,6 +56,7 @@ class Store:
         self._lock = _locked(directory)
         file = directory / "state.sqlite"
         file.touch(mode=0o600)
+        self.groups: Shelf[Group] = Shelf()
         self.workspaces: Shelf[Workspace] = Shelf()
         self.experiments: Shelf[Experiment] = Shelf()
         self.clusters: Shelf[Cluster] = Shelf()
@@ -65,6 +66,7 @@ class Store:
         #: Resources that are on their way out, by key.
         self.deleting: dict[str, Resource] = {}
         self._active: dict[str, dict[str, Job]] = {}
+        self._versions: dict[str, int] = {}
         self._sql = sqlite3.connect(file, isolation_level=None)
         self._sql.execute("PRAGMA journal_mode=WAL")
         self._sql.execute("PRAGMA synchronous=NORMAL")
@@ -81,6 +83,10 @@ class Store:
         """The jobs of a cluster that have not ended."""
         return tuple(self._active.get(ids.key(cluster.id), {}).values())
 
+    def version(self, cluster: Cluster) -> int:
+        """A number that grows when the cluster or one of its jobs changes."""
+        return self._versions.get(ids.key(cluster.id), 0)
+
     def save(self, *records: Saved) -> None:
         """Keep these records, all or none."""
         rows = [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
@@ -96,11 +102,13 @@ class Store:
         self._sql.executemany("DELETE FROM records WHERE id = ?", [(_row_id(record),) for record in records])
         self._sql.execute("COMMIT")
         for record in records:
-            for shelf in (self.workspaces, self.experiments, self.clusters, self.jobs, self.file_servers):
+            shelves = (self.groups, self.workspaces, self.experiments, self.clusters, self.jobs)
+            for shelf in (*shelves, self.file_servers):
                 shelf.drop(record.id)
             self.deleting.pop(ids.key(record.id), None)
             if isinstance(record, Job):
                 self._active.get(record.cluster, {}).pop(ids.key(record.id), None)
+                self._touch(record.cluster)
 
     def forget_operation(self, operation: Operation) -> None:
         """Delete an operation."""
@@ -113,7 +121,10 @@ class Store:
         self._lock.close()
 
     def _load(self) -> None:
-        kinds = {kind.__name__: kind for kind in (Workspace, Experiment, Cluster, Job, FileServer, Operation)}
+        kinds = {
+            kind.__name__: kind
+            for kind in (Group, Workspace, Experiment, Cluster, Job, FileServer, Operation)
+        }
         rows = self._sql.execute("SELECT kind, body FROM records").fetchall()
         loaded = [kinds[kind].model_validate_json(body) for kind, body in rows]
         for record in sorted(loaded, key=lambda record: getattr(record, "sequence", 0)):
@@ -129,6 +140,12 @@ class Store:
                 self.deleting[ids.key(record.id)] = record
             if isinstance(record, Job):
                 self._note(record)
+                self._touch(record.cluster)
+            elif isinstance(record, Cluster):
+                self._touch(ids.key(record.id))
+
+    def _touch(self, cluster: str) -> None:
+        self._versions[cluster] = self._versions.get(cluster, 0) + 1
 
     def _note(self, job: Job) -> None:
         jobs = self._active.setdefault(job.cluster, {})
@@ -139,6 +156,8 @@ class Store:
 
     def _put(self, record: Resource) -> None:
         match record:
+            case Group():
+                self.groups.put(record)
             case Workspace():
                 self.workspaces.put(record)
             case Experiment():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from local.batchai import transitions
 from tests.unit.emulator.simulation import PACE, START, Simulation, autoscale, manual
 
 
@@ -245,3 +246,18 @@ def _check(world: Simulation, most: int) -> None:
     assert all(len(job.nodes) == job.node_count for job in running)
     assert {node.id for node in world.cluster.nodes if node.state == "running"} == set(used)
     assert len([node for node in world.cluster.nodes if node.state != "leaving"]) <= most
+
+
+def test_a_preempted_node_takes_no_job_and_leaves_at_once_and_another_comes() -> None:
+    world = Simulation(autoscale(1, least=1))
+    world.run(10)
+    (node,) = world.cluster.nodes
+    world.cluster = transitions.preempted(world.cluster, node.id)
+    world.submit("job")
+
+    world.run(1)
+    assert world.states() == ["allocating", "leaving"]
+    assert world.started == []
+    world.run(10)
+    assert world.states() == ["running"]
+    assert node.id not in [one.id for one in world.cluster.nodes]

@@ -1,0 +1,97 @@
+"""`slipway az-env`: what a shell needs so that the real Azure CLI talks to the local stack."""
+
+import json
+import shlex
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+from cli.failure import Failure
+from cli.settings import UP
+
+_CLOUD = "Slipway"
+
+
+def run(data: Path | None) -> int:
+    """Print the lines for `eval`; 0. Raises Failure when no stack has been started there."""
+    found, remark = environment((data or UP).resolve())
+    for name, value in found.items():
+        print(f"export {name}={shlex.quote(value)}")
+    print(f"# {remark}")
+    return 0
+
+
+def environment(data: Path) -> tuple[dict[str, str], str]:
+    """The variables and the command to log in with; it also writes a configuration folder for `az`."""
+    https = _read(data / "batchai" / "https.json")
+    folder = data / "az"
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "clouds.config", {_CLOUD: _endpoints(https["url"])})
+    # The CLI keeps more in its configuration than these: what is there stays.
+    _write(
+        folder / "config",
+        {
+            "cloud": {"name": _CLOUD},
+            # Its authority is this machine; nobody out there has to vouch for it.
+            "core": {
+                "instance_discovery": "false",
+                "collect_telemetry": "false",
+                "survey_message": "false",
+                "login_experience_v2": "off",
+            },
+            "auto-upgrade": {"enable": "no"},
+        },
+    )
+    found = {
+        "AZURE_CONFIG_DIR": str(folder),
+        "REQUESTS_CA_BUNDLE": str(_bundle(folder / "ca.pem", data / "batchai" / "certificate.pem")),
+        **_storage(data / "local.settings.json"),
+    }
+    login = f"az login --service-principal --username slipway --password local --tenant {https['tenant']}"
+    return found, f"once: {login}"
+
+
+def _endpoints(url: str) -> dict[str, str]:
+    names = ("active_directory", "active_directory_resource_id", "active_directory_graph_resource_id")
+    named = dict.fromkeys(("resource_manager", "management", *names), url)
+    return {f"endpoint_{name}": value for name, value in named.items()} | {
+        "suffix_storage_endpoint": "core.windows.net"
+    }
+
+
+def _storage(settings: Path) -> dict[str, str]:
+    """The account that jobs mount from, for `az batchai` and for `az storage`."""
+    if not settings.is_file():
+        return {}
+    connection = str(_read(settings)["Values"]["AzureWebJobsStorage"])
+    values = dict(part.split("=", 1) for part in connection.split(";") if "=" in part)
+    return {
+        "AZURE_BATCHAI_STORAGE_ACCOUNT": values["AccountName"],
+        "AZURE_BATCHAI_STORAGE_KEY": values["AccountKey"],
+        "AZURE_STORAGE_CONNECTION_STRING": connection,
+    }
+
+
+def _bundle(file: Path, own: Path) -> Path:
+    """Everybody's certificates and ours: other programs in the shell read the variable too."""
+    import certifi
+
+    file.write_text(Path(certifi.where()).read_text(encoding="utf-8") + own.read_text(encoding="utf-8"))
+    return file
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        raise Failure(
+            f"{file.parent} holds no running stack; start it with `slipway up`, or name its --data"
+        ) from None
+
+
+def _write(file: Path, sections: dict[str, dict[str, str]]) -> None:
+    parser = ConfigParser(interpolation=None)
+    parser.read(file, encoding="utf-8")
+    parser.read_dict(sections)
+    with file.open("w", encoding="utf-8") as out:
+        parser.write(out)
