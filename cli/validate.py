@@ -118,7 +118,10 @@ def _fixed(source: Source, path: Path, file: str, *, tell: bool) -> Source:
     if tell:
         sys.stdout.writelines(
             difflib.unified_diff(
-                _lines(source.masked()), _lines(after.masked()), source.file, f"{source.file} (fixed)"
+                _lines(source.masked(_diagnosed(source, path))),
+                _lines(after.masked(_diagnosed(after, path))),
+                source.file,
+                f"{source.file} (fixed)",
             )
         )
     if file != _STDIN:

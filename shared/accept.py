@@ -104,6 +104,7 @@ def prepare_arrived(ports: Ports, arrived: Arrived) -> tuple[str, Prepared]:
         folder=arrived.drop.folder if arrived.drop else None,
         source=arrived.request.source,
         around=arrived.request.around,
+        crlf=arrived.request.crlf,
     )
     return key, prepared
 

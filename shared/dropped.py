@@ -23,6 +23,7 @@ async def arrived_by_drop(ports: Ports, plan: Plan, door: str, seen: Seen | None
     contents: dict[str, bytes] = {plan.job.blob.name: plan.job.raw}
     hashes: dict[str, str] = {}
     too_large: list[Problem] = []
+    crlf: set[str] = set()
     for blob in plan.files:  # one after the other: a script may be large
         try:
             content = contents.get(blob.name)
@@ -36,8 +37,11 @@ async def arrived_by_drop(ports: Ports, plan: Plan, door: str, seen: Seen | None
             return None
         if blob is plan.envelope:
             contents[blob.name] = content
+        if b"\r\n" in content:
+            crlf.add(blob.name)
         hashes[blob.name] = hashlib.sha256(content).hexdigest()
-    return _arrived(ports, plan, contents, hashes, tuple(too_large), door, seen)
+    arrived = _arrived(ports, plan, contents, hashes, tuple(too_large), door, seen)
+    return replace(arrived, request=replace(arrived.request, crlf=frozenset(crlf)))
 
 
 async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:
@@ -63,7 +67,8 @@ def _arrived(
     content = {blob.name: hashes[blob.name] for blob in made_of}
     key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
     problems = (*plan.job.problems, *plan.problems, *too_large)
-    source = Source(plan.job.raw, plan.job.blob.name)
+    read_whole = all(problem.code != "SW107" for problem in plan.job.problems)
+    source = Source(plan.job.raw, plan.job.blob.name) if read_whole else None
     request = Request(Envelope(), plan.job.document, digest(content), problems=problems, source=source)
     if plan.envelope is not None and plan.envelope.name in contents:
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)

@@ -62,6 +62,8 @@ class Request:
     #: the text that the document was read from, and that of its envelope where it is another one
     source: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
+    #: the dropped scripts that have the line ends of Windows
+    crlf: frozenset[str] = frozenset()
 
 
 Message = Arrival | Look | Foreign | Request

@@ -65,29 +65,35 @@ def prepare(
     folder: str | None = None,
     source: Source | None = None,
     around: Source | None = None,
+    crlf: frozenset[str] = frozenset(),
 ) -> Prepared:
     """Complete, validate and check one request. Never raises on bad input.
 
     `at` is where the document stands in what was sent ("/spec" in an envelope). `source` is the text that the
     document was read from, `around` that of the envelope if it is another one: problems get their places.
+    `crlf` are the scripts with the line ends of Windows.
     """
     subscribers, notify_problems = _subscribers(ports, envelope, key)
     if around is not None:
         notify_problems = list(around.locate(notify_problems))
     if document is None:
-        behind = source.behind(problems) if source else None
-        found = (*problems, *notify_problems, *(_behind(ports, behind, folder) if behind else ()))
+        more = _behind(ports, source, problems, folder) if source else ()
+        found = tuple(dict.fromkeys((*problems, *notify_problems, *more)))
         return Prepared(None, None, subscribers, source.locate(found) if source else found)
-    prepared = _checked(ports, document, envelope, key=key, script=script, folder=folder)
+    prepared = _checked(ports, document, envelope, key=key, script=script, folder=folder, crlf=crlf)
     found = (*problems, *notify_problems, *(problem.under(at) for problem in prepared.problems))
     return replace(prepared, subscribers=subscribers, problems=source.locate(found) if source else found)
 
 
-def _behind(ports: Ports, data: bytes, folder: str | None) -> tuple[Problem, ...]:
-    """What else is wrong with a document that is not quite JSON, to say all of it at once."""
+def _behind(
+    ports: Ports, source: Source, problems: tuple[Problem, ...], folder: str | None
+) -> tuple[Problem, ...]:
+    """What else is wrong, behind mistakes of syntax and of the envelope, to say all of it at once."""
+    mended = source.behind(problems)
+    data = mended or (b"" if source.base else source.data)
     document, problems = read(data, ports.policy.limits)
     if document is None:
-        return problems
+        return problems if mended else ()
     envelope, at = Envelope(), ""
     if not is_bare_job(document):
         known, problems = read_envelope(document)
@@ -107,6 +113,7 @@ def _checked(
     key: str,
     script: str | None,
     folder: str | None,
+    crlf: frozenset[str] = frozenset(),
 ) -> Prepared:
     defaults = ports.policy.completion
     if folder is None:
@@ -123,7 +130,7 @@ def _checked(
     if spec is not None and cluster is not None:
         spec_problems = (*spec_problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
-    spec_problems = with_lint(spec_problems, completed, _facts(cluster))
+    spec_problems = with_lint(spec_problems, completed, _facts(ports, cluster, crlf))
     return Prepared(sealed, cluster, (), (*spec_problems, *seal_problems), notes)
 
 
@@ -143,11 +150,12 @@ def _cluster_of(ports: Ports, document: JsonObject) -> Cluster | None:
     return next((cluster for cluster in known if cluster.id.lower() == identity.lower()), None)
 
 
-def _facts(cluster: Cluster | None) -> Facts:
+def _facts(ports: Ports, cluster: Cluster | None, crlf: frozenset[str]) -> Facts:
+    facts = Facts(drop_container=ports.policy.drop_container, contents=dict.fromkeys(crlf, b"\r\n"))
     if cluster is None:
-        return Facts()
+        return facts
     mounts = frozenset(cluster.mounts) if cluster.mounts is not None else None
-    return Facts(cluster=cluster.name, cluster_mounts=mounts)
+    return replace(facts, cluster=cluster.name, cluster_mounts=mounts)
 
 
 def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:

@@ -17,9 +17,9 @@ REFUSALS: dict[str, tuple[str, str]] = {
         "several scripts for a template",
         "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",
     ),
+    "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
     "SW107": ("file too large", "make it smaller; data belongs into a mounted container"),
     "SW108": ("idempotency key taken", "send the same document again, or choose a new key"),
-    "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
 }
 
 

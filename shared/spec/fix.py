@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from shared.spec.position import Entry, Positions
 
+#: Fixes are kept with the record of a job, so they stay small.
+MOST_EDITS = 50
 #: A name that no document has, for a value on its way.
 _ASIDE = "~1slipway~1"
 
@@ -75,8 +77,9 @@ class Fix:
             return ()
         again = positions.again(entry)
         if self.kind == "repeat":
-            same = all(positions.raw(other) == positions.raw(entry) for other in again)
-            return tuple(Edit(*positions.with_comma(other), "") for other in again) if same else ()
+            same = {positions.raw(other) for other in again} == {positions.raw(entry)}
+            few = same and len(again) <= MOST_EDITS
+            return tuple(Edit(*positions.with_comma(other), "") for other in again) if few else ()
         return self._edits(positions, entry) if not again else ()
 
     def _edits(self, positions: Positions, entry: Entry) -> tuple[Edit, ...]:

@@ -25,7 +25,8 @@ _TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
 _UNDER_ROOTS = ("SW033", "SW034")
 #: Files that a node reads line by line.
 _LINES = (".sh", ".bash", ".py")
-_MOST_IN_ONE_TEXT = 20
+#: Fixes are kept with the record of a job, so they stay small.
+_LONGEST_FIXED = 1000
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
         message = (
             f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {shown(places[0][1])}"
         )
-        certain = cluster is not None and redact(node.text) == node.text and len(places) <= _MOST_IN_ONE_TEXT
         right = node.text or ""
+        certain = cluster is not None and redact(right) == right and len(right) <= _LONGEST_FIXED
         for found in reversed(places) if certain else ():
             right = right[: found.start()] + found[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + right[found.end() :]
         fix = Fix("replace", node.pointer, right) if certain else None

@@ -29,14 +29,19 @@ from shared.spec.tree import JsonObject
 DEFAULT_WALL_CLOCK = timedelta(days=7)
 
 DirectoryId: TypeAlias = Annotated[Text, Field(description="Suffix of the variable", max_length=64)]
-VariableName: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
+Priority: TypeAlias = Annotated[
+    Literal["low", "normal", "high"], Field(description="Place in the queue of the cluster; normal if absent")
+]
+VariableName: TypeAlias = Annotated[
+    str, Field(description="Name of the variable", min_length=1, max_length=256)
+]
 
 
 class RegistryCredentials(Model):
     """Log-in to a private registry."""
 
-    username: Text
-    password: Annotated[Text | None, Field(repr=False)] = None
+    username: Annotated[Text, Field(description="Name of the user")]
+    password: Annotated[Text | None, Field(description="Sealed, and never shown", repr=False)] = None
     password_secret_reference: KeyVaultSecretReference | None = None
 
 
@@ -65,7 +70,7 @@ class InputDirectory(Model):
     """A directory that the job finds in $AZ_BATCHAI_INPUT_<id>."""
 
     id: DirectoryId
-    path: Text
+    path: Annotated[Text, Field(description="Path on a mount, or on the node")]
 
 
 class OutputDirectory(Model):
@@ -80,15 +85,30 @@ class EnvironmentVariable(Model):
     """A variable of the job; its value may use $AZ_BATCHAI_ variables."""
 
     name: VariableName
-    value: str
+    value: Annotated[str, Field(description="May use $AZ_BATCHAI_ variables")]
 
 
 class SecretVariable(Model):
     """A variable whose value nobody gets to see again."""
 
     name: VariableName
-    value: Annotated[str | None, Field(repr=False)] = None
+    value: Annotated[str | None, Field(description="Sealed, and never shown", repr=False)] = None
     value_secret_reference: KeyVaultSecretReference | None = None
+
+
+_Inputs: TypeAlias = Annotated[
+    Items[InputDirectory], Field(description="Directories that the job finds in $AZ_BATCHAI_INPUT_<id>")
+]
+_Outputs: TypeAlias = Annotated[
+    Items[OutputDirectory],
+    Field(description="Directories that are made for the job, in $AZ_BATCHAI_OUTPUT_<id>"),
+]
+_Variables: TypeAlias = Annotated[
+    Items[EnvironmentVariable], Field(description="Variables of the job, for everybody to see")
+]
+_Secrets: TypeAlias = Annotated[
+    Items[SecretVariable], Field(description="Variables whose values are sealed and masked")
+]
 
 
 class Constraints(Model):
@@ -103,7 +123,7 @@ class JobProperties(Model):
     cluster: ResourceId
     node_count: Annotated[Count, Field(description="Nodes; all start together or none")]
     std_out_err_path_prefix: Annotated[Text, Field(description="Where stdout, stderr and the log are kept")]
-    scheduling_priority: Literal["low", "normal", "high"] | None = None
+    scheduling_priority: Priority | None = None
     mount_volumes: MountVolumes | None = None
     container_settings: ContainerSettings | None = None
     cntk_settings: CntkSettings | None = None
@@ -116,10 +136,10 @@ class JobProperties(Model):
     custom_mpi_settings: CustomMpiSettings | None = None
     horovod_settings: HorovodSettings | None = None
     job_preparation: JobPreparation | None = None
-    input_directories: Items[InputDirectory] | None = None
-    output_directories: Items[OutputDirectory] | None = None
-    environment_variables: Items[EnvironmentVariable] | None = None
-    secrets: Items[SecretVariable] | None = None
+    input_directories: _Inputs | None = None
+    output_directories: _Outputs | None = None
+    environment_variables: _Variables | None = None
+    secrets: _Secrets | None = None
     constraints: Constraints | None = None
 
     @property

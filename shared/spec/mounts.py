@@ -31,7 +31,7 @@ class KeyVaultSecretReference(Model):
 class StorageCredentials(Model):
     """The account's key or a reference to it; filled in at submission when a job names neither."""
 
-    account_key: Annotated[Text | None, Field(repr=False)] = None
+    account_key: Annotated[Text | None, Field(description="Key of the account", repr=False)] = None
     account_key_secret_reference: KeyVaultSecretReference | None = None
 
 
@@ -53,7 +53,7 @@ class AzureBlobFileSystem(Model):
     container_name: Annotated[Text, Field(description="Name of the blob container")]
     credentials: StorageCredentials | None = None
     relative_mount_path: MountPath
-    mount_options: str | None = None
+    mount_options: Annotated[str, Field(description="Options of blobfuse")] | None = None
 
 
 class FileServer(Model):
@@ -64,7 +64,7 @@ class FileServer(Model):
     source_directory: Annotated[str, Field(description="Directory of the server; all if absent")] | None = (
         None
     )
-    mount_options: str | None = None
+    mount_options: Annotated[str, Field(description="Options of mount, for example rw,nolock")] | None = None
 
 
 class UnmanagedFileSystem(Model):
@@ -74,13 +74,21 @@ class UnmanagedFileSystem(Model):
     relative_mount_path: MountPath
 
 
+_Shares: TypeAlias = Annotated[Items[AzureFileShare], Field(description="Shares of Azure Files")]
+_Blobs: TypeAlias = Annotated[Items[AzureBlobFileSystem], Field(description="Blob containers")]
+_Servers: TypeAlias = Annotated[Items[FileServer], Field(description="Batch AI file servers")]
+_Unmanaged: TypeAlias = Annotated[
+    Items[UnmanagedFileSystem], Field(description="Mount commands, where the operator allows them")
+]
+
+
 class MountVolumes(Model):
     """Everything that a job mounts for itself, under $AZ_BATCHAI_JOB_MOUNT_ROOT."""
 
-    azure_file_shares: Items[AzureFileShare] | None = None
-    azure_blob_file_systems: Items[AzureBlobFileSystem] | None = None
-    file_servers: Items[FileServer] | None = None
-    unmanaged_file_systems: Items[UnmanagedFileSystem] | None = None
+    azure_file_shares: _Shares | None = None
+    azure_blob_file_systems: _Blobs | None = None
+    file_servers: _Servers | None = None
+    unmanaged_file_systems: _Unmanaged | None = None
 
 
 #: Wire names of the lists of mounts; those with an account can have their credentials filled in.

@@ -14,7 +14,7 @@ from shared.spec.limits import Limits
 from shared.spec.mistakes import mending
 from shared.spec.problem import Problem, in_document_order
 from shared.spec.syntax import line_and_column
-from shared.spec.tree import JsonObject, Node, exact, printable, shown, step, walk
+from shared.spec.tree import JsonObject, Node, count_values, exact, printable, shown, step, walk
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -99,11 +99,11 @@ def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
         )
     except json.JSONDecodeError as error:
         return None, mending(text, error).problems
-    nodes = list(walk(document))
-    if len(nodes) > limits.max_values:
-        message = f"the document has {len(nodes)} values; {limits.max_values} are allowed"
+    count = count_values(document)
+    if count > limits.max_values:
+        message = f"the document has {count} values; {limits.max_values} are allowed"
         return None, (problem("SW009", "", message),)
-    problems = [found for node in nodes for found in _flaws(node)]
+    problems = [found for node in walk(document) for found in _flaws(node)]
     if not isinstance(document, dict):
         problems.append(problem("SW008", "", "the document is not a JSON object"))
     if problems:

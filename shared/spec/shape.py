@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from shared.spec.codes import problem
-from shared.spec.fix import Fix
+from shared.spec.fix import MOST_EDITS, Fix
 from shared.spec.problem import Problem
 from shared.spec.suggest import Suggestions, certainly
 from shared.spec.tree import exact, shown, step
@@ -84,7 +84,8 @@ def _wrong_type(pointer: str, name: str, expected: str, value: Any) -> Problem:
         fix = Fix("wrap", pointer)
         if pointer.endswith(("/environmentVariables", "/secrets")) and "name" not in value:
             remedy = 'write a list: [{"name": …, "value": …}]'
-            plain = value and all(isinstance(one, str) and exact(key) for key, one in value.items())
+            plain = all(isinstance(one, str) and exact(key) for key, one in value.items())
+            plain = plain and 0 < len(value) <= MOST_EDITS
             fix = Fix("list", pointer, names=tuple(value)) if plain else None
     return problem("SW011", pointer, message, remedy, fix=fix)
 

@@ -46,7 +46,7 @@ class Source:
         if not any(problem.place is None for problem in found):
             return found
         unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
-        reading = self._mended if unread else _Reading(Positions(self.text))
+        reading = self._mended if unread else self._plain
         masks = reading.masks(self._unknown(found)) if reading else None
         placed = [one if one.place else self._placed(one, reading, masks) for one in found]
         return tuple(sorted(placed, key=_order))
@@ -72,9 +72,7 @@ class Source:
 
     def masked(self, problems: Iterable[Problem]) -> str:
         """The whole text without secrets and what unknown properties say, to show what changes in it."""
-        reading = self._mended
-        if reading is None and stopped_at(self.text) is None:
-            reading = _Reading(Positions(self.text))
+        reading = self._plain or self._mended
         hidden = (
             reading.masks(self._unknown(problems)) if reading else unknown_words(self.text, 0, len(self.text))
         )
@@ -95,12 +93,18 @@ class Source:
         """The places in the text once it is JSON; None if it cannot be made that with certainty."""
         try:
             error = stopped_at(self.text)
+            mended = mending(self.text, error) if error else None
         except RecursionError:
             return None
-        if error is None:
+        return _Reading(Positions(mended.text), mended) if mended and mended.complete else None
+
+    @property
+    def _plain(self) -> _Reading | None:
+        """The places in the text as it is; None if it is no JSON."""
+        try:
+            return None if stopped_at(self.text) else _Reading(Positions(self.text))
+        except RecursionError:
             return None
-        mended = mending(self.text, error)
-        return _Reading(Positions(mended.text), mended) if mended.complete else None
 
     def edits(self, problem: Problem) -> tuple[Edit, ...]:
         """The problem's fix as replacements in a text that is JSON, or mends its syntax."""

@@ -28,6 +28,10 @@ class Suggestions:
         close = _closest(written, known) if self._left >= 0 else None
         return f'; did you mean "{close}"?' if close else ""
 
+    def certainly(self, written: str, known: Iterable[str]) -> str | None:
+        """The one that this must be; see the function of this name."""
+        return certainly(written, known) if self._left >= 0 else None
+
 
 def certainly(written: str, known: Iterable[str]) -> str | None:
     """The one known name that this must be: other case or underscores, or a slip, and no other name near."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 JsonObject: TypeAlias = dict[str, Any]
 
 #: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
 _LONGEST_STEP = 100
+#: Shorter keys are worth remembering.
+_SHORT = 64
 #: Keys of storage accounts, and signing keys: never shown, even where a person wrote one as a name.
 _KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?:ec|k)_[A-Za-z0-9+/=]{8,400}")
 
@@ -57,9 +60,20 @@ def is_object(value: Any) -> bool:
 
 def step(pointer: str, key: str | int) -> str:
     """The pointer one level down, printable whatever the key holds."""
-    text = _without_keys(str(key))
+    text = str(key)
+    return f"{pointer}/{_known_part(text) if len(text) <= _SHORT else _part(text)}"
+
+
+@lru_cache(maxsize=4096)
+def _known_part(text: str) -> str:
+    """The names of the format come again and again."""
+    return _part(text)
+
+
+def _part(text: str) -> str:
+    text = _without_keys(text)
     cut = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
-    return f"{pointer}/{printable(cut.replace('~', '~0').replace('/', '~1'))}"
+    return printable(cut.replace("~", "~0").replace("/", "~1"))
 
 
 def exact(key: str) -> bool:
@@ -106,6 +120,19 @@ def walk(document: Any) -> Iterator[Node]:
             stack.extend(reversed(members))
         elif isinstance(node.value, list):
             stack.extend(reversed(list(node.each())))
+
+
+def count_values(document: Any) -> int:
+    """How many values there are, the document itself included."""
+    count, stack = 0, [document]
+    while stack:
+        value = stack.pop()
+        count += 1
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return count
 
 
 def copied(document: Any) -> Any:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from shared.spec.codes import problem
 from shared.spec.fix import Fix
 from shared.spec.problem import Problem
-from shared.spec.suggest import Suggestions, certainly
+from shared.spec.suggest import Suggestions
 from shared.spec.toolkits import TOOLKIT_MODELS
 from shared.spec.tree import exact
 
@@ -79,7 +79,7 @@ def unknown_property(
     elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
     if holder in TOOLKIT_MODELS and elsewhere:
         return _of_another_toolkit(pointer, name, holder, elsewhere)
-    right = certainly(name, known)
+    right = suggestions.certainly(name, known)
     if right:
         return _unknown(
             pointer, f'unknown property; did you mean "{right}"?', f'write "{right}"',

@@ -51,19 +51,16 @@ class Context:
 
     def toolkits(self) -> list[Node]:
         """The toolkit blocks that are there, in document order; one in a valid job."""
-        return [
-            node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
-        ]
+        return self._toolkits
 
     def mounts(self, *lists: str) -> Iterator[Node]:
         """The entries of these lists of mounts, of all lists if none is named."""
         for name in lists or MOUNT_LISTS:
-            yield from self.properties.at("mountVolumes", name).each()
+            yield from self._mounts[name]
 
     def commands(self) -> list[Node]:
         """Texts that a shell reads."""
-        blocks = [*self.toolkits(), self.properties.at("jobPreparation")]
-        return _texts(block.at(key) for block in blocks for key in _COMMANDS)
+        return self._commands
 
     def files(self) -> list[Node]:
         """Paths of scripts, configurations and interpreters."""
@@ -82,6 +79,22 @@ class Context:
     def environment_values(self) -> list[Node]:
         """Values of variables that are no secrets."""
         return _texts(entry.at("value") for entry in self.properties.at("environmentVariables").each())
+
+    @cached_property
+    def _toolkits(self) -> list[Node]:
+        return [
+            node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
+        ]
+
+    @cached_property
+    def _mounts(self) -> dict[str, list[Node]]:
+        volumes = self.properties.at("mountVolumes")
+        return {name: list(volumes.at(name).each()) for name in MOUNT_LISTS}
+
+    @cached_property
+    def _commands(self) -> list[Node]:
+        blocks = [*self.toolkits(), self.properties.at("jobPreparation")]
+        return _texts(block.at(key) for block in blocks for key in _COMMANDS)
 
     def _members(self) -> list[Node]:
         value = self.properties.value

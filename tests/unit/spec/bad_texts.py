@@ -43,6 +43,11 @@ def _toolkit(body: str) -> str:
     return f"{head}  {body}\n}}}}"
 
 
+def _script(block: str, body: str) -> str:
+    """A job of a toolkit that runs a Python script."""
+    return _toolkit(f'"{block}": {{"pythonScriptFilePath": "a.py", {body}}}')
+
+
 _SYNTAX = (
     Text("SW003", job('"constraints": {}⟦,⟧'), True),
     Text("SW003", '{"properties": {"a": [1, 2⟦,⟧ ]}}', True),
@@ -59,7 +64,7 @@ _SYNTAX = (
     Text("SW003", "{⟦'properties'⟧: {}}", True),
     Text("SW003", "{\"a\": ⟦'b c'⟧}", True),
     Text("SW003", "{\"a\": ⟦'⟧it's'}"),
-    Text("SW003", "{\"a\": ⟦'⟧b}"),
+    Text("SW003", '{"a": ⟦\'⟧b}'),
     Text("SW003", "{\u27e6\u201cproperties\u201d\u27e7: {}}", True),
     Text("SW003", '{"a": \u27e6\u201eb\u201c\u27e7}', True),
     Text("SW003", "{⟦properties⟧: {}}", True),
@@ -123,10 +128,10 @@ _VALUES = (
     Text("SW011", job('"inputDirectories": ⟦{⟧"id": "A", "path": "/x"}'), True),
     Text("SW011", job('"environmentVariables": ⟦{⟧"A": "b",\n      "C": "d"}'), True),
     Text("SW011", job('"secrets": ⟦"a"⟧')),
-    Text("SW011", _toolkit('"chainerSettings": {"pythonScriptFilePath": "a.py", "processCount": ⟦"2"⟧}'), True),
-    Text("SW011", _toolkit('"chainerSettings": {"pythonScriptFilePath": "a.py", "processCount": ⟦2.0⟧}'), True),
-    Text("SW011", _toolkit('"chainerSettings": {"pythonScriptFilePath": "a.py", "processCount": ⟦2.5⟧}')),
-    Text("SW011", _toolkit('"chainerSettings": {"pythonScriptFilePath": "a.py", "processCount": ⟦"1_0"⟧}')),
+    Text("SW011", _script("chainerSettings", '"processCount": ⟦"2"⟧'), True),
+    Text("SW011", _script("chainerSettings", '"processCount": ⟦2.0⟧'), True),
+    Text("SW011", _script("chainerSettings", '"processCount": ⟦2.5⟧')),
+    Text("SW011", _script("chainerSettings", '"processCount": ⟦"1_0"⟧')),
     Text("SW012", job('⟦"nodeCuont"⟧: 2')),
     Text("SW012", job('⟦"mountVolume"⟧: {}'), True),
     Text("SW012", job('⟦"mount_volumes"⟧: {}'), True),
@@ -140,21 +145,21 @@ _VALUES = (
                       '      "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]'), True),
     Text("SW012", job('"customToolkitSettings2": 1').replace('"customToolkitSettings2"',
                       '⟦"customToolkitSettings2"⟧')),
-    Text("SW012", _toolkit('"chainerSettings": {"pythonScriptFilePath": "a.py", ⟦"masterCommandLineArgs"⟧: "x"}'),
+    Text("SW012", _script("chainerSettings", '⟦"masterCommandLineArgs"⟧: "x"'),
          True),
-    Text("SW012", _toolkit('"horovodSettings": {"pythonScriptFilePath": "a.py", ⟦"process_count"⟧: 2}'), True),
-    Text("SW012", _toolkit('"caffe2Settings": {"pythonScriptFilePath": "a.py", ⟦"processCount"⟧: 2}'), True),
-    Text("SW012", _toolkit('"tensorFlowSettings": {"pythonScriptFilePath": "a.py", ⟦"commandLineArgs"⟧: "x"}')),
+    Text("SW012", _script("horovodSettings", '⟦"process_count"⟧: 2'), True),
+    Text("SW012", _script("caffe2Settings", '⟦"processCount"⟧: 2'), True),
+    Text("SW012", _script("tensorFlowSettings", '⟦"commandLineArgs"⟧: "x"')),
     Text("SW012", job('"mountVolumes": {"azureFileShares": [{"relativeMountPath": "a",\n      '
                       '"azureFileUrl": "https://account.file.core.windows.net/logs",\n      '
                       '⟦"credentialsInfo"⟧: {"accountKey": "a2V5"}}]}'), True),
     Text("SW012", job('"mountVolumes": {"azureFileShares": [{"relativeMountPath": "a",\n      '
                       '"azureFileUrl": "https://account.file.core.windows.net/logs",\n      '
                       '⟦"accountkey"⟧: "a2V5"}]}')),
-    Text("SW013", _toolkit('"horovodSettings": {"pythonScriptFilePath": "a.py", "processCount": ⟦-1⟧}')),
+    Text("SW013", _script("horovodSettings", '"processCount": ⟦-1⟧')),
     Text("SW014", job('"schedulingPriority": ⟦"High"⟧'), True),
     Text("SW014", job('"schedulingPriority": ⟦"urgent"⟧')),
-    Text("SW014", _toolkit('"cntkSettings": {"languageType": ⟦"Pyton"⟧, "pythonScriptFilePath": "a.py"}'), True),
+    Text("SW014", _script("cntkSettings", '"languageType": ⟦"Pyton"⟧'), True),
     Text("SW017", job('"containerSettings": {"imageSourceRegistry": {"image": ⟦"--privileged"⟧}}')),
     Text("SW021", job('⟦"caffeSettings"⟧: {"configFilePath": "a"}')),
     Text("SW022", _toolkit('"caffeSettings": {"configFilePath": "a", ⟦"pythonInterpreterPath"⟧: "python"}')),
@@ -171,8 +176,8 @@ _VALUES = (
                       '"containerName": "data", "relativeMountPath": "data"}]}'), True),
     Text("SW036", job('"mountVolumes": {"azureBlobFileSystems": [{"accountName": "account",\n'
                       '"containerName": ⟦"Data"⟧, "relativeMountPath": "data"}]}'), True),
-    Text("SW037", job('"secrets": [{"name": "A", "valueSecretReference": {"sourceVault": {"id": "/subscriptions/s/'
-                      'resourceGroups/g/providers/Microsoft.KeyVault/vaults/keys"},\n'
+    Text("SW037", job('"secrets": [{"name": "A", "valueSecretReference": {"sourceVault": {"id": "'
+                      '/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/keys"},\n'
                       '"secretUrl": ⟦"http://keys.vault.azure.net/secrets/a"⟧}}]'), True),
     Text("SW038", job('"mountVolumes": {"unmanagedFileSystems": [⟦{⟧"mountCommand": "mount x",\n'
                       '"relativeMountPath": "x"}]}')),
@@ -180,11 +185,12 @@ _VALUES = (
     Text("SW040", job('"inputDirectories": [{"id": ⟦"$(rm -rf)"⟧, "path": "/x"}]')),
     Text("SW042", job('"environmentVariables": [{"name": ⟦" A"⟧, "value": "x"}]'), True),
     Text("SW042", job('"environmentVariables": [{"name": ⟦"A;rm"⟧, "value": "x"}]')),
-    Text("SW043", job('"environmentVariables": [{"name": "A", "value": "x"},\n{"name": ⟦"A"⟧, "value": "y"}]')),
-    Text("SW044", job('"jobPreparation": {"commandLine": "ls \\"$⟦AZ_BATCHAI_INPUT_X⟧\\" $AZ_BATCHAI_MOUNT_ROOT"}')),
+    Text("SW043", job('"environmentVariables": [{"name": "A", "value": "x"},\n'
+                      '{"name": ⟦"A"⟧, "value": "y"}]')),
+    Text("SW044", job('"jobPreparation": {"commandLine": "ls \\"$⟦AZ_BATCHAI_INPUT_X⟧\\" $HOME"}')),
     Text("SW044", job('"jobPreparation": {"commandLine": "\\u0065cho ${⟦AZ_BATCHAI_OUTPUT_X⟧}"}')),
     Text("SW045", job('"jobPreparation": {"commandLine": "echo $⟦AZ_BATCHAI_RANK⟧"}')),
-    Text("SW046", job('"mountVolumes": {"azureBlobFileSystems": [{"accountName": "⟦[your storage account]⟧",\n'
+    Text("SW046", job('"mountVolumes": {"azureBlobFileSystems": [{"accountName": "⟦[your account]⟧",\n'
                       '"containerName": "data", "relativeMountPath": "data"}]}')),
     Text("SW046", job('"mountVolumes": {"azureBlobFileSystems": [{"accountName": "account",\n'
                       '"containerName": "⟦%s⟧", "relativeMountPath": "data"}]}')),

@@ -1,4 +1,4 @@
-"""Every problem points at the token that is wrong, whatever the spacing; more than three hundred documents."""
+"""Every problem points at the token that is wrong, whatever the spacing, in over three hundred documents."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ _SENTINEL = "sentinel-of-the-test"
 def place_by_json(document: Any, pointer: str, dump: Dump, *, of_name: bool) -> int:
     """Where the standard library writes a value: what stands before it does not depend on it."""
     whole = [copied(document)]
-    holder, key = whole, 0
+    holder: Any = whole
+    key: Any = 0
     for part in pointer.split("/")[1:]:
         value = holder[key]
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-            holder, key = value, int(name)  # type: ignore[assignment]
+            holder, key = value, int(name)
         elif isinstance(value, dict) and name in value:
-            holder, key = value, name  # type: ignore[assignment]
+            holder, key = value, name
         else:
             break  # missing: its parent is meant
     if of_name and isinstance(holder, dict):

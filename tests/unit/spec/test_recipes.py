@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from cli.validate import problems_of
 from shared.spec import Defaults, complete, read, validate
 from shared.spec.schema import job_schema
 from tests.unit.spec.jobs import CLUSTER
@@ -70,3 +71,23 @@ def test_a_recipe_fits_the_published_schema_before_it_is_completed(file: Path | 
     _, document = _document(file)
 
     jsonschema.Draft202012Validator(job_schema()).validate(json.loads(json.dumps(document)))
+
+
+@recipes
+def test_a_recipe_gets_exactly_its_problems_from_the_command_line_and_each_has_its_place(
+    file: Path | None,
+) -> None:
+    name, _ = _document(file)
+    assert file is not None
+
+    problems = problems_of(file.read_bytes(), file)
+
+    errors = [found for found in problems if found.severity == "error"]
+    assert [(found.code, found.pointer) for found in errors] == REALLY_WRONG.get(name, [])
+    # The image of one has no tag; one writes to a share of the cluster, of which nothing is known here.
+    others = {found.code for found in problems if found.severity != "error"}
+    assert others == {"Caffe2-GPU-Distributed": {"SW072"}, "CNTK-GPU-BrainScript": {"SW034"}}.get(name, set())
+    text = file.read_text(encoding="utf-8").split("\n")
+    for found in errors:
+        assert found.place is not None
+        assert text[found.place.line - 1][found.place.column - 1 :].startswith("AZ_BATCHAI_INPUT_DATASET")

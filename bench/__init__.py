@@ -1,0 +1,1 @@
+"""Measurements: what things cost, not whether they are right."""
