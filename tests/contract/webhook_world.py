@@ -14,8 +14,8 @@ from typing import Any
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from shared.cloudevents import cloud_event
-from shared.webhook_url import UrlPolicy
 from shared.ports import Posted
+from shared.webhook_url import UrlPolicy
 from shared.webhooks import WebhookSender
 
 SECRET = "whsec_Q2FuYXJ5NFNlY3JldENhbmFyeTRTZWNyZXQ0NDQ0"
