@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from shared.job import JobState, Reason, Target
@@ -16,12 +16,15 @@ from shared.spec import JobSpec, JsonObject, Problem
 
 @dataclass(frozen=True)
 class Cluster:
-    """A configured target on an engine. `id` is the engine's own id; `mounts` None while unknown."""
+    """A configured target on an engine. `id` is the engine's own id; the rest is None while unknown."""
 
     name: str
     engine: str
     id: str
     mounts: frozenset[str] | None = None
+    max_nodes: int | None = None
+    gpus_per_node: int | None = None
+    max_wall_clock: timedelta | None = None
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,14 @@ def _facts(ports: Ports, cluster: Cluster | None, crlf: frozenset[str]) -> Facts
     if cluster is None:
         return facts
     mounts = frozenset(cluster.mounts) if cluster.mounts is not None else None
-    return replace(facts, cluster=cluster.name, cluster_mounts=mounts)
+    return replace(
+        facts,
+        cluster=cluster.name,
+        cluster_mounts=mounts,
+        max_nodes=cluster.max_nodes,
+        gpus_per_node=cluster.gpus_per_node,
+        max_wall_clock=cluster.max_wall_clock,
+    )
 
 
 def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:

@@ -148,9 +148,18 @@ class ConfiguredEngines:
         )
         default = settings.text("SLIPWAY_CLUSTER")
         names = dict.fromkeys((default, *settings.names("SLIPWAY_CLUSTERS")))
-        mounts = frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None
+        hours = settings.number("SLIPWAY_CLUSTER_WALL_CLOCK_HOURS")
         self.clusters: Mapping[str, Cluster] = {
-            name: Cluster(name, "batchai", self._workspace.cluster_id(name), mounts) for name in names
+            name: Cluster(
+                name,
+                "batchai",
+                self._workspace.cluster_id(name),
+                mounts=frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None,
+                max_nodes=settings.whole("SLIPWAY_CLUSTER_NODES") or None,
+                gpus_per_node=settings.whole("SLIPWAY_CLUSTER_GPUS") or None,
+                max_wall_clock=timedelta(hours=hours) if hours else None,
+            )
+            for name in names
         }
         self._engines: dict[str, Engine] = {}
 
