@@ -22,9 +22,9 @@ from shared.settings import Settings
 
 EXAMPLES = ROOT / "examples"
 _PLAN = Plan(maximum=2)
-#: Nodes come and go in seconds here, and the sweep looks every second.
+#: Nodes come and go in seconds here, and the sweep and the blob trigger look every second.
 _EMULATOR = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
-_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *"}
+_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
 _PATIENCE = 120.0

@@ -141,7 +141,7 @@ def app_settings(
     return {
         "AzureWebJobsStorage": storage,
         "FUNCTIONS_WORKER_RUNTIME": "python",
-        "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
+        "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
         "SLIPWAY_STORAGE": storage,
         "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
         "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
