@@ -75,12 +75,7 @@ async def _one(ports: Ports, notice: Notice) -> None:
 
 async def _deliver(ports: Ports, notice: Notice, *, only: str | None = None) -> Notice:
     now = ports.clock()
-    targets = await asyncio.gather(
-        *(
-            _attempt(ports, notice, target, now) if only in (None, target.url) else _untouched(target)
-            for target in notice.targets
-        )
-    )
+    targets = await asyncio.gather(*(_attempt(ports, notice, target, now, only) for target in notice.targets))
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
@@ -94,11 +89,11 @@ async def _deliver(ports: Ports, notice: Notice, *, only: str | None = None) -> 
     return after
 
 
-async def _untouched(target: Delivery) -> Delivery:
-    return target
-
-
-async def _attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
+async def _attempt(
+    ports: Ports, notice: Notice, target: Delivery, now: datetime, only: str | None
+) -> Delivery:
+    if only not in (None, target.url):
+        return target
     if target.state != "pending" or (target.attempts > 0 and target.due > now):
         return target
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,29 +15,13 @@ from shared.explanation import markdown
 from shared.inventory import inventory
 from shared.job import Drop, JobState
 from shared.message import read_request
-from shared.ports import ClusterView
 from shared.prices import prices_from
 from shared.spec import Limits
+from tests.unit.dispatcher.priced_cluster import ROW, view_of
 from tests.unit.dispatcher.world import CLUSTER, World, job_json
 
 SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
 JOB = json.dumps(job_json(customToolkitSettings={"commandLine": f"python {SCRIPT}"})).encode()
-ROW = {
-    "region": "eastus",
-    "size": "Standard_NC6",
-    "priority": "lowpriority",
-    "currency": "EUR",
-    "perHour": 0.5,
-    "date": "2026-11-01",
-    "source": "an example",
-}
-
-
-def _view(**changes: Any) -> ClusterView:
-    view = ClusterView(
-        "dev", "memory", "steady", 1, {"idle": 1}, 0, 4, "STANDARD_NC6", priority="lowpriority"
-    )
-    return replace(view, **changes)
 
 
 async def _explain(world: World, document: Any, key: str | None = None, **how: Any) -> dict[str, Any]:
@@ -187,7 +170,7 @@ async def test_it_says_which_cluster_and_why(world: World, document: Any, why: s
 
 
 async def test_nodes_to_add_limits_wait_and_price_come_from_the_cluster_as_it_is(world: World) -> None:
-    world.engine.view = _view()
+    world.engine.view = view_of()
     world.policy(prices=prices_from([ROW]))
     spec = job_json(nodeCount=3, constraints={"maxWallClockTime": "PT2H"})
 

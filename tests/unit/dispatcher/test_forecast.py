@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,35 +15,19 @@ from shared.prices import PRICES, matching, prices_from
 from shared.settings import Settings
 from shared.spec import Limits
 from shared.wiring import ConfiguredEngines, policy_of
-
-ROW = {
-    "region": "eastus",
-    "size": "Standard_NC6",
-    "priority": "lowpriority",
-    "currency": "EUR",
-    "perHour": 0.5,
-    "date": "2026-11-01",
-    "source": "an example",
-}
-
-
-def _view(**changes: Any) -> ClusterView:
-    view = ClusterView(
-        "dev", "memory", "steady", 1, {"idle": 1}, 0, 4, "STANDARD_NC6", priority="lowpriority"
-    )
-    return replace(view, **changes)
+from tests.unit.dispatcher.priced_cluster import ROW, view_of
 
 
 @pytest.mark.parametrize(
     ("nodes", "view", "ahead", "expected"),
     [
         (1, None, None, (None, None, "not asked")),
-        (1, _view(), Ahead(0, 0), (0, 60, "idle")),
-        (3, _view(), Ahead(0, 0), (0, 900, "2 of 3 nodes have to start")),
-        (5, _view(), Ahead(0, 0), (None, None, "never")),
-        (1, _view(), Ahead(2, 1), (0, None, "2 jobs are")),
-        (4, _view(nodes=4, counts={"running": 4}), Ahead(0, 1), (0, None, "1 job is")),
-        (2, _view(maximum=None), Ahead(0, 0), (None, None, "may have 1")),
+        (1, view_of(), Ahead(0, 0), (0, 60, "idle")),
+        (3, view_of(), Ahead(0, 0), (0, 900, "2 of 3 nodes have to start")),
+        (5, view_of(), Ahead(0, 0), (None, None, "never")),
+        (1, view_of(), Ahead(2, 1), (0, None, "2 jobs are")),
+        (4, view_of(nodes=4, counts={"running": 4}), Ahead(0, 1), (0, None, "1 job is")),
+        (2, view_of(maximum=None), Ahead(0, 0), (None, None, "may have 1")),
     ],
 )
 def test_the_expected_wait_is_a_range_with_its_reason(
@@ -56,7 +39,7 @@ def test_the_expected_wait_is_a_range_with_its_reason(
 
 
 def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster() -> None:
-    short = _view(errors=("Core quota reached",))
+    short = view_of(errors=("Core quota reached",))
     found = {one["name"]: one for one in limits(9, timedelta(days=9), Limits(max_nodes=8), short)}
     assert [
         found[name]["met"] for name in ("nodes of a job", "wall-clock limit", "nodes of the cluster")
@@ -66,9 +49,9 @@ def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster
         False,
     ]
     assert found["quota for nodes"]["why"] == "Core quota reached"
-    fitting = {one["name"]: one for one in limits(2, timedelta(days=1), Limits(), _view())}
+    fitting = {one["name"]: one for one in limits(2, timedelta(days=1), Limits(), view_of())}
     assert fitting["quota for nodes"]["met"] is None
-    assert "quota for nodes" not in {one["name"] for one in limits(1, timedelta(days=1), Limits(), _view())}
+    assert "quota for nodes" not in {one["name"] for one in limits(1, timedelta(days=1), Limits(), view_of())}
 
 
 def test_a_price_is_never_guessed() -> None:

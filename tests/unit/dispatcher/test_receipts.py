@@ -17,38 +17,15 @@ from shared.job import Entry, Job, JobState, Reason
 from shared.message import digest
 from shared.ports import OutputFile
 from shared.receipt import attempts
+from tests.unit.dispatcher.dropped_folder import drop_folder, end, status_line_of, status_lines
 from tests.unit.dispatcher.world import World, job_json
-
-SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
-
-
-async def _drop(world: World, **properties: Any) -> Job:
-    document = job_json(customToolkitSettings={"commandLine": f"python {SCRIPT}"}, **properties)
-    world.drops.upload("digits/run/train.py", b"print(1)")
-    world.drops.upload("digits/run/job.json", json.dumps(document).encode())
-    world.pass_time(10)
-    looked = await blob_arrived(world.ports, "scripts", "digits/run/job.json")
-    return looked.accepted[0].job
-
-
-def _lines(world: World) -> list[str]:
-    return [line.decode().split()[0] for _, line in world.drops.written]
-
-
-def _line(world: World, job: Job) -> str:
-    return world.drops.answers[f"{job.receipt}/STATUS"].decode()
-
-
-async def _end(world: World, state: JobState, **how: object) -> None:
-    world.engine.turn(world.engine.started[0], state, **how)
-    await world.sweep()
 
 
 async def test_a_rejected_drop_has_its_line_and_its_diagnostics_twice(world: World) -> None:
-    job = await _drop(world, nodeCuont=2)
+    job = await drop_folder(world, nodeCuont=2)
 
-    assert _lines(world) == ["rejected"]
-    assert "invalid" in _line(world, job)
+    assert status_lines(world) == ["rejected"]
+    assert "invalid" in status_line_of(world, job)
     assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
     found = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
     assert not found["valid"]
@@ -57,10 +34,10 @@ async def test_a_rejected_drop_has_its_line_and_its_diagnostics_twice(world: Wor
 
 async def test_the_receipt_says_what_went_in_what_came_out_and_what_it_took(world: World) -> None:
     outputs = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "model"}]
-    job = await _drop(world, nodeCount=2, outputDirectories=outputs)
+    job = await drop_folder(world, nodeCount=2, outputDirectories=outputs)
     started = world.now
     world.pass_time(1800)
-    await _end(
+    await end(
         world,
         JobState.SUCCEEDED,
         exit_code=0,
@@ -86,10 +63,10 @@ async def test_the_receipt_says_what_went_in_what_came_out_and_what_it_took(worl
 
 
 async def test_a_failed_jobs_receipt_ends_with_what_it_wrote_last_without_its_secrets(world: World) -> None:
-    job = await _drop(world, secrets=[{"name": "TOKEN", "value": "canary-4711"}])
+    job = await drop_folder(world, secrets=[{"name": "TOKEN", "value": "canary-4711"}])
     words = [f"line {n}" for n in range(900)] + ["the key is canary-4711", "and storage-key", "boom"]
     world.engine.output = {"stdout.txt": b"out", "stderr.txt": "\n".join(words).encode()}
-    await _end(world, JobState.FAILED, exit_code=1, reason=Reason.USER)
+    await end(world, JobState.FAILED, exit_code=1, reason=Reason.USER)
 
     last = world.receipt(job)["lastLines"]
 
@@ -100,9 +77,9 @@ async def test_a_failed_jobs_receipt_ends_with_what_it_wrote_last_without_its_se
 
 
 async def test_a_failed_preparation_shows_its_own_lines(world: World) -> None:
-    job = await _drop(world)
+    job = await drop_folder(world)
     world.engine.output = {"stderr.txt": b"not this", "stderr-job_prep.txt": b"no such package"}
-    await _end(world, JobState.FAILED, exit_code=1, reason=Reason.PREPARATION)
+    await end(world, JobState.FAILED, exit_code=1, reason=Reason.PREPARATION)
     assert world.receipt(job)["lastLines"] == {"file": "stderr-job_prep.txt", "lines": ["no such package"]}
 
 
@@ -113,8 +90,8 @@ async def test_an_engine_that_gives_no_lines_delays_no_receipt(world: World, err
             raise error
 
     world.engine.__class__ = Mute
-    job = await _drop(world)
-    await _end(world, JobState.FAILED, exit_code=1)
+    job = await drop_folder(world)
+    await end(world, JobState.FAILED, exit_code=1)
 
     assert world.receipt(job)["state"] == "failed"
     assert "lastLines" not in world.receipt(job)
@@ -157,8 +134,8 @@ def test_the_version_in_receipts_is_that_of_the_project() -> None:
 
 
 async def test_an_answer_starts_nothing(world: World) -> None:
-    job = await _drop(world)
-    await _end(world, JobState.SUCCEEDED)
+    job = await drop_folder(world)
+    await end(world, JobState.SUCCEEDED)
     receipt = world.drops.answers[f"{job.receipt}/receipt.json"]
     document = json.dumps(job_json()).encode()
     event = {

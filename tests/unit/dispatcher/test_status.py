@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from shared.answers import put_status
-from shared.arrive import blob_arrived
 from shared.deliver import deliver
 from shared.errors import Unavailable
-from shared.job import Job, JobState
+from shared.job import JobState
 from shared.memory import MemoryDrops
 from shared.receipt import status, status_line
+from tests.unit.dispatcher.dropped_folder import drop_folder, end, status_line_of, status_lines
 from tests.unit.dispatcher.world import World, job_json
-
-SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
-
-
-async def _drop(world: World, **properties: Any) -> Job:
-    document = job_json(customToolkitSettings={"commandLine": f"python {SCRIPT}"}, **properties)
-    world.drops.upload("digits/run/train.py", b"print(1)")
-    world.drops.upload("digits/run/job.json", json.dumps(document).encode())
-    world.pass_time(10)
-    looked = await blob_arrived(world.ports, "scripts", "digits/run/job.json")
-    return looked.accepted[0].job
-
-
-def _lines(world: World) -> list[str]:
-    return [line.decode().split()[0] for _, line in world.drops.written]
-
-
-def _line(world: World, job: Job) -> str:
-    return world.drops.answers[f"{job.receipt}/STATUS"].decode()
-
-
-async def _end(world: World, state: JobState, **how: object) -> None:
-    world.engine.turn(world.engine.started[0], state, **how)
-    await world.sweep()
 
 
 async def test_status_tells_each_transition_once_and_last_the_end(world: World) -> None:
-    job = await _drop(world)
-    await _end(world, JobState.RUNNING)
-    await _end(world, JobState.SUCCEEDED, exit_code=0)
+    job = await drop_folder(world)
+    await end(world, JobState.RUNNING)
+    await end(world, JobState.SUCCEEDED, exit_code=0)
 
-    assert _lines(world) == ["accepted", "queued", "running", "succeeded"]
-    line = _line(world, job)
+    assert status_lines(world) == ["accepted", "queued", "running", "succeeded"]
+    line = status_line_of(world, job)
     assert line == f"succeeded 2026-01-01T12:02:10Z {job.id}: exit code 0\n"
 
 
 async def test_sweeps_without_news_write_no_line_and_read_no_record(world: World) -> None:
-    await _drop(world)
+    await drop_folder(world)
     written = len(world.drops.written)
 
     for _ in range(5):
@@ -60,23 +35,23 @@ async def test_sweeps_without_news_write_no_line_and_read_no_record(world: World
 
 
 async def test_notes_between_two_states_write_no_line(world: World) -> None:
-    await _drop(world)
+    await drop_folder(world)
     kept = dict(world.engine.jobs)
     world.engine.jobs.clear()
     await world.sweep()  # a miss is noted in the record
     world.engine.jobs.update(kept)
     await world.sweep()
 
-    assert _lines(world) == ["accepted", "queued"]
+    assert status_lines(world) == ["accepted", "queued"]
 
 
 async def test_a_late_writer_never_replaces_a_newer_line(world: World) -> None:
-    queued = await _drop(world)
-    await _end(world, JobState.RUNNING)
+    queued = await drop_folder(world)
+    await end(world, JobState.RUNNING)
 
     await put_status(world.ports, queued)
 
-    assert _line(world, queued).startswith("running ")
+    assert status_line_of(world, queued).startswith("running ")
 
 
 async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(world: World) -> None:
@@ -87,7 +62,7 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
     kept = world.drops
     world.drops = Away(world.clock, kept.blobs, kept.answers)
     world.use(drops=world.drops)
-    job = await _drop(world)
+    job = await drop_folder(world)
     assert job.state is JobState.QUEUED
     assert f"{job.receipt}/STATUS" not in kept.answers
 
@@ -95,7 +70,7 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
     world.use(drops=kept)
     await world.sweep()
 
-    assert _line(world, job).startswith("queued ")
+    assert status_line_of(world, job).startswith("queued ")
 
 
 async def test_the_end_is_told_later_when_storage_was_away(world: World) -> None:
@@ -110,24 +85,24 @@ async def test_the_end_is_told_later_when_storage_was_away(world: World) -> None
     drops = Away(world.clock)
     world.drops = drops
     world.use(drops=drops)
-    job = await _drop(world)
+    job = await drop_folder(world)
     drops.away = True
-    await _end(world, JobState.SUCCEEDED)
-    assert _line(world, job).startswith("queued ")
+    await end(world, JobState.SUCCEEDED)
+    assert status_line_of(world, job).startswith("queued ")
 
     drops.away = False
     world.pass_time(3600)
     for row in [key[1].split("|") for key in list(world.ledger.rows) if key[1].startswith("o|")]:
         await deliver(world.ports, row[1], int(row[2]))
 
-    assert _line(world, job).startswith("succeeded ")
+    assert status_line_of(world, job).startswith("succeeded ")
 
 
 async def test_preemption_is_told_too(world: World) -> None:
-    await _drop(world)
+    await drop_folder(world)
     for state in (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING):
-        await _end(world, state)
-    assert _lines(world) == ["accepted", "queued", "running", "queued", "running"]
+        await end(world, state)
+    assert status_lines(world) == ["accepted", "queued", "running", "queued", "running"]
 
 
 async def test_a_job_that_nobody_dropped_has_no_status(world: World) -> None:
@@ -149,7 +124,7 @@ def test_submitting_is_accepted_to_people(world: World) -> None:
 
 
 async def test_a_line_shows_no_signature_of_an_address(world: World) -> None:
-    job = await _drop(world)
-    await _end(world, JobState.FAILED, message="cannot mount https://a.example/x?sig=canary-9")
-    assert "canary-9" not in _line(world, job)
+    job = await drop_folder(world)
+    await end(world, JobState.FAILED, message="cannot mount https://a.example/x?sig=canary-9")
+    assert "canary-9" not in status_line_of(world, job)
     assert b"canary-9" not in status(await world.job(job.id))
