@@ -6,10 +6,12 @@ RUN := .venv/bin
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
+JOBS ?= 2000
+SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az check fmt install install-demo clean
+.PHONY: help demo up test test-az chaos chaos-sim check fmt install install-demo clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +28,12 @@ test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/install_az.py .venv-az
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_cli.py
+
+chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
+	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)
+
+chaos-sim: install ## random schedules of faults on the real code in memory (SEEDS=10000)
+	@$(RUN)/python -m tests.crash.simulate --seeds $(SEEDS)
 
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
 import os
 import socket
@@ -47,6 +48,8 @@ class Received:
     #: An earlier delivery of this event was already accepted.
     duplicate: bool
     status: int
+    #: SHA-256 of the body: each try of an event brings the same bytes.
+    digest: str
     received: str
 
 
@@ -76,14 +79,16 @@ class Subscriber:
         return web.json_response([asdict(one) for one in self._received])
 
     async def _take(self, request: web.Request) -> web.StreamResponse:
-        event = self._verified(await request.read(), dict(request.headers))
+        body = await request.read()
+        digest = hashlib.sha256(body).hexdigest()
+        event = self._verified(body, dict(request.headers))
         event_id = request.headers.get("webhook-id", "")[:_LONGEST_LOGGED]
         if event is None:
-            self._note(request, event_id, None, 401)
+            self._note(request, event_id, None, 401, digest)
             return web.Response(status=401, text="the signature does not verify\n")
         trouble = self._trouble(request, event_id)
         status = int(trouble.get("status", "204"))
-        self._note(request, event_id, event, 0 if "reset" in trouble else status)
+        self._note(request, event_id, event, 0 if "reset" in trouble else status, digest)
         if "hang" in trouble:
             await asyncio.sleep(float(trouble["hang"]))
         if "reset" in trouble:
@@ -107,7 +112,9 @@ class Subscriber:
         self._troubles[key] += 1
         return {} if times is not None and self._troubles[key] > int(times) else asked
 
-    def _note(self, request: web.Request, event_id: str, event: dict[str, Any] | None, status: int) -> None:
+    def _note(
+        self, request: web.Request, event_id: str, event: dict[str, Any] | None, status: int, digest: str
+    ) -> None:
         received = Received(
             hook=request.match_info["name"][:_LONGEST_LOGGED],
             id=event_id or None,
@@ -116,6 +123,7 @@ class Subscriber:
             verified=event is not None,
             duplicate=event is not None and event_id in self._accepted,
             status=status,
+            digest=digest,
             received=self._clock().isoformat(),
         )
         if 200 <= status <= 299:

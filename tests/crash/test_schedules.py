@@ -1,10 +1,9 @@
-"""Several faults at once: all pairs of the first calls, seeded random schedules, and a state machine."""
+"""Several faults at once: all pairs of the first calls, and a state machine."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import random
 from collections.abc import Coroutine
 from typing import Any
 
@@ -19,8 +18,6 @@ from tests.unit.dispatcher.world import job_json
 
 _FIRST = 40
 _PAIRED = (Fault.AFTER, Fault.LOST, Fault.ZOMBIE)
-#: Seeds that once found something go here, and stay.
-_SEEDS = (*range(150),)
 
 
 @pytest.mark.parametrize("first", _PAIRED, ids=lambda fault: fault.name)
@@ -30,23 +27,6 @@ async def test_any_pair_of_faults_in_the_first_calls_is_survived(first: Fault) -
     for (one, two), second in itertools.product(itertools.combinations(range(1, calls + 1), 2), _PAIRED):
         run = await play(story, {one: first, two: second})
         assert run.violations == [], f"{first} at {one}, {second} at {two}"
-
-
-@pytest.mark.parametrize("block", range(0, len(_SEEDS), 50))
-async def test_random_schedules_with_duplicates_and_many_faults_are_survived(block: int) -> None:
-    for seed in _SEEDS[block : block + 50]:
-        dice = random.Random(seed)
-        plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 150), dice.randint(3, 12))}
-        run = Run(plan, wake_after=dice.randint(1, 5))
-        jobs = dice.randint(1, 4)
-        arrivals = [f"m{n}" for n in range(jobs) for _ in range(dice.randint(1, 3))]
-        dice.shuffle(arrivals)
-        run.messages = [
-            message({"spec": job_json(), "notify": [HOOK]}, name, twin=dice.random() < 0.5)
-            for name in arrivals
-        ]
-        await run.until_quiet()
-        assert run.check(accepted=jobs, started=jobs) == [], f"seed {seed}"
 
 
 class Dispatcher(RuleBasedStateMachine):

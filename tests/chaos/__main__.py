@@ -1,0 +1,204 @@
+"""`python -m tests.chaos`: the whole system under kills and faults, and the verdict.
+
+Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds;
+each job is sent up to three times, and many receivers fail at first. Kills end when every job has run. What
+is then unfinished has to be settled within three sweeps. All periods are a sixth of their defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from cli.provision import Plan, provision
+from local.azurite import ACCOUNT, KEY
+from local.stack import Options, Stack, stack
+from shared.settings import Settings
+from tests.chaos import evidence
+from tests.chaos.checker import Verdict, judge
+from tests.chaos.proxy import Odds, Proxy
+from tests.chaos.sender import Sender
+
+_NODES = 8
+_SWEEP_SECONDS = 10
+_SWEEPS = 3
+_GIVE_UP_AFTER = 12
+_LOOK_EVERY = 2.0
+_TELL_EVERY = 10.0
+#: Seconds for the cluster to run what it has, once everything is sent.
+_PATIENCE = 900.0
+_INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
+_SETTINGS = {
+    "SLIPWAY_SWEEP_SCHEDULE": f"*/{_SWEEP_SECONDS} * * * * *",
+    "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
+    "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
+    "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
+    "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
+}
+_EMULATOR = ("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=60")
+
+
+class Chaos:
+    """One run: a system that is up, and what happens to it."""
+
+    def __init__(self, options: argparse.Namespace, data: Path) -> None:
+        self.options = options
+        self.data = data
+        self.dice = random.Random(options.seed)
+        self.log = data / "engine.log"
+        self.killed = 0
+        odds = Odds(options.unavailable, options.throttled, options.lost)
+        self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "batchai")}
+
+    @asynccontextmanager
+    async def system(self) -> AsyncIterator[Stack]:
+        """The local stack, its app behind the proxies."""
+        async with AsyncExitStack() as running:
+            for proxy in self.proxies.values():
+                await running.enter_async_context(proxy.running())
+            url = {name: proxy.url for name, proxy in self.proxies.items()}
+            storage = (
+                f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
+                f"BlobEndpoint={url['blob']}/{ACCOUNT};QueueEndpoint={url['queue']}/{ACCOUNT};"
+                f"TableEndpoint={url['table']}/{ACCOUNT};"
+            )
+            overrides = _SETTINGS | {
+                "SLIPWAY_STORAGE": storage,
+                "SLIPWAY_BATCHAI_URL": url["batchai"],
+                "FUNCTIONS_WORKER_PROCESS_COUNT": str(self.options.workers),
+            }
+            options = Options(data=self.data, overrides=overrides, emulator_arguments=_EMULATOR)
+            yield await running.enter_async_context(stack(options, self._provision))
+
+    async def _provision(self, settings: Mapping[str, str]) -> None:
+        """Tell the proxies whom they stand for, and create what is needed, past them."""
+        direct = settings["AzureWebJobsStorage"]
+        parts = dict(part.partition("=")[::2] for part in direct.split(";") if part)
+        for name in ("blob", "queue", "table"):
+            self.proxies[name].stand_for(parts[f"{name.title()}Endpoint"])
+        self.proxies["batchai"].stand_for(parts["FileEndpoint"])
+        past = {"SLIPWAY_STORAGE": direct, "SLIPWAY_BATCHAI_URL": self.proxies["batchai"].target}
+        async for _ in provision(Settings({**settings, **past}), Plan(maximum=_NODES, minimum=_NODES)):
+            pass
+
+    async def run(self, system: Stack) -> tuple[Verdict, int]:
+        """Send, kill, wait for quiet; the verdict, and how many sweeps that took after the last kill."""
+        sender = Sender(system, f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}', self.dice)
+        host_log = system.logs / "host.log"
+        telling = asyncio.create_task(self._tell(sender))
+        killing = asyncio.create_task(self._kill(system))
+        try:
+            await sender.send(self.options.jobs)
+            async with asyncio.timeout(_PATIENCE):
+                await self._all_ran()
+            killing.cancel()
+            before = _sweeps(host_log)
+            while True:
+                verdict = await self._judge(system, sender)
+                sweeps = max(0, _sweeps(host_log) - before)
+                if verdict.good or sweeps > _GIVE_UP_AFTER:
+                    return verdict, sweeps
+                await asyncio.sleep(_LOOK_EVERY)
+        finally:
+            killing.cancel()
+            telling.cancel()
+
+    async def _judge(self, system: Stack, sender: Sender) -> Verdict:
+        table = Settings(system.settings).text("SLIPWAY_LEDGER_TABLE")
+        return judge(
+            sender.acknowledged,
+            await evidence.records(system.storage.connection_string, table),
+            evidence.starts(self.log),
+            evidence.told(system.deliveries),
+        )
+
+    async def _kill(self, system: Stack) -> None:
+        (host,) = (part for part in system.parts if part.name == "the host")
+        while True:
+            await asyncio.sleep(self.options.kill_every * self.dice.uniform(0.5, 1.5))
+            workers = psutil.Process(host.pid).children()
+            if workers:
+                with suppress(psutil.NoSuchProcess):
+                    self.dice.choice(workers).kill()
+                    self.killed += 1
+
+    async def _all_ran(self) -> None:
+        while len(set(evidence.starts(self.log))) < self.options.jobs:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _tell(self, sender: Sender) -> None:
+        begin = time.monotonic()
+        while True:
+            await asyncio.sleep(_TELL_EVERY)
+            faults = sum(proxy.faults for proxy in self.proxies.values())
+            say(
+                f"{time.monotonic() - begin:5.0f} s  sent {len(sender.acknowledged)}  "
+                f"ran {len(evidence.starts(self.log))}  workers killed {self.killed}  faults {faults}"
+            )
+
+
+def _sweeps(host_log: Path) -> int:
+    return host_log.read_text().count("function sweep succeeded")
+
+
+def say(text: str) -> None:
+    """One line for the person who waits."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+async def chaos(options: argparse.Namespace, data: Path) -> bool:
+    """One run, told; True when the promise held."""
+    run = Chaos(options, data)
+    async with run.system() as system:
+        verdict, sweeps = await run.run(system)
+        interrupted = sum(map(int, _INTERRUPTED.findall((system.logs / "host.log").read_text())))
+    requests = sum(proxy.counts["requests"] for proxy in run.proxies.values())
+    faults = sum(proxy.faults for proxy in run.proxies.values())
+    for line in verdict.lines():
+        say(line)
+    say(f"workers killed    {run.killed:>7}, with {interrupted} invocations in progress, all recovered")
+    say(f"faults            {faults:>7} of {requests} requests")
+    say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_SWEEPS} allowed")
+    return verdict.good and sweeps <= _SWEEPS
+
+
+def options_of(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2000)
+    parser.add_argument("--workers", type=int, default=3, help="worker processes of the host")
+    parser.add_argument("--kill-every", type=float, default=4.0, help="seconds, on average")
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="of the dice")
+    parser.add_argument("--unavailable", type=float, default=0.10, help="share of requests answered 503")
+    parser.add_argument("--throttled", type=float, default=0.02, help="share answered 429")
+    parser.add_argument("--lost", type=float, default=0.02, help="share whose answer is lost")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when nothing was lost, doubled or left untold; else 1, and everything is kept for a look."""
+    options = options_of(arguments)
+    data = Path(tempfile.mkdtemp(prefix="slipway-chaos-"))
+    say(f"chaos: {options.jobs} jobs, {options.workers} workers, seed {options.seed}")
+    good = asyncio.run(chaos(options, data))
+    if good:
+        shutil.rmtree(data)
+    else:
+        say(f"chaos FAILED; everything is kept in {data}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""What is left after a run, read where it stands: the log of the jobs, the ledger, the receiver's log."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from azure.data.tables.aio import TableServiceClient
+
+from shared.storage import rows
+from tests.chaos.checker import Record, Told
+
+_ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
+
+
+def starts(log: Path) -> list[tuple[str, str]]:
+    """Job id and attempt of each start, as the jobs themselves wrote them."""
+    if not log.exists():
+        return []
+    return [(job, attempt) for job, _, attempt in map(_words, log.read_text().splitlines())]
+
+
+def _words(line: str) -> tuple[str, str, str]:
+    return line.partition(" ")
+
+
+async def records(connection_string: str, table: str) -> list[Record]:
+    """Every job of the ledger, with the rows that still wait for something."""
+    waiting: Counter[str] = Counter()
+    found = []
+    async with TableServiceClient.from_connection_string(connection_string) as service:
+        async for row in service.get_table_client(table).query_entities(
+            "PartitionKey ge 's' and PartitionKey lt 't'"
+        ):
+            kind, _, rest = str(row["RowKey"]).partition("|")
+            if kind in ("a", "o"):
+                waiting[rest.partition("|")[0]] += 1
+            elif kind == "j":
+                found.append(rows.job_of(row))
+    return [Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in found]
+
+
+def told(log: Path) -> list[Told]:
+    """Every delivery that the receiver wrote down."""
+    found = []
+    for line in log.read_text().splitlines() if log.exists() else ():
+        one = json.loads(line)
+        state = str(one["type"] or "").removeprefix("io.slipway.job.").removesuffix(".v1")
+        found.append(
+            Told(
+                job=str(one["subject"] or "").removeprefix("jobs/"),
+                event=str(one["id"]),
+                terminal=state in _ENDS,
+                verified=one["verified"],
+                taken=200 <= one["status"] <= 299,
+                body=one["digest"],
+            )
+        )
+    return found

@@ -1,0 +1,125 @@
+"""A proxy in front of a service that answers badly now and then, as services and networks do."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp import web
+from yarl import URL
+
+#: Azurite closes a connection that was idle for five seconds.
+_IDLE = 4.0
+_HOP_BY_HOP = frozenset(
+    {"connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"}
+)
+#: Signed or not, a header that the client did not send must not be added.
+_OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The share of requests that go wrong, each in [0, 1]."""
+
+    #: 503. Every second one comes after the work was done, as from a gateway that gave up waiting.
+    unavailable: float = 0.10
+    throttled: float = 0.02
+    #: The work is done and the connection is cut.
+    lost: float = 0.02
+
+
+class Proxy:
+    """Forwards to `target` (scheme and authority), which may be set after the start."""
+
+    def __init__(self, odds: Odds, dice: random.Random) -> None:
+        self.target = ""
+        self.url = ""
+        #: How many requests came, and how many went wrong in which way.
+        self.counts: Counter[str] = Counter()
+        self._odds = odds
+        self._dice = dice
+        self._http: aiohttp.ClientSession | None = None
+
+    @property
+    def faults(self) -> int:
+        """How many requests went wrong."""
+        return sum(count for name, count in self.counts.items() if name != "requests")
+
+    def stand_for(self, url: str) -> None:
+        """Forward to the service of this address; its path is the client's affair."""
+        parts = urlsplit(url)
+        self.target = f"{parts.scheme}://{parts.netloc}"
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Listen on a free port of the loopback interface for the length of the block."""
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE)
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as self._http:
+            runner = web.ServerRunner(web.Server(self._handle))
+            await runner.setup()
+            try:
+                await web.TCPSite(runner, "127.0.0.1", 0).start()
+                self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+                yield
+            finally:
+                await runner.cleanup()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        fault = self._fault()
+        self.counts["requests"] += 1
+        if fault:
+            self.counts[fault] += 1
+        if fault == "throttled":
+            return web.Response(status=429, headers={"Retry-After": "0"})
+        if fault == "refused":
+            return web.Response(status=503, headers={"Retry-After": "0"})
+        body = await request.read()
+        answer = await self._forward(request, body)
+        if fault == "unanswered":
+            return web.Response(status=503)
+        if fault == "lost" and request.transport is not None:
+            request.transport.abort()
+        return answer
+
+    def _fault(self) -> str:
+        odds, point = self._odds, self._dice.random()
+        for name, share in (
+            ("refused", odds.unavailable / 2),
+            ("unanswered", odds.unavailable / 2),
+            ("throttled", odds.throttled),
+            ("lost", odds.lost),
+        ):
+            if point < share:
+                return name
+            point -= share
+        return ""
+
+    async def _forward(self, request: web.BaseRequest, body: bytes) -> web.Response:
+        assert self._http is not None
+        url = URL(self.target + request.raw_path, encoded=True)
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}
+        try:
+            async with self._http.request(
+                request.method,
+                url,
+                headers=headers,
+                data=body or None,
+                allow_redirects=False,
+                skip_auto_headers=_OURS,
+            ) as answer:
+                kept = [(n, v) for n, v in answer.headers.items() if n.lower() not in _HOP_BY_HOP]
+                if encoding := answer.headers.get("Content-Encoding"):
+                    kept.append(("Content-Encoding", encoding))
+                content = b"" if request.method == "HEAD" else await answer.read()
+                response = web.Response(status=answer.status, headers=dict(kept), body=content)
+                if request.method == "HEAD" and (length := answer.headers.get("Content-Length")):
+                    response.headers["Content-Length"] = length
+                return response
+        except aiohttp.ClientError:
+            self.counts["broken"] += 1
+            return web.Response(status=503)

@@ -1,0 +1,67 @@
+"""Random schedules, each from a seed: a few jobs, duplicates, many faults."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+from tests.crash.chaos import Fault
+from tests.crash.harness import HOOK, Run, message
+from tests.unit.dispatcher.world import job_json
+
+_BLOCK = 100
+
+
+async def simulate(seed: int) -> list[str]:
+    """One schedule to its end; the violations."""
+    dice = random.Random(seed)
+    plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 150), dice.randint(3, 12))}
+    run = Run(plan, wake_after=dice.randint(1, 5))
+    jobs = dice.randint(1, 4)
+    arrivals = [f"m{n}" for n in range(jobs) for _ in range(dice.randint(1, 3))]
+    dice.shuffle(arrivals)
+    run.messages = [
+        message({"spec": job_json(), "notify": [HOOK]}, name, twin=dice.random() < 0.5) for name in arrivals
+    ]
+    await run.until_quiet()
+    return run.check(accepted=jobs, started=jobs)
+
+
+def simulate_block(first: int, count: int) -> dict[int, list[str]]:
+    """Some schedules after each other; the seeds that found something."""
+
+    async def block() -> dict[int, list[str]]:
+        return {seed: found for seed in range(first, first + count) if (found := await simulate(seed))}
+
+    return asyncio.run(block())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when no seed found anything; the others are printed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.crash.simulate", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10_000, help="how many schedules")
+    parser.add_argument("--first", type=int, default=random.randrange(2**32), help="the first seed")
+    options = parser.parse_args(arguments)
+    begin, bad, done = time.monotonic(), 0, 0
+    blocks = range(options.first, options.first + options.seeds, _BLOCK)
+    counts = [min(_BLOCK, options.first + options.seeds - at) for at in blocks]
+    # What the dispatcher logs of injected faults would bury the result.
+    with ProcessPoolExecutor(initializer=logging.disable) as pool:
+        for count, found in zip(counts, pool.map(simulate_block, blocks, counts), strict=True):
+            done += count
+            bad += len(found)
+            for seed, violations in found.items():
+                sys.stdout.write(f"\nseed {seed}: {violations}\n")
+            sys.stdout.write(f"\r{done} of {options.seeds} schedules, {bad} violated")
+            sys.stdout.flush()
+    sys.stdout.write(f", from seed {options.first}, in {time.monotonic() - begin:.0f} s\n")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

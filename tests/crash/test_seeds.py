@@ -1,0 +1,12 @@
+"""Two thousand random schedules; `make chaos-sim SEEDS=…` runs any number of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.simulate import simulate_block
+
+
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_random_schedules_with_duplicates_and_many_faults_are_survived(first: int) -> None:
+    assert simulate_block(first, 100) == {}
