@@ -16,6 +16,8 @@ import shared.deliver
 import shared.dispatch
 import shared.events
 import shared.sweep
+from shared.engines.memory import MemoryEngine
+from shared.errors import Conflict
 from shared.events import RECEIPT, Notice
 from shared.job import Job, JobState, Reason, Stored
 from shared.memory import MemoryLedger
@@ -138,6 +140,17 @@ def cancel_ends_a_job_that_is_being_submitted(patch: Patch) -> None:
     patch.setattr(shared.cancel, "note", mutant)
 
 
+def a_lost_answer_of_the_cluster_is_a_conflict(patch: Patch) -> None:
+    original = MemoryEngine.submit
+
+    async def mutant(engine: MemoryEngine, order: Order) -> None:
+        if order.target.name in engine.tokens:
+            raise Conflict(f"the name {order.target.name} is taken")
+        await original(engine, order)
+
+    patch.setattr(MemoryEngine, "submit", mutant)
+
+
 MUTANTS: tuple[Callable[[Patch], None], ...] = (
     acknowledge_first,
     another_engine_name_each_time,
@@ -151,6 +164,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     no_safety_net_of_delivery,
     receipt_outside_the_outbox,
     cancel_ends_a_job_that_is_being_submitted,
+    a_lost_answer_of_the_cluster_is_a_conflict,
 )
 
 
