@@ -178,6 +178,19 @@ def explain(
     raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 
+@app.command()
+def preempt(
+    node: Annotated[str, typer.Argument(help="its id or address; without one, show the nodes")] = "",
+    cluster: Annotated[str, typer.Option(help="look at the nodes of this cluster only")] = "",
+    emulator: Annotated[
+        str, typer.Option(help="its address  [default: SLIPWAY_BATCHAI_URL]", show_default=False)
+    ] = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Take a low-priority node of the local emulator away: its job goes back to the queue."""
+    raise typer.Exit(_command("preempt").run(node, cluster, emulator, settings))
+
+
 @app.command("az-env")
 def az_env(
     data: Annotated[Path | None, typer.Option(help="of the running `up`  [default: .local/up]")] = None,

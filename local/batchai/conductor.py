@@ -12,7 +12,7 @@ from typing import Any
 from local.batchai import ids, scheduler, transitions
 from local.batchai.mounts import Mounter
 from local.batchai.preparation import prepare
-from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Node, NodeState, Outcome, Stop
+from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Node, Outcome, Stop
 from local.batchai.run import Run
 from local.batchai.settings import Settings
 from local.batchai.store import Store
@@ -178,9 +178,7 @@ class Conductor:
         fault = await prepare(cluster, node_id, self._settings, self._mounter)
         cluster = self._store.clusters.get(cluster_id)
         assert cluster is not None
-        state: NodeState = "unusable" if fault else "idle"
-        errors = (fault,) if fault else cluster.errors
-        self._store.save(transitions.moved(cluster, [node_id], state, self._clock()).evolve(errors=errors))
+        self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))
         self.nudge()
 
     def _reap(self) -> None:

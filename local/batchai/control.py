@@ -49,6 +49,7 @@ def _shown(cluster: Cluster, node: Node) -> dict[str, object]:
         "id": node.id,
         "cluster": cluster.id,
         "address": node.address,
+        "vmPriority": cluster.document.get("vmPriority", "dedicated"),
         "state": node.state,
         "since": views.stamp(node.since),
         "job": node.job,

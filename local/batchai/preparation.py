@@ -14,6 +14,12 @@ from local.batchai.settings import Settings
 
 async def prepare(cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter) -> Fault | None:
     """Mount and set up; the reason if the node cannot be used. Cancelling ends the setup task."""
+    fault = await _prepared(cluster, node_id, settings, mounter)
+    # All nodes of a cluster share its errors: each says of which node it is.
+    return fault and fault.evolve(details={"nodeId": node_id} | fault.details)
+
+
+async def _prepared(cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter) -> Fault | None:
     node = next(node for node in cluster.nodes if node.id == node_id)
     mounts = place(settings.data, node).mounts
     mounts.mkdir(parents=True, exist_ok=True)
@@ -57,4 +63,4 @@ async def _set_up(task: dict[str, Any], cluster: Cluster, node: Node, settings: 
     if code == 0:
         return None
     message = "The setup task failed with a non-zero exit code"
-    return Fault(code="NodeSetupFailed", message=message, details={"exitCode": str(code), "nodeId": node.id})
+    return Fault(code="NodeSetupFailed", message=message, details={"exitCode": str(code)})

@@ -51,6 +51,12 @@ def moved(
     )
 
 
+def prepared(cluster: Cluster, node_id: str, fault: Fault | None, now: datetime) -> Cluster:
+    """With that node ready for jobs, or unusable for a reason that the cluster's errors give."""
+    cluster = moved(cluster, [node_id], "unusable" if fault else "idle", now)
+    return cluster.evolve(errors=(*cluster.errors, fault)) if fault else cluster
+
+
 def preempted(cluster: Cluster, node_id: str) -> Cluster:
     """With that node taken back."""
     return cluster.evolve(
@@ -59,9 +65,12 @@ def preempted(cluster: Cluster, node_id: str) -> Cluster:
 
 
 def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
-    """Without these nodes."""
+    """Without these nodes, and without the errors that they had."""
     gone = set(nodes)
-    return cluster.evolve(nodes=tuple(node for node in cluster.nodes if node.id not in gone))
+    return cluster.evolve(
+        nodes=tuple(node for node in cluster.nodes if node.id not in gone),
+        errors=tuple(error for error in cluster.errors if error.details.get("nodeId") not in gone),
+    )
 
 
 def settled(cluster: Cluster, now: datetime) -> Cluster:

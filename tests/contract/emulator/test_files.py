@@ -7,7 +7,7 @@ from azure.core.exceptions import HttpResponseError, ResourceExistsError, Resour
 from azure.storage.fileshare.aio import ShareServiceClient
 
 from local.azurite import ACCOUNT, KEY
-from tests.contract.emulator.conftest import Lab, autoscale, custom, share_mount, until
+from tests.contract.emulator.conftest import CLUSTER, GROUP, Lab, autoscale, custom, share_mount, until
 
 
 def shares_of(lab: Lab, key: str = KEY) -> ShareServiceClient:
@@ -94,20 +94,55 @@ async def test_a_share_is_mounted_on_the_nodes_of_a_cluster(lab: Lab) -> None:
             await lab.files("job", "OUT")
 
 
-async def test_a_share_that_is_not_there_makes_the_node_unusable_and_says_so(lab: Lab) -> None:
-    mounts = {"azureFileShares": [share_mount("nowhere", "logs")]}
-    await lab.make_cluster({"manual": {"targetNodeCount": 1}}, nodeSetup={"mountVolumes": mounts})
+async def test_a_share_that_is_not_there_makes_nodes_unusable_until_they_are_replaced(lab: Lab) -> None:
+    mounts = {"azureFileShares": [share_mount("later", "logs")]}
+    await lab.make_cluster({"manual": {"targetNodeCount": 2}}, nodeSetup={"mountVolumes": mounts})
 
     async def failed() -> Any:
         cluster = await lab.cluster()
-        return cluster if cluster.errors else None
+        return cluster if len(cluster.errors or ()) == 2 else None
 
     cluster = await until(failed)
+    assert cluster.node_state_counts.unusable_node_count == 2
+    assert {error.code for error in cluster.errors} == {"AFSMountError"}
+    assert "later" in cluster.errors[0].message
+    assert len({error.details[0].value for error in cluster.errors}) == 2
 
-    assert cluster.node_state_counts.unusable_node_count == 1
-    (error,) = cluster.errors
-    assert error.code == "AFSMountError"
-    assert "nowhere" in error.message
+    async with shares_of(lab) as service:
+        await service.create_share("later")
+        for count in (0, 2):
+            await scaled(lab, count)
+
+        mended = await lab.cluster()
+        assert (mended.errors, mended.node_state_counts.idle_node_count) == (None, 2)
+
+
+async def scaled(lab: Lab, count: int) -> None:
+    """Scale by hand and wait until it is done."""
+    scale = {"properties": {"scaleSettings": {"manual": {"targetNodeCount": count}}}}
+    await lab.client.clusters.update(GROUP, lab.workspace, CLUSTER, scale)
+
+    async def done() -> bool:
+        cluster = await lab.cluster()
+        ready = cluster.node_state_counts.idle_node_count == count
+        return bool(ready and cluster.current_node_count == count)
+
+    await until(done)
+
+
+async def test_a_setup_task_that_fails_makes_its_node_unusable_with_the_exit_code(lab: Lab) -> None:
+    task = {"commandLine": "exit 3", "stdOutErrPathPrefix": "$HOME"}
+    await lab.make_cluster({"manual": {"targetNodeCount": 1}}, nodeSetup={"setupTask": task})
+    await lab.submit("job", **custom("true"))
+
+    async def failed() -> Any:
+        return (await lab.cluster()).errors
+
+    (error,) = await until(failed)
+
+    assert error.code == "NodeSetupFailed"
+    assert {entry.name: entry.value for entry in error.details}["exitCode"] == "3"
+    assert (await lab.job("job")).execution_state == "queued"
 
 
 async def test_a_setup_task_prepares_each_node(lab: Lab) -> None:

@@ -1,9 +1,14 @@
 """Low-priority nodes that are taken back: by the emulator's own route, on request."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
-from tests.contract.emulator.conftest import Lab, autoscale, custom, until
+import pytest
+
+from cli.failure import Failure
+from cli.preempt import run
+from tests.contract.emulator.conftest import CLUSTER, Lab, autoscale, custom, until
 
 
 async def nodes_of(lab: Lab) -> list[dict[str, Any]]:
@@ -65,3 +70,55 @@ async def test_dedicated_nodes_are_never_preempted(lab: Lab) -> None:
 
     assert (dedicated, body["error"]["code"]) == (409, "NodeNotPreemptible")
     assert (absent, missing["error"]["code"]) == (404, "NodeNotFound")
+
+
+async def test_the_command_shows_the_nodes_and_preempts_one(
+    lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def preempt(node: str, cluster: str = CLUSTER) -> int:
+        return await asyncio.to_thread(run, node, cluster, lab.emulator.url, None)
+
+    async def running() -> list[dict[str, Any]]:
+        return [node for node in await nodes_of(lab) if node["job"]]
+
+    await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
+    await lab.submit("job", **custom("sleep 600"))
+    (node,) = await until(running)
+    await preempt("")
+    shown = capsys.readouterr().out
+    done = await preempt(node["id"])
+    told = capsys.readouterr().out
+    with pytest.raises(Failure) as elsewhere:
+        await preempt(node["id"], "another-cluster")
+
+    assert f"{node['id']}  {node['address']}" in shown
+    assert (done, told) == (
+        0,
+        f"{node['id']} of {CLUSTER} is preempted; its job job goes back to the queue\n",
+    )
+    assert "there are no nodes now" in str(elsewhere.value)
+
+    async def another() -> bool:
+        return any(one["id"] != node["id"] for one in await running())
+
+    await until(another)
+
+
+async def test_the_command_says_why_a_node_cannot_be_preempted(lab: Lab) -> None:
+    await lab.make_cluster({"manual": {"targetNodeCount": 1}})
+
+    async def there() -> list[dict[str, Any]]:
+        return await nodes_of(lab)
+
+    (node,) = await until(there)
+    with pytest.raises(Failure, match="lowpriority"):
+        await asyncio.to_thread(run, node["id"], "", lab.emulator.url, None)
+    with pytest.raises(Failure, match=node["id"]):
+        await asyncio.to_thread(run, "none", "", lab.emulator.url, None)
+
+
+def test_without_an_emulator_the_command_says_where_one_would_be() -> None:
+    with pytest.raises(Failure, match="SLIPWAY_BATCHAI_URL"):
+        run("node", "", "http://127.0.0.1:1", None)
+    with pytest.raises(Failure, match="only an emulator"):
+        run("node", "", "https://management.azure.com/", None)
