@@ -22,7 +22,7 @@ def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
     base = (url or load(settings_file, os.environ)[0].text("SLIPWAY_BATCHAI_URL")).rstrip("/")
     if base == _AZURE:
         raise Failure(
-            "only an emulator preempts on demand: set SLIPWAY_BATCHAI_URL, or give --emulator, to one's address"
+            "only an emulator preempts on demand: give its address with --emulator or SLIPWAY_BATCHAI_URL"
         )
     return asyncio.run(_run(node, cluster, base))
 

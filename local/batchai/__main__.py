@@ -15,7 +15,7 @@ from local.batchai.app import application
 from local.batchai.certificate import certificate, server_context
 from local.batchai.login import TENANT
 from local.batchai.scheduler import Pace
-from local.batchai.settings import Settings, SettingsError, account
+from local.batchai.settings import Settings, SettingsError, account, table
 from local.batchai.store import StoreBusyError
 from local.stop import stop_event
 
@@ -88,6 +88,8 @@ def _settings(options: argparse.Namespace) -> Settings:
         subscription=options.subscription,
         location=options.location,
         containers=options.containers,
+        secrets_file=_table(options.secrets_file),
+        unmanaged_mounts=_table(options.unmanaged_mounts),
         gpus=len(list(Path("/proc/driver/nvidia/gpus").glob("*"))),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),
@@ -95,6 +97,14 @@ def _settings(options: argparse.Namespace) -> Settings:
             leaving=timedelta(seconds=options.leaving_seconds),
         ),
     )
+
+
+def _table(file: Path | None) -> Path | None:
+    """A file that is read while the emulator works; one that cannot be is better known at once."""
+    if file is None:
+        return None
+    table(file)
+    return file.resolve()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,6 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--containers", choices=["ignore", "refuse"], default="ignore", help="jobs with containerSettings"
+    )
+    parser.add_argument(
+        "--secrets-file", type=Path, help="JSON object of addresses of Key Vault secrets and their values"
+    )
+    parser.add_argument(
+        "--unmanaged-mounts",
+        type=Path,
+        help="JSON object of mount commands and directories (default: unmanaged file systems are refused)",
     )
     parser.add_argument(
         "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"

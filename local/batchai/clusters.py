@@ -32,7 +32,7 @@ async def put_cluster(call: Call) -> web.Response:
     """Create it. The same request again finds it there; another is refused, for only the scale can change."""
     refuse_while_deleting(workspace_of(call))
     document: dict[str, Any] = (await call.body(CLUSTER))["properties"]
-    if problems := cluster_problems(document):
+    if problems := cluster_problems(document, call.emulator.settings.unmanaged_mounts is not None):
         raise all_of(problems)
     existing = call.store.clusters.get(ids.cluster(call.names))
     if existing is not None:

@@ -34,7 +34,8 @@ async def put_job(call: Call) -> web.Response:
     """Put it into the queue. The same request again finds it there; another one is a conflict."""
     refuse_while_deleting(experiment_of(call))
     document: dict[str, Any] = (await call.body(JOB))["properties"]
-    if problems := job_problems(document, call.emulator.settings.containers):
+    settings = call.emulator.settings
+    if problems := job_problems(document, settings.containers, settings.unmanaged_mounts is not None):
         raise all_of(problems)
     existing = call.store.jobs.get(ids.job(call.names))
     if existing is not None:

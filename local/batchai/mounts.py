@@ -1,73 +1,25 @@
-"""Volumes of clusters and jobs: which there are, and bringing them into a node's directories."""
+"""Brings volumes of clusters and jobs into a node's directories."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from azure.storage.blob.aio import ContainerClient
 
+from local.batchai.faults import Failed
 from local.batchai.mirror import Mirror, MirrorError
 from local.batchai.records import Fault, FileServer
-from local.batchai.settings import Settings
+from local.batchai.settings import Settings, SettingsError, table
+from local.batchai.volumes import Volume
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0
 _log = logging.getLogger(__name__)
 
 
-class MountError(Exception):
-    """A volume cannot be mounted; `fault` says why, in the job's errors."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
-@dataclass(frozen=True, kw_only=True)
-class Volume:
-    """One volume by `name` (of a file server: its id), `inside` a directory in it, `at` the mount path."""
-
-    kind: Literal["share", "blob", "server"]
-    account: str
-    name: str
-    at: PurePosixPath
-    inside: str = ""
-    key: str = field(default="", repr=False)
-
-    @property
-    def label(self) -> str:
-        """What people know it by."""
-        return f"{self.account}/{self.name}" if self.account else self.name.rpartition("/")[2]
-
-
-def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
-    """The volumes of a checked `mountVolumes`."""
-    shares = [_share(mount) for mount in mounts.get("azureFileShares", ())]
-    blobs = [
-        Volume(
-            kind="blob",
-            account=mount["accountName"],
-            name=mount["containerName"],
-            at=PurePosixPath(mount["relativeMountPath"]),
-            key=mount["credentials"]["accountKey"],
-        )
-        for mount in mounts.get("azureBlobFileSystems", ())
-    ]
-    servers = [
-        Volume(
-            kind="server",
-            account="",
-            name=mount["fileServer"]["id"],
-            at=PurePosixPath(mount["relativeMountPath"]),
-            inside=mount.get("sourceDirectory", ""),
-        )
-        for mount in mounts.get("fileServers", ())
-    ]
-    return (*shares, *blobs, *servers)
+class MountError(Failed):
+    """A volume cannot be mounted."""
 
 
 class Mounter:
@@ -86,6 +38,8 @@ class Mounter:
             return self._share(volume)
         if volume.kind == "server":
             return self._file_server(volume)
+        if volume.kind == "unmanaged":
+            return self._unmanaged(volume)
         self._check_key(volume, "BFSMountError")
         key = (volume.account, volume.name)
         if key not in self._mirrors:
@@ -148,6 +102,22 @@ class Mounter:
         root.mkdir(parents=True, exist_ok=True)
         return _directory_inside(root, volume.inside, "FileServerMountError")
 
+    def _unmanaged(self, volume: Volume) -> Path:
+        """The directory that stands for what the command would mount. The command itself is never run."""
+        file = self._settings.unmanaged_mounts
+        try:
+            known = (
+                {" ".join(name.split()): Path(place) for name, place in table(file).items()} if file else {}
+            )
+        except SettingsError as error:
+            raise _unmanaged_fault(volume, str(error)) from error
+        directory = known.get(volume.name)
+        if directory is None or not directory.is_absolute() or not directory.is_dir():
+            raise _unmanaged_fault(
+                volume, f"Give its mount command an absolute directory of this machine in {file}"
+            )
+        return directory
+
     def _client(self, volume: Volume) -> ContainerClient:
         account = self._settings.account
         own = volume.account == account.name
@@ -201,25 +171,6 @@ async def _keep_pushing(mirror: Mirror) -> None:
             _log.warning("%s; trying again", error)
 
 
-def _share(mount: Mapping[str, Any]) -> Volume:
-    """A share by its URL, whose account is in the host name, or first in the path as emulators have it."""
-    url = urlsplit(mount["azureFileUrl"])
-    folders = [unquote(part) for part in url.path.split("/") if part]
-    if not (url.hostname or "").startswith(f"{mount['accountName']}.") and folders[:1] == [
-        mount["accountName"]
-    ]:
-        folders = folders[1:]
-    name, *inside = folders or [""]
-    return Volume(
-        kind="share",
-        account=mount["accountName"],
-        name=name,
-        at=PurePosixPath(mount["relativeMountPath"]),
-        inside="/".join(inside),
-        key=mount["credentials"]["accountKey"],
-    )
-
-
 def _directory_inside(root: Path, inside: str, code: str) -> Path:
     directory = (root / inside.lstrip("/")).resolve()
     if not directory.is_relative_to(root.resolve()) or not directory.is_dir():
@@ -230,3 +181,8 @@ def _directory_inside(root: Path, inside: str, code: str) -> Path:
 
 def _share_fault(message: str) -> MountError:
     return MountError(Fault(code="AFSMountError", message=message))
+
+
+def _unmanaged_fault(volume: Volume, remedy: str) -> MountError:
+    message = f"Nothing stands for the unmanaged file system at {volume.at}. {remedy}"
+    return MountError(Fault(code="UnmanagedMountError", message=message))

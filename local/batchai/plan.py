@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from local.batchai.faults import Failed
 from local.batchai.layout import VARIABLE
 from local.batchai.records import Fault
 
@@ -25,12 +26,8 @@ class Process:
     service: bool = False
 
 
-class CannotLaunch(Exception):
-    """The job cannot be started here; `fault` says why, in the job's errors."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
+class CannotLaunch(Failed):
+    """The job cannot be started here."""
 
 
 @dataclass(frozen=True)

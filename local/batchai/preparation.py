@@ -6,10 +6,13 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from local.batchai import tasks
+from local.batchai.faults import Failed
 from local.batchai.layout import expand, node_environment, place, variables
-from local.batchai.mounts import Mounter, MountError, link, volumes
+from local.batchai.mounts import Mounter, link
 from local.batchai.records import Cluster, Fault, Node
 from local.batchai.settings import Settings
+from local.batchai.vault import Vault
+from local.batchai.volumes import volumes
 
 
 async def prepare(cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter) -> Fault | None:
@@ -23,14 +26,16 @@ async def _prepared(cluster: Cluster, node_id: str, settings: Settings, mounter:
     node = next(node for node in cluster.nodes if node.id == node_id)
     mounts = place(settings.data, node).mounts
     mounts.mkdir(parents=True, exist_ok=True)
+    vault = Vault(settings.secrets_file)
     setup = cluster.document.get("nodeSetup", {}).get("setupTask")
     try:
+        setup = vault.resolved(setup)
         async with AsyncExitStack() as held:
-            for volume in volumes(cluster.mounts):
+            for volume in volumes(vault.resolved(cluster.mounts)):
                 link(mounts, volume, await mounter.hold(volume))
                 held.push_async_callback(mounter.release, volume)
             return await _set_up(setup, cluster, node, settings) if setup else None
-    except MountError as error:
+    except Failed as error:
         return error.fault
     except tasks.TaskLost:
         return Fault(code="NodeSetupLost", message="The setup task ended without an exit code")

@@ -11,7 +11,8 @@ from local.batchai.shapes import seconds
 from local.batchai.toolkits import TYPES, uses_python
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MOUNTED = ("azureFileShares", "azureBlobFileSystems", "fileServers")
+_SECRET_URL = re.compile(r"https://[\w.-]+/secrets/[A-Za-z0-9-]+(/[A-Za-z0-9]+)?/?")
+_MOUNTED = ("azureFileShares", "azureBlobFileSystems", "fileServers", "unmanagedFileSystems")
 _BACKENDS = ("tcp", "gloo", "mpi")
 #: The documented most of a node, one for each of its GPUs.
 _MOST_WORKERS = 4
@@ -20,28 +21,31 @@ MOST_NODES = 100
 WEEK = 7 * 86400.0
 
 
-def job_problems(document: Mapping[str, Any], containers: str) -> list[ArmError]:
-    """Every reason why a job with these properties cannot be created."""
+def job_problems(document: Mapping[str, Any], containers: str, unmanaged: bool = False) -> list[ArmError]:
+    """Every reason why a job with these properties cannot be created.
+
+    `unmanaged`: whether unmanaged file systems can be mounted here, also below.
+    """
     at = "/properties"
     if document["nodeCount"] > MOST_NODES:
         return [invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/nodeCount")]
     return [
         *_toolkit(document, at),
         *_container(document, at, containers),
-        *_mounts(document.get("mountVolumes", {}), f"{at}/mountVolumes"),
+        *_mounts(document.get("mountVolumes", {}), f"{at}/mountVolumes", unmanaged),
         *_directories(document, at),
         *_variables(document, at),
         *_constraints(document, at),
     ]
 
 
-def cluster_problems(document: Mapping[str, Any]) -> list[ArmError]:
+def cluster_problems(document: Mapping[str, Any], unmanaged: bool = False) -> list[ArmError]:
     """Every reason why a cluster with these properties cannot be created."""
     at = "/properties"
     setup = document.get("nodeSetup", {})
     problems = [
         *scale_problems(document.get("scaleSettings", {}), f"{at}/scaleSettings"),
-        *_mounts(setup.get("mountVolumes", {}), f"{at}/nodeSetup/mountVolumes"),
+        *_mounts(setup.get("mountVolumes", {}), f"{at}/nodeSetup/mountVolumes", unmanaged),
         *_variables(setup.get("setupTask", {}), f"{at}/nodeSetup/setupTask"),
     ]
     return [*problems, *_user(document["userAccountSettings"], f"{at}/userAccountSettings")]
@@ -140,17 +144,15 @@ def _container(document: Mapping[str, Any], at: str, containers: str) -> Iterato
             "ContainersNotSupported",
         )
     credentials = settings["imageSourceRegistry"].get("credentials")
-    if credentials is not None and ("password" in credentials) == ("passwordSecretReference" in credentials):
-        yield invalid(
-            "Give either password or passwordSecretReference.",
-            f"{at}/containerSettings/imageSourceRegistry/credentials",
-        )
+    if credentials is not None:
+        yield from _secret(credentials, "password", f"{at}/containerSettings/imageSourceRegistry/credentials")
 
 
-def _mounts(mounts: Mapping[str, Any], at: str) -> Iterator[ArmError]:
-    if mounts.get("unmanagedFileSystems"):
+def _mounts(mounts: Mapping[str, Any], at: str, unmanaged: bool) -> Iterator[ArmError]:
+    if mounts.get("unmanagedFileSystems") and not unmanaged:
         yield invalid(
-            "This emulator runs no mount command of a job; mount a share, a container or a file server.",
+            "This emulator runs no mount command. Mount a share, a container or a file server, or start the "
+            "emulator with --unmanaged-mounts FILE, which gives each command a directory.",
             f"{at}/unmanagedFileSystems",
             "MountNotSupported",
         )
@@ -159,7 +161,7 @@ def _mounts(mounts: Mapping[str, Any], at: str) -> Iterator[ArmError]:
         for index, mount in enumerate(mounts.get(kind, ())):
             place = f"{at}/{kind}/{index}"
             if "credentials" in mount:
-                yield from _key(mount["credentials"], f"{place}/credentials")
+                yield from _secret(mount["credentials"], "accountKey", f"{place}/credentials")
             path = PurePosixPath(mount["relativeMountPath"])
             if path.is_absolute() or ".." in path.parts or not path.parts:
                 yield invalid("Must be a relative path without '..'.", f"{place}/relativeMountPath")
@@ -168,15 +170,16 @@ def _mounts(mounts: Mapping[str, Any], at: str) -> Iterator[ArmError]:
             taken.add(path)
 
 
-def _key(credentials: Mapping[str, Any], at: str) -> Iterator[ArmError]:
-    if "accountKeySecretReference" in credentials:
+def _secret(holder: Mapping[str, Any], name: str, at: str) -> Iterator[ArmError]:
+    """A secret is given by its value or by the address that it has in a key vault."""
+    reference = f"{name}SecretReference"
+    if (name in holder) == (reference in holder):
+        yield invalid(f"Give either {name} or {reference}.", f"{at}/{name}", "MissingProperty")
+    elif reference in holder and not _SECRET_URL.fullmatch(holder[reference]["secretUrl"]):
         yield invalid(
-            "This emulator has no key vault; give accountKey.",
-            f"{at}/accountKeySecretReference",
-            "KeyVaultNotSupported",
+            "Must be the address of a secret: https://VAULT.vault.azure.net/secrets/NAME, perhaps /VERSION.",
+            f"{at}/{reference}/secretUrl",
         )
-    elif not credentials.get("accountKey"):
-        yield invalid("The key of the storage account is required.", f"{at}/accountKey", "MissingProperty")
 
 
 def _directories(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
@@ -204,14 +207,8 @@ def _variables(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
             elif variable["name"] in seen:
                 yield invalid("Is defined twice.", f"{place}/name")
             seen.add(variable["name"])
-            if "valueSecretReference" in variable:
-                yield invalid(
-                    "This emulator has no key vault; give value.",
-                    f"{place}/valueSecretReference",
-                    "KeyVaultNotSupported",
-                )
-            elif "value" not in variable:
-                yield invalid("The value is required.", f"{place}/value", "MissingProperty")
+            if kind == "secrets":
+                yield from _secret(variable, "value", place)
 
 
 def _constraints(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:

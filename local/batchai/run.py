@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.batchai import tasks
+from local.batchai.faults import Failed
 from local.batchai.journal import Journal
 from local.batchai.layout import (
     STDOUTERR,
@@ -17,13 +18,15 @@ from local.batchai.layout import (
     place,
     segment,
 )
-from local.batchai.mounts import Mounter, MountError, Volume, link, unlink, volumes
+from local.batchai.mounts import Mounter, MountError, link, unlink
 from local.batchai.mpi import write_ssh
-from local.batchai.plan import CannotLaunch, Process
+from local.batchai.plan import Process
 from local.batchai.records import Cluster, Fault, Job, Node, Outcome
 from local.batchai.settings import Settings
 from local.batchai.sizes import gpus_of
 from local.batchai.toolkits import processes
+from local.batchai.vault import Vault
+from local.batchai.volumes import Volume, volumes
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +52,7 @@ class Run:
         self._places = [place(settings.data, node, job) for node in self._nodes]
         size, present = cluster.document["vmSize"], settings.gpus
         self._gpus = [gpus_of(node.number, size, present) for node in self._nodes]
-        self._cluster_volumes = volumes(cluster.mounts)
+        self._cluster_mounts = cluster.mounts
         self._own_volumes = volumes(job.document.get("mountVolumes", {}))
         self._held: list[Volume] = []
         single = len(self._nodes) == 1
@@ -81,8 +84,11 @@ class Run:
         return await self._put_away(outcome)
 
     async def _work(self) -> Outcome:
+        vault = Vault(self._settings.secrets_file)
+        self._job = self._job.evolve(document=vault.resolved(self._job.document))
+        self._own_volumes = volumes(self._job.document.get("mountVolumes", {}))
         self._make_places()
-        await self._mount()
+        await self._mount(volumes(vault.resolved(self._cluster_mounts)))
         envs = [
             job_environment(self._job, spot, self._nodes, self._settings.node_path, gpus)
             for spot, gpus in zip(self._places, self._gpus, strict=True)
@@ -114,8 +120,8 @@ class Run:
             write_ssh(spot.job / "config", nodes)
             (spot.job / "config" / mark).touch()
 
-    async def _mount(self) -> None:
-        for volume in self._cluster_volumes:
+    async def _mount(self, of_cluster: Sequence[Volume]) -> None:
+        for volume in of_cluster:
             await self._hold(volume)
         for volume in self._own_volumes:
             directory = await self._hold(volume)
@@ -231,7 +237,7 @@ class Run:
 def _outcome(work: "asyncio.Task[Outcome]") -> Outcome:
     try:
         return work.result()
-    except (MountError, CannotLaunch) as error:
+    except Failed as error:
         return Outcome(errors=(error.fault,))
     except tasks.TaskLost:
         return Outcome(requeue=True)

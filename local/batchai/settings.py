@@ -1,5 +1,6 @@
 """Settings of the emulator, from its command line."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,10 @@ class Settings:
     location: str = "eastus"
     containers: Literal["ignore", "refuse"] = "ignore"
     pace: Pace
+    #: What Key Vault references refer to: a JSON object of addresses of secrets and their values.
+    secrets_file: Path | None = None
+    #: What mount commands bring: a JSON object of commands and directories of this machine. None: refused.
+    unmanaged_mounts: Path | None = None
     #: NVIDIA GPUs of this machine.
     gpus: int = 0
 
@@ -67,3 +72,16 @@ def account(connection_string: str) -> Account:
     suffix = values.get("endpointsuffix", "core.windows.net")
     endpoint = values.get("blobendpoint") or f"https://{name}.blob.{suffix}"
     return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"))
+
+
+def table(file: Path) -> dict[str, str]:
+    """The texts by name of a JSON file. Raises SettingsError, which shows none of them."""
+    try:
+        found = json.loads(file.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError:
+        raise SettingsError(f"{file} is no JSON document") from None
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise SettingsError(f"{file} must hold a JSON object whose values are all texts")
+    return found

@@ -97,16 +97,20 @@ def job_view(job: Job) -> dict[str, Any]:
 
 
 def redacted(value: Any) -> Any:
-    """A copy without the values of secrets."""
+    """A copy without the values of secrets; where in a key vault they are is no secret."""
     if isinstance(value, list):
         return [redacted(entry) for entry in value]
     if not isinstance(value, dict):
         return value
     return {
-        name: [{"name": secret["name"]} for secret in entry] if name == "secrets" else redacted(entry)
+        name: [_without_value(secret) for secret in entry] if name == "secrets" else redacted(entry)
         for name, entry in value.items()
         if name not in _SECRET
     }
+
+
+def _without_value(secret: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry for name, entry in secret.items() if name != "value"}
 
 
 def etag(view: dict[str, Any]) -> str:

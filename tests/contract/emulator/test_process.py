@@ -53,6 +53,19 @@ async def test_a_connection_string_without_a_key_is_refused_without_being_shown(
     assert "secretive" not in said
 
 
+async def test_a_table_that_is_none_is_refused_at_once_without_being_shown(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.json"
+    file.write_text('{"address": ["canary"]}')
+    string = "AccountName=a;AccountKey=k"
+
+    flags = ("--data", str(tmp_path), "--storage-connection-string", string)
+    code, said = await _run(*flags, "--secrets-file", str(file))
+
+    assert code == 1
+    assert "values are all texts" in said
+    assert "canary" not in said
+
+
 async def test_it_ends_with_its_parent_when_asked_to(storage: Azurite, tmp_path: Path) -> None:
     code, said = await _run(
         "--data",

@@ -1,5 +1,6 @@
 """Checking, translating and showing documents: the pure parts between the wire and the nodes."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,14 @@ import pytest
 
 from local.batchai import ids, routes
 from local.batchai.layout import Place, expand, job_environment, variables
-from local.batchai.mounts import volumes
 from local.batchai.records import Job, Node, Outcome
 from local.batchai.rules import cluster_problems, job_problems
 from local.batchai.settings import SettingsError, account
 from local.batchai.shapes import Many, Object, Text, Whole, Words, check, seconds
 from local.batchai.transitions import ended, halted, started
+from local.batchai.vault import MissingSecret, Vault
 from local.batchai.views import redacted
+from local.batchai.volumes import volumes
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHAPE = Object(
@@ -76,6 +78,10 @@ def test_durations_are_read_as_iso_8601(text: str, length: float | None) -> None
     assert seconds(text) == length
 
 
+def secret(url: str) -> dict[str, Any]:
+    return {"sourceVault": {"id": "/vault"}, "secretUrl": url}
+
+
 def job_document(**more: Any) -> dict[str, Any]:
     return {
         "cluster": {"id": "/c"},
@@ -96,14 +102,21 @@ def blob(at: str, **credentials: Any) -> dict[str, Any]:
         ({}, []),
         ({"customToolkitSettings": {}}, ["/customToolkitSettings/commandLine"]),
         ({"customMpiSettings": {"commandLine": "x"}}, [""]),
-        ({"mountVolumes": {"unmanagedFileSystems": [{}]}}, ["/mountVolumes/unmanagedFileSystems"]),
+        (
+            {"mountVolumes": {"unmanagedFileSystems": [{"mountCommand": "m", "relativeMountPath": "a"}]}},
+            ["/mountVolumes/unmanagedFileSystems"],
+        ),
         (
             {"mountVolumes": {"azureBlobFileSystems": [blob("a"), blob("a/b"), blob("../c"), blob("/d")]}},
             [f"/mountVolumes/azureBlobFileSystems/{index}/relativeMountPath" for index in (1, 2, 3)],
         ),
         (
-            {"mountVolumes": {"azureBlobFileSystems": [blob("a", accountKeySecretReference={})]}},
-            ["/mountVolumes/azureBlobFileSystems/0/credentials/accountKeySecretReference"],
+            {
+                "mountVolumes": {
+                    "azureBlobFileSystems": [blob("a", accountKeySecretReference=secret("http://x"))]
+                }
+            },
+            ["/mountVolumes/azureBlobFileSystems/0/credentials/accountKeySecretReference/secretUrl"],
         ),
         (
             {
@@ -124,6 +137,15 @@ def blob(at: str, **credentials: Any) -> dict[str, Any]:
             ["/secrets/0/name"],
         ),
         ({"secrets": [{"name": "A"}]}, ["/secrets/0/value"]),
+        ({"secrets": [{"name": "A", "valueSecretReference": secret("https://v.net/secrets/a")}]}, []),
+        (
+            {"secrets": [{"name": "A", "valueSecretReference": secret("secrets/a")}]},
+            ["/secrets/0/valueSecretReference/secretUrl"],
+        ),
+        (
+            {"containerSettings": {"imageSourceRegistry": {"image": "x", "credentials": {"username": "u"}}}},
+            ["/containerSettings/imageSourceRegistry/credentials/password"],
+        ),
         ({"constraints": {"maxWallClockTime": "P8D"}}, ["/constraints/maxWallClockTime"]),
         ({"constraints": {"maxWallClockTime": "soon"}}, ["/constraints/maxWallClockTime"]),
     ],
@@ -132,6 +154,47 @@ def test_a_job_is_checked_beyond_its_shape(more: dict[str, Any], places: list[st
     problems = job_problems(job_document(**more), "ignore")
 
     assert [problem.target for problem in problems] == [f"/properties{place}" for place in places]
+
+
+def test_unmanaged_file_systems_are_volumes_where_they_are_allowed() -> None:
+    mounts = {"unmanagedFileSystems": [{"mountCommand": "mount  -t nfs\nh:/x", "relativeMountPath": "x"}]}
+
+    (volume,) = volumes(mounts)
+
+    assert job_problems(job_document(mountVolumes=mounts), "ignore", unmanaged=True) == []
+    assert (volume.name, volume.label) == ("mount -t nfs h:/x", "x")
+
+
+def test_references_are_replaced_by_the_secrets_of_the_file_wherever_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.json"
+    file.write_text(json.dumps({"https://Keys.vault.azure.net/secrets/A": "value of a"}))
+    reference = secret("https://keys.vault.azure.net/secrets/a/")
+    document = {"secrets": [{"name": "X", "valueSecretReference": reference}], "nodeCount": 1}
+
+    found = Vault(file).resolved(document)
+
+    assert found == {"secrets": [{"name": "X", "value": "value of a"}], "nodeCount": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (None, "--secrets-file"),
+        ("{}", "Add it to"),
+        ("[", "no JSON document"),
+        ('{"x": {"y": "canary"}}', "values are all texts"),
+    ],
+)
+def test_a_missing_secret_is_told_with_the_remedy(tmp_path: Path, text: str | None, remedy: str) -> None:
+    file = tmp_path / "secrets.json" if text else None
+    if file and text:
+        file.write_text(text)
+
+    with pytest.raises(MissingSecret, match=remedy) as missing:
+        Vault(file).resolved({"valueSecretReference": secret("https://v.net/secrets/a")})
+
+    assert "https://v.net/secrets/a" in missing.value.fault.message
+    assert "canary" not in missing.value.fault.message
 
 
 def test_containers_are_refused_only_where_the_setting_says_so() -> None:
