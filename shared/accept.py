@@ -21,7 +21,7 @@ from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, inten
 from shared.message import Request
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare, slug
-from shared.spec import Retry
+from shared.spec import Retry, redact
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,8 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
         job = record(ports, arrived, prepared, key, generation)
         notice = _first_notice(ports, job)
         try:
-            stored = await ports.ledger.create(job, prepared.document, notice)
+            # A rejected document is not kept: its unknown members may hold anything.
+            stored = await ports.ledger.create(job, prepared.document if prepared.valid else None, notice)
         except Exists:
             existing = await ports.ledger.get(job.id)
             if existing is None:
@@ -164,7 +165,7 @@ def record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generat
         door=arrived.door,
         name=name,
         experiment=experiment,
-        labels=dict(envelope.labels or {}),
+        labels=redact(dict(envelope.labels or {})),
         cluster=prepared.cluster.name if prepared.cluster else "",
         notify=prepared.subscribers,
         retry=Budget(**(envelope.retry or Retry()).model_dump()),

@@ -17,7 +17,7 @@ from shared.errors import SlipwayError
 from shared.job import Job, JobState, Reason
 from shared.ports import Active, OutputFile, Ports, Shown
 from shared.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
-from shared.spec import redact, replace_secrets
+from shared.spec import open_secrets, redact
 
 log = logging.getLogger(__name__)
 
@@ -124,10 +124,10 @@ def _without_secrets(ports: Ports, job: Job, document: Mapping[str, Any] | None,
     values: set[str] = set(ports.account_keys.values())
 
     def collect(at: str, value: str) -> str:
-        values.add(ports.seal.unseal(value, f"{job.key}{at}"))
-        return value
+        values.add(opened := ports.seal.unseal(value, f"{job.key}{at}"))
+        return opened
 
-    replace_secrets(dict(document or {}), collect)
+    open_secrets(dict(document or {}), collect)
     for value in sorted(values, key=len, reverse=True):
         if len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, "***")

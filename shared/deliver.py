@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from shared.answers import put_final
 from shared.backoff import RetryPolicy
-from shared.errors import Misconfigured, SlipwayError
+from shared.errors import SlipwayError
 from shared.events import NOTICES, RECEIPT, Delivery, Notice
 from shared.ports import Ports
 
@@ -109,7 +109,7 @@ async def _attempt(
 
 
 async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
-    url = await _address(ports, notice, target)
+    url = target.url if target.sealed is None else ports.seal.unseal(target.sealed, target.place)
     secrets = ports.secrets.get(target.secret or "default", ())
     if not secrets:
         return _again(ports, notice, target, now, f"secret {target.secret!r} is not configured", None)
@@ -128,17 +128,6 @@ async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, target, posted.detail)
     return _again(ports, notice, target, now, posted.detail, posted.retry_after)
-
-
-async def _address(ports: Ports, notice: Notice, target: Delivery) -> str:
-    """The full address; one with a query stands sealed in the record."""
-    if target.sealed is None:
-        return target.url
-    stored = await ports.ledger.get(notice.job_id)
-    for subscriber in stored.job.notify if stored is not None else ():
-        if stored is not None and subscriber.sealed == target.sealed:
-            return ports.seal.unseal(target.sealed, f"{stored.job.key}{subscriber.place}")
-    raise Misconfigured(f"the address of {notice.event_id} stands nowhere in its record")
 
 
 def _again(

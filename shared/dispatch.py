@@ -19,7 +19,7 @@ from shared.deliver import deliver_at_door
 from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
 from shared.job import Job, JobState, Reason, Stored, intent
 from shared.ports import Order, Ports
-from shared.spec import replace_secrets, with_credentials
+from shared.spec import open_secrets, with_credentials
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ async def _document(ports: Ports, job: Job) -> dict[str, Any]:
     spec = await ports.ledger.spec(job.id)
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
-    opened = replace_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     return with_ours(with_credentials(opened, ports.account_keys), job)
 
 

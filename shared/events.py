@@ -31,6 +31,8 @@ class Delivery(BaseModel):
     url: str
     secret: str | None = None
     sealed: str | None = None
+    #: what the sealed address is bound to
+    place: str = ""
     attempts: int = 0
     due: datetime
     #: pending, delivered, dead
@@ -64,7 +66,7 @@ def notice_of(
     if entry.state is JobState.SUBMITTING:
         return None  # an intent, not something that happened to the job
     targets = [
-        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, due=due)
+        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, place=s.place, due=due)
         for s in job.notify
         if entry.state.value in s.events
     ]

@@ -88,7 +88,7 @@ class _Frozen(BaseModel):
 
 
 class Subscriber(_Frozen):
-    """Somebody who asked to be told. `url` is safe to show; a URL with a query stands sealed in `sealed`."""
+    """Somebody who asked to be told. `url` is safe to show; one with a path or a query stands in `sealed`."""
 
     url: str
     secret: str | None = None

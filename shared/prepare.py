@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from shared.errors import Misconfigured
 from shared.job import Subscriber
@@ -25,15 +24,15 @@ from shared.spec import (
     complete,
     has_errors,
     is_bare_job,
+    masked,
     read,
     read_envelope,
     redact,
-    replace_secrets,
-    secret_pointers,
+    seal_secrets,
     validate,
     with_lint,
 )
-from shared.webhook_url import refusal, shown
+from shared.webhook_url import hides, refusal, shown
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,9 @@ def _checked(
     if spec is not None and cluster is not None:
         spec_problems = (*spec_problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
+    # Nobody knows what an unknown member holds.
+    if unknown := [found.pointer for found in spec_problems if found.code == "SW012"]:
+        sealed = masked(sealed, unknown)
     spec_problems = with_lint(spec_problems, completed, _facts(ports, cluster, crlf))
     return Prepared(sealed, cluster, (), (*spec_problems, *seal_problems), notes)
 
@@ -173,14 +175,17 @@ def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Prob
 
 
 def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:
-    pointers = secret_pointers(document)
-    if not pointers:
-        return document, []
-    if ports.seal.available:
-        return replace_secrets(document, lambda at, value: ports.seal.seal(value, f"{key}{at}")), []
+    pointers: dict[str, None] = {}
+
+    def seal(at: str, value: str) -> str:
+        pointers[at] = None
+        return ports.seal.seal(value, f"{key}{at}") if ports.seal.available else value
+
+    sealed = seal_secrets(document, seal)
+    if ports.seal.available or not pointers:
+        return sealed, []
     why = "a secret value cannot be kept here: no sealing key is configured"
-    found = [refused("SW102", at, why) for at in pointers]
-    return redact(document), found
+    return redact(document), [refused("SW102", at, why) for at in pointers]
 
 
 def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subscriber, ...], list[Problem]]:
@@ -193,15 +198,13 @@ def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subs
         if problem is not None:
             problems.append(problem)
             continue
-        sealed = None
-        if urlsplit(subscription.url).query:
-            sealed = ports.seal.seal(subscription.url, f"{key}{at}")
+        place = f"{key}{at}" if hides(subscription.url) else ""
         subscribers.append(
             Subscriber(
                 url=shown(subscription.url),
                 secret=subscription.secret or "default",
-                sealed=sealed,
-                place=at if sealed else "",
+                sealed=ports.seal.seal(subscription.url, place) if place else None,
+                place=place,
                 events=tuple(subscription.events),
             )
         )
@@ -216,8 +219,8 @@ def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | Non
     if name not in ports.secrets:
         known = ", ".join(sorted(ports.secrets)) or "none is configured"
         return refused("SW104", f"{at}/secret", f"there is no webhook secret named {name!r} (known: {known})")
-    if urlsplit(subscription.url).query and not ports.seal.available:
+    if hides(subscription.url) and not ports.seal.available:
         return refused(
-            "SW102", f"{at}/url", "an address with a query may hold a secret, and no key can seal it"
+            "SW102", f"{at}/url", "an address with a path may hold a secret, and no key can seal it"
         )
     return None

@@ -13,7 +13,7 @@ from shared.folder import ENVELOPE_FILE
 from shared.job import Drop, Job, JobState
 from shared.message import Request, digest
 from shared.ports import Ports
-from shared.spec import Envelope, JsonObject, redact, replace_secrets
+from shared.spec import Envelope, JsonObject, open_secrets, redact
 
 _SEND_ANEW = "send the job again by the door that it came through"
 
@@ -37,7 +37,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, scope: str, k
         )
     _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop else None
-    document = replace_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     arrived = Arrived(
         door="rerun",
@@ -92,10 +92,10 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 def _envelope(ports: Ports, job: Job) -> Envelope:
     """Who is told, and under which name, as then; addresses that stand sealed are opened."""
     notify = []
-    for index, subscriber in enumerate(job.notify):
+    for subscriber in job.notify:
         url = subscriber.url
         if subscriber.sealed is not None:
-            url = ports.seal.unseal(subscriber.sealed, f"{job.key}/notify/{index}")
+            url = ports.seal.unseal(subscriber.sealed, subscriber.place)
         notify.append({"url": url, "secret": subscriber.secret, "events": list(subscriber.events)})
     return Envelope.model_validate(
         {"name": job.name, "experiment": job.experiment, "labels": dict(job.labels), "notify": notify}

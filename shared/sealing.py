@@ -12,8 +12,7 @@ import os
 from collections.abc import Sequence
 
 from shared.errors import Misconfigured
-
-_PREFIX = "sealed:v1:"
+from shared.spec import SEALED
 
 
 class AesSeal:
@@ -33,7 +32,7 @@ class AesSeal:
 
         nonce = os.urandom(12)
         sealed = AESGCM(self._keys[0]).encrypt(nonce, value.encode(), place.encode())
-        return _PREFIX + base64.urlsafe_b64encode(nonce + sealed).decode()
+        return SEALED + base64.urlsafe_b64encode(nonce + sealed).decode()
 
     def unseal(self, text: str, place: str) -> str:
         """The value; raises Misconfigured when no key fits."""
@@ -41,7 +40,7 @@ class AesSeal:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
-            data = base64.urlsafe_b64decode(text.removeprefix(_PREFIX))
+            data = base64.urlsafe_b64decode(text.removeprefix(SEALED))
         except (binascii.Error, ValueError):
             data = b""
         for key in self._keys:

@@ -6,6 +6,7 @@ connect-time gate's matter (`webhooks.py`): no check of text alone keeps a reque
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -25,7 +26,7 @@ _URL = re.compile(
 _SHOWN = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]{0,20})://(?:[^/?#\\]*@)?"
     r"(?P<host>[A-Za-z0-9._\-]{1,255}|\[[0-9A-Fa-f:.]{1,60}\])(?P<port>:[0-9]{1,5})?"
-    r"(?P<path>/[A-Za-z0-9\-._~!$&'()*+,;=:/%]*)?(?:[?#].*)?",
+    r"(?P<rest>(?:/[A-Za-z0-9\-._~!$&'()*+,;=:/%]*)?(?:[?#].*)?)",
     re.ASCII | re.DOTALL,
 )
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?", re.ASCII)
@@ -35,7 +36,6 @@ _INNER_SUFFIXES = frozenset(
     {"alt", "arpa", "corp", "home", "internal", "intranet", "invalid"}
     | {"lan", "local", "localdomain", "localhost", "onion", "private", "test"}
 )
-_SHOWN_PATH = 200
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,22 @@ def refusal(url: str, policy: UrlPolicy) -> str | None:
     return _host_refusal(host, policy) or _port_refusal(port, policy)
 
 
+def hides(url: str) -> bool:
+    """Whether the address holds more than its receiver's name: a path or a query may be a password."""
+    parts = _SHOWN.fullmatch(url)
+    return parts is None or parts["rest"] not in ("", "/")
+
+
 def shown(url: str) -> str:
-    """Return the address for logs: scheme, host, port and path, without userinfo, query and fragment."""
+    """Return the address for records and logs: scheme, host and port; what else it holds is a secret.
+
+    The rest becomes a short digest, which tells two receivers on one host apart.
+    """
     parts = _SHOWN.fullmatch(url)
     if parts is None:
         return "(unreadable address)"
-    path = parts["path"] or ""
-    if len(path) > _SHOWN_PATH:
-        path = path[:_SHOWN_PATH] + "…"
-    return f"{parts['scheme'].lower()}://{parts['host'].lower()}{parts['port'] or ''}{path}"
+    start = f"{parts['scheme'].lower()}://{parts['host'].lower()}{parts['port'] or ''}"
+    return f"{start}/…{hashlib.sha256(url.encode()).hexdigest()[:8]}" if hides(url) else start
 
 
 def authority(url: str) -> str:

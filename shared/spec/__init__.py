@@ -6,6 +6,7 @@ from shared.spec.codes import CODES, Code, problem
 from shared.spec.complete import Defaults, complete
 from shared.spec.credentials import accounts_without_credentials, with_credentials
 from shared.spec.duration import iso_duration, parse_duration
+from shared.spec.embedded import SEALED
 from shared.spec.envelope import TERMINAL_EVENTS, Envelope, Retry, Subscription, is_bare_job, read_envelope
 from shared.spec.fix import Edit, Fix, applied
 from shared.spec.limits import Limits
@@ -15,7 +16,7 @@ from shared.spec.models import JobProperties, JobSpec
 from shared.spec.problem import Place, Problem, Severity, has_errors, page_of
 from shared.spec.reading import read
 from shared.spec.scripts import DROP_MOUNT, script_pattern, scripts_wanted
-from shared.spec.secrets import redact, replace_secrets, secret_pointers
+from shared.spec.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
 from shared.spec.source import Source
 from shared.spec.tree import JsonObject
 from shared.spec.validate import validate
@@ -23,6 +24,7 @@ from shared.spec.validate import validate
 __all__ = [
     "CODES",
     "DROP_MOUNT",
+    "SEALED",
     "TERMINAL_EVENTS",
     "Code",
     "Defaults",
@@ -47,16 +49,18 @@ __all__ = [
     "is_bare_job",
     "iso_duration",
     "lint",
+    "masked",
     "mended",
+    "open_secrets",
     "page_of",
     "parse_duration",
     "problem",
     "read",
     "read_envelope",
     "redact",
-    "replace_secrets",
     "script_pattern",
     "scripts_wanted",
+    "seal_secrets",
     "secret_pointers",
     "validate",
     "with_credentials",

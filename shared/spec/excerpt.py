@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shared.spec.secrets import MASK
+from shared.spec.embedded import MASK
 from shared.spec.tree import printable
 
 #: Characters of a line that are shown, and how many of them before the token.

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
+from shared.spec.embedded import embedded_secrets, key_material
 from shared.spec.position import Entry, Positions
-from shared.spec.secrets import embedded_secrets, is_secret_name, looks_secret_variable
-from shared.spec.tree import key_material
+from shared.spec.secrets import is_secret_name, looks_secret_variable
 
 #: Where addresses stand of which even the path may be a password.
 _ADDRESSES = "url"

@@ -1,15 +1,17 @@
-"""Where a document holds secret values: to seal them, to mask them, never to show them."""
+"""Where a document holds secret values: to seal them, to mask them, never to show them.
+
+What is sealed says so itself: it opens again whatever a later version of this list calls a secret.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from shared.spec.tree import JsonObject, copied, key_material, step
-
-MASK = "***"
+from shared.spec.embedded import MASK, ranges_to_seal, sealed_texts, without_embedded
+from shared.spec.tree import JsonObject, copied, step
 
 #: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
 _SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
@@ -25,10 +27,6 @@ _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
 #: Names of the formats that come near one of the above and hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
 _VARIABLE = re.compile(r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS)$")
-#: Signatures and keys inside of addresses and connection strings.
-_EMBEDDED = re.compile(r"(?i)\b(sig|code|accountkey|sharedaccesskey|access_token|token|password)=[^&;\s\"']+")
-_QUERY = re.compile(r"(https?://[^\s\"'?]{0,512})\?[^\s\"']*")
-_USER = re.compile(r"(https?://)[^\s\"'/@]{1,256}@")
 #: Misspelt: at most so many letters differ.
 _CLOSE = 2
 
@@ -53,17 +51,53 @@ def redact(document: Any) -> Any:
         if place.secret and value is not None and not isinstance(value, bool):
             place.parent[place.key] = MASK
         elif isinstance(value, str):
-            place.parent[place.key] = _without_embedded(value)
+            place.parent[place.key] = without_embedded(value)
     return whole[0]
 
 
-def replace_secrets(document: JsonObject, change: Callable[[str, str], Any]) -> JsonObject:
-    """A copy with `change(pointer, value)` in place of each secret text: to seal them, and to open them."""
+def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
+    """A copy with nothing to read at and below these places."""
     whole: JsonObject = copied(document)
-    for place in list(_secret_places(whole)):
+    below = tuple(f"{pointer}/" for pointer in pointers)
+    for place in _leaves([whole]):
+        if place.pointer in pointers or place.pointer.startswith(below):
+            place.parent[place.key] = MASK
+    return whole
+
+
+def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonObject:
+    """A copy with `seal(pointer, value)`, a text that starts with SEALED, in place of each secret.
+
+    Inside of an address or a command line only the secret part is replaced. A text that only looks sealed
+    is a secret, too, so that `open_secrets` never meets one that a person wrote.
+    """
+
+    def change(place: _Place, value: str) -> str:
+        ranges = [(0, len(value))] if place.secret else ranges_to_seal(value)
+        for start, stop in reversed(ranges):
+            value = value[:start] + seal(place.pointer, value[start:stop]) + value[stop:]
+        return value
+
+    return _changed(document, change)
+
+
+def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> JsonObject:
+    """A copy with `unseal(pointer, text)` in place of everything that `seal_secrets` put there."""
+
+    def change(place: _Place, value: str) -> str:
+        for found in reversed(list(sealed_texts(value))):
+            value = value[: found.start()] + unseal(place.pointer, found[0]) + value[found.end() :]
+        return value
+
+    return _changed(document, change)
+
+
+def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
+    whole: JsonObject = copied(document)
+    for place in _leaves([whole]):
         value = place.parent[place.key]
         if isinstance(value, str):
-            place.parent[place.key] = change(place.pointer, value)
+            place.parent[place.key] = change(place, value)
     return whole
 
 
@@ -75,17 +109,6 @@ def looks_secret_variable(name: str) -> bool:
 def is_secret_name(name: str, *, below: bool) -> bool:
     """Whether what stands under this name is secret; `below`: it stands inside of something secret."""
     return _inside(name, below=below)
-
-
-def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """Where secrets stand inside of addresses, connection strings and arguments: ranges of characters."""
-    if "?" in text:
-        yield from ((found.end(1) + 1, found.end()) for found in _QUERY.finditer(text))
-    if "@" in text:
-        yield from ((found.end(1), found.end() - 1) for found in _USER.finditer(text))
-    if "=" in text:
-        yield from ((found.end(1) + 1, found.end()) for found in _EMBEDDED.finditer(text))
-    yield from key_material(text)
 
 
 def _secret_places(document: Any) -> Iterator[_Place]:
@@ -161,11 +184,3 @@ def _near(one: str, other: str) -> bool:
 
 def _normal(key: str) -> str:
     return key[:128].replace("_", "").replace("-", "").lower()
-
-
-def _without_embedded(text: str) -> str:
-    if "?" in text:
-        text = _QUERY.sub(rf"\1?{MASK}", text)
-    if "@" in text:
-        text = _USER.sub(rf"\1{MASK}@", text)
-    return _EMBEDDED.sub(lambda found: f"{found[1]}={MASK}", text) if "=" in text else text

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
+
+from shared.spec.embedded import without_secrets
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -13,8 +14,6 @@ JsonObject: TypeAlias = dict[str, Any]
 _LONGEST_STEP = 100
 #: Shorter keys are worth remembering.
 _SHORT = 64
-#: Keys of storage accounts, and signing keys: never shown, even where a person wrote one as a name.
-_KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?:ec|k)_[A-Za-z0-9+/=]{8,400}")
 
 
 class Node(NamedTuple):
@@ -71,7 +70,7 @@ def _known_part(text: str) -> str:
 
 
 def _part(text: str) -> str:
-    text = _without_keys(text)
+    text = without_secrets(text)
     cut = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
     return printable(cut.replace("~", "~0").replace("/", "~1"))
 
@@ -83,7 +82,7 @@ def exact(key: str) -> bool:
 
 def shown(text: str, longest: int = 60) -> str:
     """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
-    text = _without_keys(text)
+    text = without_secrets(text)
     cut = text if len(text) <= longest else text[:longest] + "…"
     return f'"{printable(cut)}"'
 
@@ -93,15 +92,6 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escape(character) for character in text)
-
-
-def key_material(text: str) -> Iterator[tuple[int, int]]:
-    """Where keys stand in a text that should hold none: ranges of characters."""
-    return (found.span() for found in _KEY_MATERIAL.finditer(text))
-
-
-def _without_keys(text: str) -> str:
-    return _KEY_MATERIAL.sub("***", text[:1000]) if len(text) > 12 else text
 
 
 def _escape(character: str) -> str:

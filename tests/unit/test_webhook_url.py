@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -166,21 +167,32 @@ def test_a_refusal_names_what_is_wrong(url: str, word: str) -> None:
 @pytest.mark.parametrize(
     ("url", "text"),
     [
-        (f"https://hooks.example.com/a/b?token={CANARY}", "https://hooks.example.com/a/b"),
-        (f"https://user:{CANARY}@Hooks.example.com:443/a#{CANARY}", "https://hooks.example.com:443/a"),
-        (f"https://hooks.example.com?{CANARY}", "https://hooks.example.com"),
-        (f"http://[::1]:80/x?{CANARY}", "http://[::1]:80/x"),
+        (f"https://hooks.example.com/{CANARY}?token={CANARY}", "https://hooks.example.com/…"),
+        (f"https://user:{CANARY}@Hooks.example.com:443/a#{CANARY}", "https://hooks.example.com:443/…"),
+        (f"https://hooks.example.com?{CANARY}", "https://hooks.example.com/…"),
+        (f"http://[::1]:80/{CANARY}", "http://[::1]:80/…"),
+        ("https://Hooks.example.com", "https://hooks.example.com"),
+        ("https://hooks.example.com/", "https://hooks.example.com"),
         (f"https://user:p/{CANARY}@example.com/", "(unreadable address)"),
         (f"https://user:1/{CANARY}@example.com/", "(unreadable address)"),
         (f"https://us\\er:{CANARY}@example.com/", "(unreadable address)"),
         ("https://example.com/\x1b[31m\n", "(unreadable address)"),
         ("\u202ehttps://example.com/", "(unreadable address)"),
         ("", "(unreadable address)"),
-        ("https://example.com/" + "x" * 500, "https://example.com/" + "x" * 199 + "…"),
+        ("https://example.com/" + "x" * 500, "https://example.com/…"),
     ],
 )
-def test_what_is_shown_holds_no_query_no_userinfo_and_nothing_unprintable(url: str, text: str) -> None:
-    assert shown(url) == text
+def test_what_is_shown_holds_no_path_no_query_no_userinfo_and_nothing_unprintable(
+    url: str, text: str
+) -> None:
+    assert shown(url)[: len(text)] == text
+    assert re.fullmatch("(?:[0-9a-f]{8})?", shown(url)[len(text) :])
+
+
+def test_two_receivers_on_one_host_are_told_apart() -> None:
+    one, other = shown("https://hooks.example.com/a"), shown("https://hooks.example.com/b")
+    assert one != other
+    assert one == shown("https://hooks.example.com/a")
 
 
 @given(

@@ -178,7 +178,7 @@ async def test_an_envelope_beside_the_job_names_and_subscribes(world: World) -> 
 
     assert job.name == "mine"
     assert job.labels == {"team": "vision"}
-    assert job.notify[0].url == "https://h.example.com/x"
+    assert job.notify[0].url.startswith("https://h.example.com/…")
 
 
 async def test_a_broken_envelope_rejects_the_drop_and_names_its_file(world: World) -> None:

@@ -15,12 +15,13 @@ from shared.spec import (
     accounts_without_credentials,
     complete,
     is_bare_job,
+    open_secrets,
     read,
     read_envelope,
     redact,
-    replace_secrets,
     script_pattern,
     scripts_wanted,
+    seal_secrets,
     secret_pointers,
     validate,
     with_credentials,
@@ -86,7 +87,8 @@ def _everything(document: Any) -> str:
     is_bare_job(document)
     accounts_without_credentials(document)
     with_credentials(document, {"account": "k"})
-    replace_secrets(document, lambda _, value: value)
+    seal_secrets(document, lambda _, value: value)
+    open_secrets(document, lambda _, value: value)
     findings = (
         validate(document, cluster_mounts=[], clusters={}, accounts=[])[1],
         validate(completed)[1],

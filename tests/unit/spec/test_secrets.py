@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode as from_b64
+from base64 import urlsafe_b64encode as b64
 from typing import Any
 
 import pytest
 
 from shared.spec import (
+    SEALED,
     accounts_without_credentials,
+    open_secrets,
     redact,
-    replace_secrets,
+    seal_secrets,
     secret_pointers,
     with_credentials,
 )
@@ -126,15 +130,50 @@ def test_depth_does_not_matter() -> None:
     assert secret_pointers({"password": document}) == ("/password" + "/0" * 5000,)
 
 
+def _seal(pointer: str, value: str) -> str:
+    return SEALED + b64(f"{pointer}|{value}".encode()).decode()
+
+
+def _unseal(pointer: str, text: str) -> str:
+    place, _, value = from_b64(text.removeprefix(SEALED)).decode().partition("|")
+    assert place == pointer
+    return value
+
+
 def test_secrets_are_sealed_and_opened_by_the_same_places() -> None:
     document = everything()
 
-    sealed = replace_secrets(document, lambda pointer, value: f"sealed:{pointer}:{value[::-1]}")
-    opened = replace_secrets(sealed, lambda pointer, value: value.removeprefix(f"sealed:{pointer}:")[::-1])
+    sealed = seal_secrets(document, _seal)
 
-    assert sealed["properties"]["secrets"][0]["value"] == "sealed:/properties/secrets/0/value:b"
+    assert sealed["properties"]["secrets"][0]["value"] == _seal("/properties/secrets/0/value", "b")
     assert sealed["properties"]["secrets"][1] == document["properties"]["secrets"][1]
-    assert opened == document == everything()
+    assert open_secrets(sealed, _unseal) == document == everything()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"curl 'https://a.example.com/x?sig={CANARY}&x=1' -o y", "curl 'https://a.example.com/x?***' -o y"),
+        (f"run --token={CANARY} --password={CANARY}", "run --token=*** --password=***"),
+        (f"curl https://me:{CANARY}@host/x?{CANARY}", "curl https://***@host/x?***"),
+        (SEALED + b64(CANARY.encode()).decode(), "***"),
+    ],
+)
+def test_what_is_secret_inside_of_a_text_is_sealed_and_the_rest_can_be_read(text: str, kept: str) -> None:
+    document = job(customToolkitSettings={"commandLine": text})
+
+    sealed = seal_secrets(document, _seal)
+
+    assert CANARY not in str(sealed)
+    assert redact(sealed)["properties"]["customToolkitSettings"]["commandLine"] == kept
+    assert open_secrets(sealed, _unseal) == document
+
+
+def test_what_was_sealed_opens_although_its_place_is_no_longer_called_secret() -> None:
+    sealed = {"properties": {"renamedSince": _seal("/properties/renamedSince", CANARY)}}
+
+    assert open_secrets(sealed, _unseal) == {"properties": {"renamedSince": CANARY}}
+    assert redact(sealed) == {"properties": {"renamedSince": "***"}}
 
 
 def test_keys_are_filled_in_only_where_a_mount_names_none() -> None:
