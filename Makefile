@@ -9,12 +9,13 @@ TESTS ?= tests
 JOBS ?= 2000
 SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope
+SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az chaos chaos-sim check fmt install install-demo clean
+.PHONY: help demo up test test-az chaos chaos-sim check fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: install-demo ## bring up the whole system here and watch real jobs travel through it
 	@$(RUN)/slipway demo
@@ -35,6 +36,12 @@ chaos: install ## the whole system under kills and faults, then the verdict (JOB
 chaos-sim: install ## random schedules of faults on the real code in memory (SEEDS=10000)
 	@$(RUN)/python -m tests.crash.simulate --seeds $(SEEDS)
 
+slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C
+	@$(RUN)/python -m local.slurm
+
+test-slurm: install-slurm ## the tests that need a real Slurm
+	@$(RUN)/python -m pytest $(SLURM_TESTS)
+
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
@@ -45,6 +52,9 @@ fmt: install ## format, and mend what can be mended
 
 install: ## install everything for work on the project into .venv and node_modules
 	@$(BOOT) -m local.install --what dev
+
+install-slurm: install ## Debian's packages of Slurm, with apt-get as root or by sudo
+	@$(RUN)/python -m local.slurm.packages
 
 install-demo:
 	@$(BOOT) -m local.install --what demo

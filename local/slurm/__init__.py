@@ -1,0 +1,26 @@
+"""A real, elastic Slurm cluster on this machine, from Debian's packages: no systemd, no root needed.
+
+`make slurm-up` runs one until Ctrl-C. A test runs its own:
+
+    async with slurm(Options(data=tmp_path)) as cluster:
+        cluster.url            # http://127.0.0.1:PORT, slurmrestd
+        cluster.user           # for X-SLURM-USER-NAME: jobs run as whoever runs this
+        cluster.token()        # for X-SLURM-USER-TOKEN; cluster.jwt_key is the file that signs it
+        cluster.partitions     # names: `elastic` starts at 0 nodes, those of `warm` run always
+        cluster.shared         # a directory that all nodes see, for mounts, scripts and outputs
+        cluster.nodes()        # the nodes whose slurmd runs now
+        await cluster.kill_controller()      # SIGKILL; start_controller() brings it back with its state
+        await cluster.kill_node("warm-1")    # SIGKILL to slurmd and all that runs there; start_node("warm-1")
+        await cluster.kill_gateway()         # slurmrestd; start_gateway()
+        await cluster.command("squeue", "--noheader")   # a client command's output
+
+Nodes are slurmd processes that slurmctld starts (ResumeProgram) and stops (SuspendProgram). Everything,
+state and logs included, is under `Options.data`; the state is kept from one run to the next. No process
+survives the block, nor its owner's death. `packages.missing()` tells a test what to skip for.
+"""
+
+from local.slurm.cluster import Options, Slurm, slurm
+from local.slurm.configuration import Partition
+from local.slurm.packages import SlurmError, missing
+
+__all__ = ["Options", "Partition", "Slurm", "SlurmError", "missing", "slurm"]

@@ -1,0 +1,69 @@
+"""`python -m local.slurm`: run the mini cluster until Ctrl-C."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from local.slurm.cluster import Options, Slurm, slurm
+from local.slurm.packages import SlurmError
+from local.stop import stop_event
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PORT = 6820
+
+
+def main() -> int:
+    """The exit code; 1 with the reason on standard error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m local.slurm", description="An elastic Slurm on this machine."
+    )
+    parser.add_argument(
+        "--data", type=Path, default=_ROOT / ".local" / "slurm", help="directory of everything"
+    )
+    parser.add_argument(
+        "--port", type=int, default=_PORT, help=f"of slurmrestd; 0 for any free one (default: {_PORT})"
+    )
+    arguments = parser.parse_args()
+    try:
+        return asyncio.run(_serve(Options(data=arguments.data, port=arguments.port)))
+    except SlurmError as error:
+        sys.stderr.write(f"slurm: {error}\n")
+        return 1
+
+
+async def _serve(options: Options) -> int:
+    stop = stop_event(until_stdin_closes=False)
+    async with slurm(options) as cluster:
+        sys.stdout.write("\n".join(guide(cluster)) + "\n")
+        sys.stdout.flush()
+        ended = [asyncio.ensure_future(part.wait()) for part in cluster.parts]
+        asked = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({asked, *ended}, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in (asked, *ended):
+            waiting.cancel()
+        if not stop.is_set():
+            names = ", ".join(part.name for part in cluster.parts if part.returncode is not None)
+            raise SlurmError(f"{names} ended by itself; see {cluster.logs}")
+    return 0
+
+
+def guide(cluster: Slurm) -> list[str]:
+    """What to export, and what to do with it."""
+    return [
+        f"ready {cluster.url}",
+        "",
+        f"export SLURM_CONF={cluster.client_conf}",
+        "sinfo; squeue; srun --nodes=2 hostname",
+        f"curl -s -H 'X-SLURM-USER-NAME: {cluster.user}' \\",
+        '  -H "X-SLURM-USER-TOKEN: $(scontrol token | cut -d= -f2)" \\',
+        f"  {cluster.url}/slurm/v0.0.38/nodes",
+        "",
+        f"Partitions: {', '.join(cluster.partitions)}; the nodes of the first come with jobs and go without.",
+        f"All nodes see {cluster.shared}. What signs tokens: {cluster.jwt_key}. Logs: {cluster.logs}.",
+        "Ctrl-C stops everything; jobs and their state are kept.",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

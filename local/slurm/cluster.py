@@ -1,0 +1,294 @@
+"""The mini cluster as child processes: started in order, killed and restarted at will, ended for good."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL
+
+from local.process import Child, ProcessError, child
+from local.slurm.configuration import Partition, Site
+from local.slurm.home import prepare
+from local.slurm.packages import SlurmError, openapi, require
+from local.slurm.ports import free_ports
+from local.slurm.token import token
+
+#: Nodes come and go with their jobs in the first partition, and are there always in the second.
+PARTITIONS = (Partition(name="elastic", gpus=1), Partition(name="warm", gpus=1, elastic=False))
+
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_PATIENCE = 20.0  # seconds until a part has to answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to start the cluster. `data` keeps its configuration, state and logs."""
+
+    data: Path
+    partitions: tuple[Partition, ...] = PARTITIONS
+    #: Of slurmrestd; 0 is any free one.
+    port: int = 0
+    #: Seconds until an elastic node without a job is stopped.
+    idle_seconds: int = 2
+    #: What jobs find in PATH first; by default the programs beside this Python.
+    node_path: tuple[Path, ...] = (Path(sys.executable).parent,)
+
+
+class Slurm:
+    """A running cluster. Its processes are children of ours, save those that nodes run."""
+
+    def __init__(self, site: Site, port: int, running: AsyncExitStack) -> None:
+        self._site = site
+        self._port = port
+        self._running = running
+        self._parts: dict[str, Child] = {}
+
+    @property
+    def url(self) -> str:
+        """The address of slurmrestd, on the loopback interface."""
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def user(self) -> str:
+        """Whom a token has to name; jobs run as this user, who owns all daemons."""
+        return self._site.user
+
+    @property
+    def home(self) -> Path:
+        """The directory of everything."""
+        return self._site.home
+
+    @property
+    def jwt_key(self) -> Path:
+        """The file of the key that signs tokens (HS256)."""
+        return self.home / "jwt.key"
+
+    @property
+    def shared(self) -> Path:
+        """A directory that all nodes see."""
+        return self.home / "shared"
+
+    @property
+    def logs(self) -> Path:
+        """The directory of the daemons' logs."""
+        return self.home / "logs"
+
+    @property
+    def client_conf(self) -> Path:
+        """The value of SLURM_CONF for people and tests; the daemons' own marks what ends with the cluster."""
+        return self.home / "client.conf"
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The names of the partitions, the default one first."""
+        return tuple(part.name for part in self._site.partitions)
+
+    @property
+    def parts(self) -> tuple[Child, ...]:
+        """The daemons, to be watched; nodes are not among them."""
+        return tuple(self._parts.values())
+
+    def token(self, seconds: int = 86400) -> str:
+        """A token of `user`, valid for so long."""
+        return token(self.jwt_key.read_bytes(), self.user, int(time.time()), seconds)
+
+    def nodes(self) -> frozenset[str]:
+        """The nodes whose slurmd runs now."""
+        names = (name for part in self._site.partitions for name in part.node_names)
+        return frozenset(name for name in names if self._slurmd(name))
+
+    async def command(self, *argv: str) -> str:
+        """What a client command such as squeue writes; raises SlurmError when it fails."""
+        return await _output(argv, self.client_conf)
+
+    async def kill_controller(self) -> None:
+        """Kill slurmctld with SIGKILL: it saves nothing."""
+        await self._kill("slurmctld")
+
+    async def start_controller(self) -> None:
+        """Start slurmctld on the state that it has saved, and wait until it answers."""
+        # -i: state that cannot be read is no reason to stay down; there is none at the first start.
+        await self._start("slurmctld", "slurmctld", "-D", "-i", "-f", self._conf)
+        await self._until("slurmctld", self._controller_answers)
+
+    async def kill_gateway(self) -> None:
+        """Kill slurmrestd with SIGKILL."""
+        await self._kill("slurmrestd")
+
+    async def start_gateway(self) -> None:
+        """Start slurmrestd and wait until it takes connections."""
+        extra = {"SLURM_JWT": "daemon", "SLURMRESTD_SECURITY": "disable_user_check"}
+        plugins = openapi(await _output(("slurmctld", "-V")))
+        options = ("-f", self._conf, "-a", "rest_auth/jwt", "-s", plugins, f"127.0.0.1:{self._port}")
+        await self._start("slurmrestd", "slurmrestd", *options, extra=extra)
+        await self._until("slurmrestd", self._gateway_answers)
+
+    async def kill_node(self, name: str, *, only_slurmd: bool = False) -> None:
+        """Kill a node's slurmd with SIGKILL and, if not told otherwise, all steps and jobs on it."""
+        if only_slurmd:
+            if pid := self._slurmd(name):
+                await _output(("kill", "-9", str(pid)))
+        else:
+            await _output((str(self.home / "bin" / "end"), name))
+
+    async def start_node(self, *names: str) -> None:
+        """Start the slurmd of nodes, as ResumeProgram does; slurmctld hears of it soon after."""
+        await _output((str(self.home / "bin" / "node-on"), ",".join(names)))
+
+    async def start(self) -> None:
+        """Start everything; raises SlurmError with the cause."""
+        try:
+            run = self.home / "run"
+            await self._start(
+                "munged",
+                *("munged", "--foreground", "--force", f"--socket={self._site.sockets}/munge"),
+                *(f"--key-file={self.home}/munge.key", f"--pid-file={run}/munged.pid"),
+                *(f"--seed-file={run}/munge.seed", f"--log-file={self.logs}/munged.log"),
+            )
+            await self._parts["munged"].line("Created .* work threads", within=_PATIENCE)
+            await self.start_controller()
+            await self.start_gateway()
+            fixed = [name for part in self._site.partitions if not part.elastic for name in part.node_names]
+            if fixed:
+                await self.start_node(*fixed)
+                await self._until("slurmctld", lambda: self._are_idle(fixed))
+        except ProcessError as error:
+            raise SlurmError(f"{error}\n(all logs: {self.logs})") from error
+
+    @property
+    def _conf(self) -> str:
+        return str(self.home / "slurm.conf")
+
+    async def _start(self, name: str, *argv: str, extra: dict[str, str] | None = None) -> None:
+        log = self._running.enter_context((self.logs / f"{name}.out").open("a", encoding="utf-8"))
+
+        def write(line: str) -> None:
+            log.write(line + "\n")
+            log.flush()
+
+        env = {"PATH": _PATH, "SLURM_CONF": self._conf} | (extra or {})
+        started = child(argv, name=name, env=env, cwd=self.home, on_line=write)
+        self._parts[name] = await self._running.enter_async_context(started)
+
+    async def _kill(self, name: str) -> None:
+        self._parts[name].signal(SIGKILL)
+        await self._parts[name].wait()
+
+    async def _until(self, name: str, answers: Callable[[], Awaitable[bool]]) -> None:
+        """Raises ProcessError when the daemon ends or the time is over before."""
+        part = self._parts[name]
+        end = time.monotonic() + _PATIENCE
+        while not await answers():
+            if part.returncode is not None or time.monotonic() > end:
+                shown = "".join(f"\n  | {line}" for line in part.recent[-12:])
+                how = "ended" if part.returncode is not None else f"was not ready within {_PATIENCE:g} s"
+                raise ProcessError(f"{name} {how}; its last lines:{shown}")
+            await asyncio.sleep(0.05)
+
+    async def _controller_answers(self) -> bool:
+        try:
+            return " is UP" in await self.command("scontrol", "ping")
+        except SlurmError:
+            return False
+
+    async def _gateway_answers(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    async def _are_idle(self, names: Sequence[str]) -> bool:
+        states = await self.command("sinfo", "--noheader", "--format=%T", f"--nodes={','.join(names)}")
+        return set(states.split()) == {"idle"}
+
+    def _slurmd(self, node: str) -> int | None:
+        try:
+            pid = int((self.home / "run" / f"{node}.pid").read_text())
+            # A pid file outlives its process, whose number another one may have by now.
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            return None
+        return pid if node.encode() in words and self._conf.encode() in words else None
+
+
+@asynccontextmanager
+async def slurm(options: Options) -> AsyncIterator[Slurm]:
+    """Run the cluster for the length of the block. Raises SlurmError, with the remedy, when it cannot.
+
+    When the block ends, and when this process dies in whatever way, every process of the cluster is killed,
+    running jobs included.
+    """
+    require()
+    site = _site(options)
+    try:
+        prepare(site, options.node_path)
+    except BaseException:
+        shutil.rmtree(site.sockets)
+        raise
+    async with AsyncExitStack() as running:
+        await _output((str(site.home / "bin" / "end"),))  # a run that nobody was left to end
+        await running.enter_async_context(_ended_with_us(site))
+        cluster = Slurm(site, options.port or free_ports(1)[0], running)
+        await cluster.start()
+        yield cluster
+
+
+def _site(options: Options) -> Site:
+    names = [name for part in options.partitions for name in part.node_names]
+    sockets = Path(tempfile.mkdtemp(prefix="slurm-"))
+    sockets.chmod(0o755)
+    controller, *ports = free_ports(1 + len(names))
+    return Site(
+        home=options.data.resolve(),
+        sockets=sockets,
+        hostname=socket.gethostname().split(".")[0],
+        user=pwd.getpwuid(os.geteuid()).pw_name,
+        partitions=options.partitions,
+        controller_port=controller,
+        node_ports=dict(zip(names, ports, strict=True)),
+        idle_seconds=options.idle_seconds,
+    )
+
+
+@asynccontextmanager
+async def _ended_with_us(site: Site) -> AsyncIterator[None]:
+    """A process that outlives us for a moment, and ends the cluster when its standard input ends."""
+    janitor = await asyncio.create_subprocess_exec(
+        *(site.home / "bin" / "end-with-parent", site.sockets),
+        stdin=asyncio.subprocess.PIPE,
+        env={"PATH": _PATH},
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        assert janitor.stdin is not None
+        janitor.stdin.close()
+        await janitor.wait()
+
+
+async def _output(argv: Sequence[str], conf: Path | None = None) -> str:
+    env = {"PATH": _PATH} | ({"SLURM_CONF": str(conf)} if conf else {})
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=env,
+    )
+    out, error = await process.communicate()
+    if process.returncode:
+        raise SlurmError(
+            f"{argv[0]} failed ({process.returncode}): {error.decode('utf-8', 'replace').strip()}"
+        )
+    return out.decode("utf-8", "replace")

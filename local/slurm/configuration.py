@@ -1,0 +1,139 @@
+"""The configuration of the mini cluster, as text: nothing here touches the machine."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Seconds. A node that does not answer for so long is lost; a booting one has longer.
+_LOST_AFTER = 20
+_BOOTS_WITHIN = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """Alike nodes, named `{name}-1` and so on. Elastic ones run only while jobs need them."""
+
+    name: str
+    nodes: int = 4
+    #: Of each node; both are make-believe, so that a small machine can play many larger ones.
+    cpus: int = 4
+    gpus: int = 0
+    elastic: bool = True
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of its nodes, as Slurm shows them."""
+        return tuple(f"{self.name}-{number}" for number in range(1, self.nodes + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """What the configuration is made from: a directory, this machine, its user, and free ports."""
+
+    home: Path
+    #: A directory with a short path: those of the sockets within may have 107 characters.
+    sockets: Path
+    #: The name this machine gives itself; slurmctld runs on no other.
+    hostname: str
+    #: Who runs every daemon. Jobs run as whom a token names, which only root's daemons can do for others.
+    user: str
+    partitions: tuple[Partition, ...]
+    controller_port: int
+    node_ports: Mapping[str, int]
+    #: Seconds after which an elastic node without a job is stopped.
+    idle_seconds: int
+
+
+def slurm_conf(site: Site) -> str:
+    """The text of slurm.conf."""
+    return "\n".join([*_cluster(site), *_nodes(site), ""])
+
+
+def gres_conf(site: Site) -> str:
+    """The text of gres.conf: each GPU is a file, of which slurmd looks at the name only."""
+    lines = [
+        f"NodeName={','.join(part.node_names)} Name=gpu File={devices(site.home, part.gpus)}"
+        for part in site.partitions
+        if part.gpus
+    ]
+    return "\n".join([*lines, ""])
+
+
+def devices(home: Path, count: int) -> str:
+    """The files of so many GPUs, as a host list; Slurm takes their indices from their names."""
+    return f"{home}/dev/nvidia[0-{count - 1}]"
+
+
+def _cluster(site: Site) -> Iterator[str]:
+    home, scripts = site.home, site.home / "bin"
+    yield from (
+        "ClusterName=slipway",
+        f"SlurmctldHost={site.hostname}(127.0.0.1)",
+        f"SlurmctldPort={site.controller_port}",
+        f"SlurmUser={site.user}",
+        f"SlurmdUser={site.user}",
+        "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny",
+        "AuthType=auth/munge",
+        # A requeued job waits for its old credential to expire: 121 s by default.
+        f"AuthInfo=socket={site.sockets}/munge,cred_expire=10",
+        "CredType=cred/munge",
+        "AuthAltTypes=auth/jwt",
+        f"AuthAltParameters=jwt_key={home}/jwt.key",
+        f"StateSaveLocation={home}/state",
+        f"SlurmdSpoolDir={site.sockets}/%n",
+        f"SlurmctldPidFile={home}/run/slurmctld.pid",
+        f"SlurmdPidFile={home}/run/%n.pid",
+        f"SlurmctldLogFile={home}/logs/slurmctld.log",
+        f"SlurmdLogFile={home}/logs/%n.log",
+        "MailProg=/bin/true",
+        # Nothing that needs a machine of its own, cgroups or a database.
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/none",
+        "JobAcctGatherType=jobacct_gather/none",
+        "AccountingStorageType=accounting_storage/none",
+        "MpiDefault=none",
+        f"TaskProlog={scripts}/task-prolog",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_Core",
+        "SchedulerType=sched/backfill",
+        # Jobs are looked at when they come; by default up to 3 s later, to spare a busy controller.
+        "SchedulerParameters=batch_sched_delay=0",
+        "PriorityType=priority/basic",
+        "EnforcePartLimits=ALL",
+        "JobRequeue=1",
+        "KillWait=2",
+        "MinJobAge=300",
+        "ReturnToService=2",
+        f"SlurmdTimeout={_LOST_AFTER}",
+        "SlurmdParameters=config_overrides",
+        "GresTypes=gpu",
+        # A lost node is powered off instead of staying down until an operator comes.
+        "SlurmctldParameters=idle_on_node_suspend,power_save_interval=1",
+        f"ResumeProgram={scripts}/node-on",
+        f"SuspendProgram={scripts}/node-off",
+        f"PrologSlurmctld={scripts}/wait-for-nodes",
+        f"ResumeTimeout={_BOOTS_WITHIN}",
+        "SuspendTimeout=2",
+        "ResumeRate=0",
+        "SuspendRate=0",
+        f"SuspendTime={site.idle_seconds}",
+    )
+    if fixed := [name for part in site.partitions if not part.elastic for name in part.node_names]:
+        yield f"SuspendExcNodes={','.join(fixed)}"
+
+
+def _nodes(site: Site) -> Iterator[str]:
+    for part in site.partitions:
+        gpus = f" Gres=gpu:{part.gpus}" if part.gpus else ""
+        state = "CLOUD" if part.elastic else "UNKNOWN"
+        for name in part.node_names:
+            yield (
+                f"NodeName={name} NodeHostname={site.hostname} NodeAddr=127.0.0.1"
+                f" Port={site.node_ports[name]} CPUs={part.cpus} RealMemory=4096{gpus} State={state}"
+            )
+    for number, part in enumerate(site.partitions):
+        default = "YES" if number == 0 else "NO"
+        yield (
+            f"PartitionName={part.name} Nodes={','.join(part.node_names)} Default={default}"
+            " OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP"
+        )

@@ -1,0 +1,24 @@
+"""One real Slurm for the session, on this machine; a test that breaks it for good starts its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from local.slurm import Options, Slurm, missing, slurm
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if lacking := missing():
+        reason = f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`"
+        for item in items:
+            if "contract/slurm" in str(item.path):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Slurm]:
+    async with slurm(Options(data=tmp_path_factory.mktemp("slurm"))) as running:
+        yield running

@@ -1,0 +1,179 @@
+"""The mini cluster is what it says: a real Slurm whose nodes come and go, that is killed and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from local.slurm import Options, Partition, Slurm, slurm
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PATIENCE = 90.0
+SMALL = (Partition(name="warm", nodes=2, elastic=False),)
+ROOT = Path(__file__).resolve().parents[3]
+
+
+async def test_an_elastic_node_runs_only_while_a_job_needs_it(cluster: Slurm) -> None:
+    assert not elastic(cluster)
+
+    job = await batch(cluster, "elastic", "srun bash -c 'echo $SLURMD_NODENAME'", nodes=4, out="all.txt")
+    await ended(cluster, job)
+
+    assert set((cluster.shared / "all.txt").read_text().split()) == {f"elastic-{n}" for n in (1, 2, 3, 4)}
+    await until(lambda: not elastic(cluster))
+
+
+async def test_a_node_has_the_gpus_of_its_partition_and_this_python(cluster: Slurm) -> None:
+    script = 'echo "$CUDA_VISIBLE_DEVICES"; command -v python'
+
+    await ended(cluster, await batch(cluster, "warm", script, gpus=1, out="gpu.txt"))
+
+    gpu, python = (cluster.shared / "gpu.txt").read_text().split()
+    assert gpu == "0"
+    assert Path(python).parent == Path(sys.executable).parent
+
+
+async def test_slurmrestd_takes_our_tokens_and_no_others(cluster: Slurm) -> None:
+    address = f"{cluster.url}/slurm/v0.0.38/ping"
+    async with aiohttp.ClientSession() as session:
+        for token, accepted in ((cluster.token(), True), (cluster.token()[:-6] + "AAAAAA", False)):
+            headers = {"X-SLURM-USER-NAME": cluster.user, "X-SLURM-USER-TOKEN": token}
+            async with session.get(address, headers=headers) as answer:
+                assert (answer.status == 200) is accepted
+
+
+async def test_a_running_job_outlives_a_killed_controller(cluster: Slurm) -> None:
+    script = "touch began; until [ -e go ]; do sleep 0.1; done; echo done"
+    job = await batch(cluster, "warm", script, out="outlived.txt")
+    began, saved = cluster.shared / "began", cluster.home / "state" / "job_state"
+    await until(began.exists)
+    # What was not saved yet, within some 5 s, a killed controller forgets: even jobs that run.
+    await until(lambda: saved.exists() and saved.stat().st_mtime > began.stat().st_mtime)
+
+    await cluster.kill_controller()
+    await cluster.start_controller()
+
+    (cluster.shared / "go").touch()
+    await ended(cluster, job)
+    assert (cluster.shared / "outlived.txt").read_text() == "done\n"
+
+
+async def test_slurmrestd_comes_back_at_the_same_address(cluster: Slurm) -> None:
+    await cluster.kill_gateway()
+    await cluster.start_gateway()
+
+    await test_slurmrestd_takes_our_tokens_and_no_others(cluster)
+
+
+async def test_of_a_killed_node_nothing_is_left_and_its_neighbour_lives_on(cluster: Slurm) -> None:
+    jobs = [await batch(cluster, "warm", "echo $$ $SLURMD_NODENAME; exec sleep 600", out=f) for f in "ab"]
+    files = [cluster.shared / name for name in "ab"]
+    await until(lambda: all(file.is_file() and file.read_text() for file in files))
+    (pid, node), (neighbour, _) = (file.read_text().split() for file in files)
+
+    await cluster.kill_node(node)
+
+    assert not alive(int(pid))
+    assert alive(int(neighbour))
+    assert node not in cluster.nodes()
+    await cluster.command("scancel", *map(str, jobs))
+    await cluster.start_node(node)
+    await until(lambda: node in cluster.nodes())
+
+
+async def test_the_state_is_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
+    options = Options(data=tmp_path, partitions=SMALL)
+    async with slurm(options) as first:
+        job = await batch(first, "warm", "true", hold=True)
+
+    async with slurm(options) as second:
+        queued = await second.command("squeue", "--noheader", "--format=%i")
+        assert queued.split() == [str(job)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+async def test_no_process_outlives_the_owner(tmp_path: Path, number: signal.Signals) -> None:
+    data = tmp_path
+    owner = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "local.slurm", f"--data={data}", "--port=0"),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert owner.stdout is not None
+    assert b"ready http://127.0.0.1:" in await owner.stdout.readline()
+    assert processes(data)
+
+    owner.send_signal(number)
+
+    await owner.communicate()
+    await until(lambda: not processes(data))
+
+
+def processes(data: Path) -> list[int]:
+    """Those that carry the cluster's mark in their environment or its directory in their arguments."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            seen = (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if f"{data}/".encode() in seen:
+            found.append(int(place.name))
+    return found
+
+
+def elastic(cluster: Slurm) -> set[str]:
+    return {name for name in cluster.nodes() if name.startswith("elastic-")}
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def batch(
+    cluster: Slurm,
+    partition: str,
+    script: str,
+    *,
+    nodes: int = 1,
+    gpus: int = 0,
+    out: str = "out.txt",
+    hold: bool = False,
+) -> int:
+    file = cluster.shared / f"{out}.sh"
+    file.write_text(f"#!/bin/bash\n{textwrap.dedent(script)}\n")
+    options = [f"--partition={partition}", f"--nodes={nodes}", f"--chdir={cluster.shared}"]
+    options += [f"--output={cluster.shared / out}", *(["--hold"] if hold else [])]
+    options += [f"--gpus-per-node={gpus}"] if gpus else []
+    return int(await cluster.command("sbatch", "--parsable", *options, str(file)))
+
+
+async def ended(cluster: Slurm, job: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            states = await cluster.command(
+                "squeue", "--noheader", "--states=all", "--format=%T", f"--jobs={job}"
+            )
+            if states.split()[0] in {"COMPLETED", "FAILED", "CANCELLED"}:
+                assert states.split() == ["COMPLETED"]
+                return
+            await asyncio.sleep(0.1)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():  # noqa: ASYNC110 - another process makes it true
+            await asyncio.sleep(0.1)

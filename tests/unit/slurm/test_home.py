@@ -1,0 +1,75 @@
+"""The directory of the mini cluster from one start to the next."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from local.slurm.configuration import Partition, Site
+from local.slurm.home import prepare
+from local.slurm.packages import SlurmError, openapi
+from tests.unit.slurm.test_configuration import site
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Site:
+    (tmp_path / "sockets").mkdir()
+    return site(home=tmp_path / "home", sockets=tmp_path / "sockets", hostname="localhost")
+
+
+def again(here: Site, **changes: object) -> None:
+    for spool in here.sockets.iterdir():
+        spool.rmdir()
+    prepare(replace(here, **changes), [Path("/opt/bin")])  # type: ignore[arg-type]
+
+
+def test_keys_and_state_are_kept_and_the_keys_are_the_owners_alone(here: Site) -> None:
+    prepare(here, [Path("/opt/bin")])
+    keys = [here.home / "munge.key", here.home / "jwt.key"]
+    before = [key.read_bytes() for key in keys]
+    (here.home / "state" / "job_state").touch()
+
+    again(here, controller_port=23456)
+
+    assert [key.read_bytes() for key in keys] == before
+    assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
+    assert (here.home / "state" / "job_state").exists()
+    assert "SlurmctldPort=23456" in (here.home / "slurm.conf").read_text()
+
+
+def test_the_state_of_another_shape_is_forgotten(here: Site) -> None:
+    prepare(here, [])
+    (here.home / "state" / "job_state").touch()
+
+    again(here, partitions=(Partition(name="other", nodes=1),), node_ports={"other-1": 20009})
+
+    assert not (here.home / "state" / "job_state").exists()
+
+
+def test_scripts_can_be_run_and_gpus_are_there_as_files(here: Site) -> None:
+    prepare(here, [])
+
+    for name in ("node-on", "node-off", "end", "end-with-parent", "wait-for-nodes", "task-prolog"):
+        assert os.access(here.home / "bin" / name, os.X_OK)
+    assert sorted(file.name for file in (here.home / "dev").iterdir()) == ["nvidia0", "nvidia1"]
+
+
+def test_a_machine_that_does_not_know_its_own_name_is_told_the_remedy(here: Site) -> None:
+    with pytest.raises(SlurmError, match=r"add the line `127\.0\.0\.1 nowhere\.invalid` to /etc/hosts"):
+        prepare(replace(here, hostname="nowhere.invalid"), [])
+
+
+@pytest.mark.parametrize(
+    ("version", "plugins"),
+    [
+        ("slurm-wlm 22.05.8", "openapi/v0.0.38"),
+        ("slurm 23.11.4", "slurmctld"),
+        ("slurm-wlm 24.11.5", "slurmctld"),
+        ("slurm 26.05.5", "slurmctld"),
+    ],
+)
+def test_slurmrestd_loads_the_plugins_that_its_version_has(version: str, plugins: str) -> None:
+    assert openapi(version) == plugins
