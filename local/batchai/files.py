@@ -1,7 +1,7 @@
 """A small File service over the directories that are mounted as shares (Azure Storage REST, "File service").
 
 Shares, directories and files: create, look, list, upload in ranges, download, delete. Requests carry the
-account's shared key signature, which is checked. No SAS, leases, snapshots, metadata, permissions.
+account's shared key signature or a SAS, which is checked. No leases, snapshots, metadata, access lists.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from xml.etree import ElementTree as Xml  # only written here, never parsed
 
 from aiohttp import web
 
-from local.batchai import signature
+from local.batchai import sas, signature
 from local.batchai.ranges import answer_file
 from local.batchai.settings import Settings
 
@@ -42,13 +42,6 @@ class _Item:
     request: web.Request
     share: Path
     path: Path
-
-    @property
-    def operation(self) -> str:
-        query = self.request.query
-        kind = query.get("restype") or ("share" if self.path == self.share else "file")
-        method = "GET" if self.request.method == "HEAD" else self.request.method
-        return " ".join(filter(None, (method, kind, query.get("comp"))))
 
 
 class FileService:
@@ -76,27 +69,32 @@ class FileService:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one request."""
         try:
-            self._check_signature(request)
-            item = self._item(request)
-            operation = self._operations.get(item.operation)
+            name = _operation(request)
+            self._check_signature(request, name)
+            operation = self._operations.get(name)
             if operation is None:
-                raise FileError(400, "UnsupportedOperation", f"This emulator has no {item.operation}")
-            answer = await operation(item)
+                raise FileError(400, "UnsupportedOperation", f"This emulator has no {name}")
+            answer = await operation(self._item(request, name))
         except FileError as error:
             answer = _error(error, request.method)
         if not answer.prepared:
             answer.headers["x-ms-version"] = request.headers.get("x-ms-version", "2021-12-02")
         return answer
 
-    def _check_signature(self, request: web.Request) -> None:
+    def _check_signature(self, request: web.Request, operation: str) -> None:
+        if "sig" in request.query and "Authorization" not in request.headers:
+            asked = sas.Asked(operation, request.path, request.query, request.scheme, request.remote or "")
+            if refused := sas.refusal(asked, self._account.name, self._account.key, self._clock()):
+                raise FileError(403, *refused)
+            return
         authorization = request.headers.get("Authorization", "")
         headers = {name.lower(): value for name, value in request.headers.items()}
         key, name = self._account.key, self._account.name
         if not signature.fits(authorization, key, name, request.method, request.raw_path, headers):
             raise FileError(403, "AuthenticationFailed", "The shared key signature does not fit the request")
 
-    def _item(self, request: web.Request) -> _Item:
-        parts = [part for part in request.match_info["path"].split("/") if part]
+    def _item(self, request: web.Request, operation: str) -> _Item:
+        parts = _parts(request)
         if any(part in (".", "..") or "\0" in part for part in parts):
             raise FileError(400, "InvalidResourceName", "The path contains a name that is not allowed")
         if not parts:
@@ -106,10 +104,9 @@ class FileService:
                 400, "InvalidResourceName", "A share name has 3 to 63 lower-case letters, digits and '-'"
             )
         share = self._root / parts[0]
-        item = _Item(request, share, share.joinpath(*parts[1:]))
-        if item.operation != "PUT share" and not share.is_dir():
+        if operation != "PUT share" and not share.is_dir():
             raise FileError(404, "ShareNotFound", "The specified share does not exist.")
-        return item
+        return _Item(request, share, share.joinpath(*parts[1:]))
 
     async def _create_share(self, item: _Item) -> web.StreamResponse:
         return self._make(item.path, "ShareAlreadyExists", parents=True)
@@ -229,6 +226,17 @@ class FileService:
             "Last-Modified": _modified(path),
             "x-ms-request-server-encrypted": "false",
         }
+
+
+def _parts(request: web.Request) -> list[str]:
+    return [part for part in request.match_info["path"].split("/") if part]
+
+
+def _operation(request: web.Request) -> str:
+    """What is asked for: the method, the kind of resource, what of it."""
+    kind = request.query.get("restype") or ("share" if len(_parts(request)) < 2 else "file")
+    method = "GET" if request.method == "HEAD" else request.method
+    return " ".join(filter(None, (method, kind, request.query.get("comp"))))
 
 
 def _etag(path: Path) -> str:

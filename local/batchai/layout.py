@@ -124,7 +124,12 @@ def job_environment(
     for directory in document.get("inputDirectories", ()):
         env[f"AZ_BATCHAI_INPUT_{directory['id']}"] = expand(directory["path"], env)
     for name, path in output_directories(document, segment(job), env).items():
-        env["AZ_BATCHAI_STDOUTERR_DIR" if name == STDOUTERR else f"AZ_BATCHAI_OUTPUT_{name}"] = str(path)
+        if name == STDOUTERR:
+            env["AZ_BATCHAI_STDOUTERR_DIR"] = str(path)
+        else:
+            env[f"AZ_BATCHAI_OUTPUT_{name}"] = str(path)
+            # Set to nothing unless the job is retried; each attempt has the same directories.
+            env[f"AZ_BATCHAI_PREV_OUTPUT_{name}"] = str(path) if job.attempt else ""
     return env | variables(document, env)
 
 

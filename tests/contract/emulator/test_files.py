@@ -1,10 +1,18 @@
 """The File service, by the storage SDK, and shares as mounts of jobs."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
-from azure.storage.fileshare.aio import ShareServiceClient
+from azure.storage.fileshare import (
+    AccountSasPermissions,
+    ResourceTypes,
+    generate_account_sas,
+    generate_file_sas,
+    generate_share_sas,
+)
+from azure.storage.fileshare.aio import ShareFileClient, ShareServiceClient
 
 from local.azurite import ACCOUNT, KEY
 from tests.contract.emulator.conftest import CLUSTER, GROUP, Lab, autoscale, custom, share_mount, until
@@ -67,6 +75,50 @@ async def test_a_wrong_key_is_refused(lab: Lab) -> None:
 
     assert refused.value.status_code == 403
     assert code(refused) == "AuthenticationFailed"
+
+
+async def test_a_sas_of_a_share_reads_and_writes_its_files_and_no_more(lab: Lab) -> None:
+    async with shares_of(lab) as service:
+        await service.create_share("signed")
+    soon = datetime.now(UTC) + timedelta(minutes=5)
+    address = f"{lab.emulator.url}/{ACCOUNT}"
+
+    token = generate_share_sas(ACCOUNT, "signed", KEY, "rcwdl", soon)
+    async with ShareServiceClient(address, credential=token) as service:
+        share = service.get_share_client("signed")
+        directory = await share.create_directory("a folder")
+        file = await directory.upload_file("x & y.txt", b"signed")
+        listed = [entry.name async for entry in share.list_directories_and_files("a folder")]
+        with pytest.raises(HttpResponseError) as refused:
+            await share.delete_share()
+        assert listed == ["x & y.txt"]
+        assert await (await file.download_file()).readall() == b"signed"
+        assert code(refused) == "AuthorizationResourceTypeMismatch"
+
+    token = generate_file_sas(ACCOUNT, "signed", ["a folder", "x & y.txt"], KEY, "r", soon)
+    async with ShareFileClient(address, "signed", "a folder/x & y.txt", credential=token) as file:
+        assert (await file.get_file_properties()).size == 6
+        with pytest.raises(HttpResponseError) as refused:
+            await file.delete_file()
+        assert code(refused) == "AuthorizationPermissionMismatch"
+
+
+async def test_a_sas_of_the_account_manages_shares_until_it_expires(lab: Lab) -> None:
+    types, now = ResourceTypes(service=True, container=True), datetime.now(UTC)
+    address = f"{lab.emulator.url}/{ACCOUNT}"
+    permission = AccountSasPermissions(read=True, create=True, delete=True, list=True)
+
+    token = generate_account_sas(ACCOUNT, KEY, types, permission, now + timedelta(minutes=5))
+    async with ShareServiceClient(address, credential=token) as service:
+        share = await service.create_share("signed-again")
+        assert "signed-again" in [found.name async for found in service.list_shares()]
+        await share.delete_share()
+
+    token = generate_account_sas(ACCOUNT, KEY, types, permission, now - timedelta(minutes=5))
+    async with ShareServiceClient(address, credential=token) as service:
+        with pytest.raises(HttpResponseError) as expired:
+            await service.create_share("too-late")
+    assert (expired.value.status_code, code(expired)) == (403, "AuthenticationFailed")
 
 
 async def test_a_share_is_mounted_on_the_nodes_of_a_cluster(lab: Lab) -> None:

@@ -221,6 +221,7 @@ async def test_a_job_finds_its_documented_environment(lab: Lab) -> None:
         "AZ_BATCHAI_NUM_GPUS",
         "AZ_BATCHAI_NUM_GPUS_PER_NODE",
         "AZ_BATCHAI_OUTPUT_MODEL",
+        "AZ_BATCHAI_PREV_OUTPUT_MODEL",
         "AZ_BATCHAI_SHARED_JOB_TEMP",
         "AZ_BATCHAI_STDOUTERR_DIR",
         "AZ_BATCH_HOST_LIST",

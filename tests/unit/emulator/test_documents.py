@@ -249,6 +249,18 @@ def test_output_directories_are_named_by_the_job_instance() -> None:
     assert env["AZ_BATCH_HOST_LIST"] == "127.0.2.46"
 
 
+def test_the_output_of_the_attempt_before_is_named_when_a_job_is_retried() -> None:
+    node = Node(id="n", number=1, state="running", since=NOW)
+    job = _job(outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}])
+    place = Place(Path("/n"), ("w", "e", "j"))
+
+    first = job_environment(job, place, [node], [])
+    second = job_environment(job.evolve(attempt=1), place, [node], [])
+
+    assert first["AZ_BATCHAI_PREV_OUTPUT_MODEL"] == ""
+    assert second["AZ_BATCHAI_PREV_OUTPUT_MODEL"] == first["AZ_BATCHAI_OUTPUT_MODEL"]
+
+
 def test_a_relative_prefix_is_one_of_the_working_directory() -> None:
     node = Node(id="n", number=1, state="running", since=NOW)
 

@@ -12,6 +12,7 @@ from local.batchai.rules import job_problems
 from local.batchai.sizes import gpus_of, size_of
 from local.batchai.ssh import environment, split
 from local.batchai.toolkits import LAUNCHES, TYPES, processes
+from tests.unit.emulator.launch_plans import FOLDER, JOBS, goldens
 from tests.unit.emulator.test_documents import _job
 
 
@@ -42,8 +43,14 @@ def told(process: Process) -> dict[str, Any]:
     return found
 
 
-def test_every_toolkit_of_a_job_file_is_launched() -> None:
+def test_every_toolkit_of_a_job_file_is_launched_and_has_a_golden_plan() -> None:
     assert LAUNCHES.keys() == TYPES.keys()
+    assert {block for job in JOBS.values() for block in job} == TYPES.keys()
+
+
+def test_launch_plans_are_the_golden_ones() -> None:
+    """If they are meant to change: python -m tests.unit.emulator.launch_plans."""
+    assert goldens() == {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
 
 
 def test_pytorch_processes_are_spread_in_blocks_over_the_nodes() -> None:
