@@ -156,6 +156,16 @@ def cancel(job: JobId, url: Url = _LOCAL, key: Key = "") -> None:
 
 
 @app.command()
+def nodes(
+    cluster: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Show the clusters, and what their nodes do now."""
+    raise typer.Exit(_command("nodes").run(cluster, url, key))
+
+
+@app.command()
 def rerun(
     receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
     url: Url = _LOCAL,

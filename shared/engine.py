@@ -65,6 +65,14 @@ class LogChunk:
 
 
 @dataclass(frozen=True)
+class NodeView:
+    """One node: its name on the engine, and its state in the engine's words."""
+
+    name: str
+    state: str
+
+
+@dataclass(frozen=True)
 class ClusterView:
     """A cluster as it is now; `counts` are nodes by state."""
 
@@ -79,6 +87,8 @@ class ClusterView:
     errors: tuple[str, ...] = ()
     #: dedicated or lowpriority; "" when the engine does not say
     priority: str = ""
+    #: the nodes one by one; empty when the engine only counts them
+    members: tuple[NodeView, ...] = ()
 
 
 @dataclass(frozen=True)
