@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from local.batchai import ids, scheduler, transitions
+from local.batchai.launcher import Launcher
 from local.batchai.mounts import Mounter
 from local.batchai.preparation import prepare
 from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Node, Outcome, Stop
@@ -28,6 +29,7 @@ class Conductor:
         self._settings = settings
         self._clock = clock
         self._mounter = Mounter(settings, store.file_servers.get)
+        self._launcher = Launcher()
         self._runs: dict[str, Run] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[None]] = set()
@@ -61,6 +63,7 @@ class Conductor:
             preparing.cancel()
         if self._preparing | self._running:
             await asyncio.wait(self._preparing | self._running)
+        await self._launcher.close()
         await self._mounter.close()
 
     def nudge(self) -> None:
@@ -153,7 +156,7 @@ class Conductor:
             if current is not None:
                 self._store.save(current.evolve(outputs=outputs))
 
-        run = Run(job, cluster, self._settings, self._mounter, self._clock, found)
+        run = Run(job, cluster, self._settings, self._mounter, self._launcher, self._clock, found)
         self._runs[key] = run
         if job.stop:
             run.stop(job.stop)
@@ -175,7 +178,7 @@ class Conductor:
     async def _prepare(self, cluster_id: str, node_id: str) -> None:
         cluster = self._store.clusters.get(cluster_id)
         assert cluster is not None
-        fault = await prepare(cluster, node_id, self._settings, self._mounter)
+        fault = await prepare(cluster, node_id, self._settings, self._mounter, self._launcher)
         cluster = self._store.clusters.get(cluster_id)
         assert cluster is not None
         self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))

@@ -1,8 +1,12 @@
-"""The launcher: runs one process of a job and writes its exit code to a file, even when the emulator dies.
+"""The launcher: runs processes of jobs and writes their exit codes to files, even when the emulator dies.
 
-A program of its own (standard library only), started with `python -I -S`; its order is a JSON document on
-standard input. It holds a lock as long as it lives, so that a restarted emulator can tell a running task from
-a lost one, and no task is ever started twice. SIGTERM ends the process and all its descendants.
+A program of its own (standard library only), started with `python -I -S`. Each line of standard input is an
+order: `[number, task]` in JSON. A fork of this process carries it out, which takes a fraction of what another
+Python would; when it has ended, its number is written to standard output. The launcher ends with its standard
+input, and its forks go on.
+
+A fork holds a lock as long as it lives, so that a restarted emulator can tell a running task from a lost one,
+and no task is ever started twice. SIGTERM ends the process and all its descendants.
 """
 
 import contextlib
@@ -21,12 +25,45 @@ from typing import Any
 #: Seconds between the request to end and the end.
 GRACE = 2
 _PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None)
 
 
 def main() -> None:
-    """Run the order on standard input."""
-    order = json.load(sys.stdin)
-    directory = Path(order["directory"])
+    """Have every order on standard input carried out."""
+    numbers: dict[int, int] = {}
+
+    def reap(_number: int, _frame: FrameType | None) -> None:
+        with contextlib.suppress(ChildProcessError, BrokenPipeError):
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                os.write(sys.stdout.fileno(), f"{numbers.pop(pid)}\n".encode())
+
+    signal.signal(signal.SIGCHLD, reap)
+    for line in sys.stdin.buffer:
+        number, task = json.loads(line)
+        # A fork must not be reaped before its number is noted.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        if (pid := os.fork()) == 0:
+            try:
+                _leave()
+                _carry_out(task)
+            finally:
+                os._exit(0)
+        numbers[pid] = number
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _leave() -> None:
+    """Belong to the launcher no more: its pipes would stay open as long as a fork has them."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+
+
+def _carry_out(task: dict[str, Any]) -> None:
+    directory = Path(task["directory"])
     with (directory / "lock").open("a") as lock:
         if not _lock(lock.fileno()):
             return
@@ -36,7 +73,7 @@ def main() -> None:
             _write(directory / "exit", "lost")
             return
         _write(directory / "started", str(os.getpid()))
-        _write(directory / "exit", str(_run(order)))
+        _write(directory / "exit", str(_run(task)))
 
 
 def _lock(descriptor: int) -> bool:
@@ -51,42 +88,38 @@ def _lock(descriptor: int) -> bool:
     return False
 
 
-def _run(order: dict[str, Any]) -> int:
+def _run(task: dict[str, Any]) -> int:
+    group = 0
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        _kill(group, signal.SIGTERM)
+        signal.alarm(GRACE)
+
+    def insist(_number: int, _frame: FrameType | None) -> None:
+        _kill(group, signal.SIGKILL)
+
+    signal.signal(signal.SIGTERM, ask)
+    signal.signal(signal.SIGALRM, insist)
     _adopt_orphans()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGALRM})
-    with Path(order["stdout"]).open("wb") as out, Path(order["stderr"]).open("wb") as err:
+    with Path(task["stdout"]).open("wb") as out, Path(task["stderr"]).open("wb") as err:
         try:
             child = subprocess.Popen(
-                order["argv"],
-                env=order["env"],
-                cwd=order["cwd"],
+                task["argv"],
+                env=task["env"],
+                cwd=task["cwd"],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
-                # The mask is inherited: without this the job could not be asked to end.
-                preexec_fn=_unblock,  # noqa: PLW1509 this program has one thread
             )
         except OSError as error:
-            err.write(f"{error.filename or order['argv'][0]}: {error.strerror}\n".encode())
+            err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
             return 127
-        code = _wait(child)
-    _end(child.pid)
+        # Asked to end before this line, it is not asked but ended when the grace is over.
+        group = child.pid
+        code = child.wait()
+    _end(group)
     return 128 - code if code < 0 else code
-
-
-def _wait(child: "subprocess.Popen[bytes]") -> int:
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        _kill(child.pid, signal.SIGTERM)
-        signal.alarm(GRACE)
-
-    def insist(_number: int, _frame: FrameType | None) -> None:
-        _kill(child.pid, signal.SIGKILL)
-
-    signal.signal(signal.SIGTERM, ask)
-    signal.signal(signal.SIGALRM, insist)
-    _unblock()
-    return child.wait()
 
 
 def _end(group: int) -> None:
@@ -102,17 +135,14 @@ def _end(group: int) -> None:
 
 
 def _kill(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+    if group:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def _adopt_orphans() -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _unblock() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGALRM})
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _write(file: Path, text: str) -> None:

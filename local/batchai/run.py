@@ -11,6 +11,7 @@ from pathlib import Path
 from local.batchai import tasks
 from local.batchai.faults import Failed
 from local.batchai.journal import Journal
+from local.batchai.launcher import Launcher
 from local.batchai.layout import (
     STDOUTERR,
     job_environment,
@@ -40,12 +41,14 @@ class Run:
         cluster: Cluster,
         settings: Settings,
         mounter: Mounter,
+        launcher: Launcher,
         clock: Callable[[], datetime],
         found: Callable[[dict[str, str]], None],
     ) -> None:
         self._job = job
         self._settings = settings
         self._mounter = mounter
+        self._launcher = launcher
         self._found = found
         by_id = {node.id: node for node in cluster.nodes}
         self._nodes: list[Node] = [by_id[node] for node in job.nodes]
@@ -210,7 +213,8 @@ class Run:
                 cwd=self._places[process.node].work,
                 stdout=directory / process.stdout,
                 stderr=directory / process.stderr,
-            )
+            ),
+            self._launcher,
         )
 
     async def _put_away(self, outcome: Outcome) -> Outcome:

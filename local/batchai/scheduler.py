@@ -1,5 +1,6 @@
 """Scheduler and autoscaler of one cluster, pure: `decide` says what has to happen now."""
 
+import heapq
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -140,11 +141,12 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
     idle = [node.id for node in sorted(ready, key=lambda node: node.number)]
     # Nodes beyond the size are about to leave: a job that was sent back from one must not start on it again.
     free = idle[: max(0, most - busy)]
+    if not free:
+        return ()
     starts = []
-    waiting = [job for job in jobs if job.state == "queued" and not job.deleting]
-    for job in sorted(waiting, key=lambda job: (_RANK[job.priority], job.sequence)):
-        if job.node_count > most:
-            continue
+    waiting = [job for job in jobs if job.state == "queued" and not job.deleting and job.node_count <= most]
+    # Each takes a node or more, so that no more can start than there are nodes. The queue may be long.
+    for job in heapq.nsmallest(len(free), waiting, key=lambda job: (_RANK[job.priority], job.sequence)):
         if job.node_count > len(free):
             break
         starts.append(Start(job.id, tuple(free[: job.node_count])))

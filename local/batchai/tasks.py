@@ -2,16 +2,15 @@
 
 import asyncio
 import fcntl
-import json
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_LAUNCHER = Path(__file__).with_name("launch.py")
+from local.batchai.launcher import Launcher
+
 #: Seconds between two looks at a task that an earlier emulator started: it is no child of ours to wait for.
 _LOOK = 0.2
 _PATIENCE = 10.0
@@ -33,14 +32,23 @@ class Task:
     stderr: Path
 
 
-async def run(task: Task) -> int:
+async def run(task: Task, launcher: Launcher) -> int:
     """The exit code of the task, which is started unless it was before. Cancelling it ends the waiting only.
 
     Raises TaskLost.
     """
     task.directory.mkdir(parents=True, exist_ok=True)
     if _result(task.directory) is None and not _held(task.directory):
-        await _launch(task)
+        await launcher.launch(
+            {
+                "directory": str(task.directory),
+                "argv": list(task.argv),
+                "env": dict(task.env),
+                "cwd": str(task.cwd),
+                "stdout": str(task.stdout),
+                "stderr": str(task.stderr),
+            }
+        )
     while (result := _result(task.directory)) is None:
         if not _held(task.directory) and _result(task.directory) is None:
             raise TaskLost(task.directory.name)
@@ -70,28 +78,6 @@ async def end(directory: Path) -> None:
 async def end_all(directory: Path) -> None:
     """End all tasks below a directory."""
     await asyncio.gather(*(end(entry) for entry in _entries(directory)))
-
-
-async def _launch(task: Task) -> None:
-    order = {
-        "directory": str(task.directory),
-        "argv": list(task.argv),
-        "env": dict(task.env),
-        "cwd": str(task.cwd),
-        "stdout": str(task.stdout),
-        "stderr": str(task.stderr),
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-I",
-        "-S",
-        str(_LAUNCHER),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    await process.communicate(json.dumps(order).encode())
 
 
 def _entries(directory: Path) -> list[Path]:

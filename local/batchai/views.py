@@ -120,7 +120,7 @@ def etag(view: dict[str, Any]) -> str:
 
 def stamp(moment: datetime) -> str:
     """A moment on the wire."""
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def _resource(resource: Resource, properties: dict[str, Any]) -> dict[str, Any]:

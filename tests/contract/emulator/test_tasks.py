@@ -1,0 +1,93 @@
+"""Tasks and the launcher that starts them, as real processes."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from local.batchai.launcher import Launcher
+from local.batchai.tasks import Task, TaskLost, run
+from tests.contract.emulator.conftest import until
+
+
+def task(root: Path, name: str, command: str) -> Task:
+    return Task(
+        directory=root / name,
+        argv=("bash", "-c", command),
+        env={"PATH": os.environ["PATH"]},
+        cwd=root,
+        stdout=root / f"{name}.out",
+        stderr=root / f"{name}.err",
+    )
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def launcher() -> AsyncIterator[Launcher]:
+    running = Launcher()
+    yield running
+    await running.close()
+
+
+async def test_a_launcher_that_is_killed_takes_no_task_with_it(launcher: Launcher, tmp_path: Path) -> None:
+    known = set(psutil.Process().children())
+    go = tmp_path / "go"
+    waiting = asyncio.create_task(
+        run(task(tmp_path, "first", f"echo here; while [ ! -e {go} ]; do sleep 0.05; done; exit 4"), launcher)
+    )
+
+    async def started() -> str:
+        output = tmp_path / "first.out"
+        return output.read_text() if output.exists() else ""
+
+    await until(started)
+    (program,) = set(psutil.Process().children()) - known
+    program.send_signal(signal.SIGKILL)
+
+    async def gone() -> bool:
+        return not program.is_running()
+
+    await until(gone)
+    second = await run(task(tmp_path, "second", "exit 5"), launcher)
+    go.touch()
+
+    assert (await waiting, second) == (4, 5)
+
+
+async def test_a_task_that_cannot_be_carried_out_is_lost_alone(launcher: Launcher, tmp_path: Path) -> None:
+    nowhere = replace(task(tmp_path, "nowhere", "true"), stdout=tmp_path / "missing" / "stdout.txt")
+
+    with pytest.raises(TaskLost):
+        await run(nowhere, launcher)
+
+    assert await run(task(tmp_path, "next", "exit 3"), launcher) == 3
+
+
+async def test_many_tasks_at_once_keep_their_exit_codes(launcher: Launcher, tmp_path: Path) -> None:
+    codes = await asyncio.gather(
+        *(run(task(tmp_path, str(code), f"exit {code}"), launcher) for code in range(50))
+    )
+
+    assert codes == list(range(50))
+
+
+async def test_a_closed_launcher_leaves_its_tasks_running(tmp_path: Path) -> None:
+    launcher = Launcher()
+    go, end = tmp_path / "go", tmp_path / "end"
+    command = f"echo here; while [ ! -e {go} ]; do sleep 0.05; done; touch {end}"
+    waiting = asyncio.create_task(run(task(tmp_path, "job", command), launcher))
+
+    async def started() -> bool:
+        return (tmp_path / "job.out").exists()
+
+    await until(started)
+    await launcher.close()
+    go.touch()
+
+    assert await waiting == 0
+    assert end.exists()
