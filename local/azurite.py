@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,12 +50,16 @@ class Azurite:
 
 @asynccontextmanager
 async def azurite(
-    location: Path | None = None, *, ports: tuple[int, int, int] | None = None
+    location: Path | None = None,
+    *,
+    ports: tuple[int, int, int] | None = None,
+    on_request: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Azurite]:
     """Run Azurite for the length of the block, on disk at `location`, else in memory.
 
-    `ports` are those of blob, queue and table; free ones by default. Stopped by SIGTERM and, since Azurite
-    hangs while a request is half open, by SIGKILL after 2 s. Raises AzuriteError with the remedy.
+    `ports` are those of blob, queue and table; free ones by default. `on_request` gets each line of the
+    access log. Stopped by SIGTERM and, since Azurite hangs while a request is half open, by SIGKILL after
+    2 s. Raises AzuriteError with the remedy.
     """
     script = _script()
     argv: list[str | Path] = [
@@ -64,14 +68,16 @@ async def azurite(
         _END_WITH_PARENT,
         script,
         *_options(location, ports or (0, 0, 0)),
+        *(["--silent"] if on_request is None else []),
     ]
-    async with child(argv, name="Azurite", grace=2.0) as process:
+    heard = on_request or (lambda _: None)
+    async with child(argv, name="Azurite", on_line=heard, grace=2.0) as process:
         blob, queue, table = await _addresses(process)
         yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table, process=process)
 
 
 def _options(location: Path | None, ports: tuple[int, int, int]) -> list[str]:
-    options = ["--silent", "--disableTelemetry", "--skipApiVersionCheck"]
+    options = ["--disableTelemetry", "--skipApiVersionCheck"]
     for service, port in zip(_SERVICES, ports, strict=True):
         options += [f"--{service.lower()}Port", str(port)]
     if location is None:

@@ -43,6 +43,10 @@ class Options:
     overrides: Mapping[str, str] = field(default_factory=dict, repr=False)
     emulator_arguments: tuple[str, ...] = ()
     host_arguments: tuple[str, ...] = ()
+    #: The folder of the function app.
+    app: Path = ROOT
+    #: Gets each line of the storage's access log.
+    on_request: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +84,11 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     deliveries = data / "deliveries.jsonl"
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
-            azurite(None if options.in_memory else data / "azurite", ports=options.ports.azurite)
+            azurite(
+                None if options.in_memory else data / "azurite",
+                ports=options.ports.azurite,
+                on_request=options.on_request,
+            )
         )
         part = _Starter(running, logs)
         emulator_url = await part.start(
@@ -114,7 +122,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         host_url = await part.start(
             "host",
             "local.host",
-            f"--app={ROOT}",
+            f"--app={options.app}",
             f"--settings={file}",
             f"--port={options.ports.host}",
             *options.host_arguments,

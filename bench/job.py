@@ -1,0 +1,29 @@
+"""The job that everything is measured with: 2.3 KB of job.json, which runs /bin/true."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+#: The same job.json as a recipe's, with its mounts and variables, and a command that costs nothing.
+SPEC: dict[str, Any] = {
+    "properties": {
+        "nodeCount": 1,
+        "customToolkitSettings": {"commandLine": "/bin/true"},
+        "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+        "environmentVariables": [
+            {"name": f"SETTING_{number}", "value": "a value of the usual length, such as a path"}
+            for number in range(20)
+        ],
+        "constraints": {"maxWallClockTime": "PT1H"},
+    }
+}
+
+
+def message(hook: str) -> bytes:
+    """What is enqueued: the envelope with one subscription."""
+    document = {"spec": SPEC, "notify": [{"url": hook, "secret": "default", "events": ["succeeded", "failed"]}]}
+    return json.dumps(document).encode()
+
+
+MESSAGE = message("http://127.0.0.1:1/hooks/bench")

@@ -1,0 +1,54 @@
+"""Throughput: N messages on the queue → N verified webhooks, through the real host and worker."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+
+from bench.job import message
+from bench.rest import Raw
+from bench.world import World, cpu, polls, world
+
+_WARM = 20
+
+
+async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, float]:
+    """Jobs a second, requests a job, and the worker's processor milliseconds a job."""
+    name = ("no-op" if noop else "emulator") + (f" at {rtt:g} ms" if rtt else "")
+    async with world(noop=noop, rtt=rtt) as stack:
+        body = message(f"{stack.running.subscriber_url}/hooks/bench")
+        async with Raw(stack.storage) as client:
+            await _send(client, body, _WARM)
+            await stack.told(_WARM)
+            await asyncio.sleep(0.3)
+            return _named(name, await _measured(stack, client, body, number))
+
+
+async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
+    before, spent = Counter(stack.requests.lines), cpu(stack.worker)
+    start = time.perf_counter()
+    sending = asyncio.create_task(_send(client, body, number))
+    end = await stack.told(_WARM + number)
+    await sending
+    asked = stack.requests.since(before)
+    return {
+        "jobs/s": number / (end - start),
+        "requests/job": (asked.total() - polls(asked)) / number,
+        "polls/job": polls(asked) / number,
+        "worker CPU ms/job": (cpu(stack.worker) - spent) * 1000 / number,
+    }
+
+
+async def _send(client: Raw, body: bytes, number: int) -> None:
+    gate = asyncio.Semaphore(16)
+
+    async def one() -> None:
+        async with gate:
+            await client.put("jobs", body)
+
+    await asyncio.gather(*(one() for _ in range(number)))
+
+
+def _named(name: str, found: dict[str, float]) -> dict[str, float]:
+    return {f"{name} {what}": value for what, value in found.items()}

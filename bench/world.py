@@ -1,0 +1,166 @@
+"""What every measurement stands on: the local stack on disk, a proxy with a round trip, and what was asked of it.
+
+The storage is Azurite on a disk in memory (its own memory mode freezes for seconds), behind a proxy when a
+round trip is wanted. What Azurite's access log says is exact, whatever else the machine does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from cli.provision import Plan, provision
+from local.process import child
+from local.stack import Options, Ports, Stack, stack
+from shared.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+#: The app whose jobs end the moment they are submitted, so that the dispatcher is seen alone.
+NOOP = ROOT / "bench" / "noop"
+_LINE = re.compile(r'"(?P<verb>[A-Z]+) /devstoreaccount1/(?P<path>\S*) HTTP')
+_PATIENCE = 120.0
+
+
+@dataclass
+class Requests:
+    """The storage's access log, as counts of verb and place."""
+
+    lines: Counter[str] = field(default_factory=Counter)
+
+    def take(self, line: str) -> None:
+        """One line of the log."""
+        if found := _LINE.search(line):
+            self.lines[f"{found['verb']} {found['path'].partition('?')[0]}"] += 1
+
+    def since(self, before: Counter[str]) -> Counter[str]:
+        """What came after a copy of `lines` was taken."""
+        return Counter({name: n - before[name] for name, n in self.lines.items() if n > before[name]})
+
+
+def polls(asked: Mapping[str, int]) -> int:
+    """How many of the requests asked a queue for messages."""
+    return sum(n for name, n in asked.items() if name.startswith("GET ") and name.endswith("/messages"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A running stack, what was asked of its storage, and the worker whose time counts."""
+
+    running: Stack
+    requests: Requests
+    #: the storage as the app and its client reach it
+    storage: str
+    worker: psutil.Process
+
+    def received(self) -> int:
+        """How many verified webhooks have come."""
+        file = self.running.deliveries
+        return file.read_bytes().count(b'"verified": true') if file.exists() else 0
+
+    def arrivals(self) -> list[dict[str, Any]]:
+        """Every webhook that came."""
+        return [json.loads(line) for line in self.running.deliveries.read_text().splitlines()]
+
+    async def told(self, number: int) -> float:
+        """Wait for that many verified webhooks; the moment of the last one, by `time.perf_counter`."""
+        until = time.perf_counter() + _PATIENCE
+        while self.received() < number:
+            if time.perf_counter() > until:
+                raise TimeoutError(f"{self.received()} of {number} webhooks came; see {self.running.logs}")
+            await asyncio.sleep(0.005)
+        return time.perf_counter()
+
+
+@asynccontextmanager
+async def world(
+    *, noop: bool, rtt: float = 0.0, overrides: Mapping[str, str] | None = None, nodes: int = 8
+) -> AsyncIterator[World]:
+    """The stack with the real host and one worker. `rtt` in milliseconds stands before the storage."""
+    requests = Requests()
+    async with AsyncExitStack() as opened:
+        data = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=_disk()))
+        opened.callback(shutil.rmtree, data, ignore_errors=True)
+        direct = free_ports(3)
+        shown = await opened.enter_async_context(proxies(direct, rtt)) if rtt else direct
+        storage = connection_string(shown)
+        options = Options(
+            data=data,
+            ports=Ports(azurite=(direct[0], direct[1], direct[2])),
+            app=NOOP if noop else ROOT,
+            on_request=requests.take,
+            overrides=QUIET | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage} | dict(overrides or {}),
+            emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
+        )
+
+        async def provisioned(settings: Mapping[str, str]) -> None:
+            async for _ in provision(Settings(settings), Plan(minimum=nodes, maximum=nodes)):
+                pass
+
+        running = await opened.enter_async_context(stack(options, provisioned))
+        host = psutil.Process(running.parts[-1].pid)
+        (worker,) = host.children()
+        yield World(running=running, requests=requests, storage=storage, worker=worker)
+
+
+#: Timers and scans out of the way: they are measured on their own.
+QUIET = {
+    "SLIPWAY_SWEEP_SCHEDULE": "* * * * * *",
+    "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
+    "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
+    "SLIPWAY_DEFAULT_NOTIFY": "[]",
+}
+
+
+@asynccontextmanager
+async def proxies(ports: list[int], rtt: float) -> AsyncIterator[list[int]]:
+    """A proxy of its own process before each port; yields where they listen."""
+    argv = [sys.executable, "-m", "bench.proxy", str(rtt), *map(str, ports)]
+    async with child(argv, name="the proxy", cwd=ROOT) as running:
+        ready = await running.line(r"^ready (.+)$")
+        yield [int(port) for port in ready[1].split()]
+
+
+def connection_string(ports: list[int]) -> str:
+    """The emulator's account behind these ports: blob, queue, table."""
+    from local.azurite import ACCOUNT, KEY
+
+    places = ";".join(
+        f"{service}Endpoint=http://127.0.0.1:{port}/{ACCOUNT}"
+        for service, port in zip(("Blob", "Queue", "Table"), ports, strict=True)
+    )
+    return f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};{places};"
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports that nobody listens on now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    try:
+        return [int(each.getsockname()[1]) for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def cpu(process: psutil.Process) -> float:
+    """Seconds of processor time of a process and all that it started."""
+    spent = process.cpu_times()
+    return float(spent.user + spent.system + spent.children_user + spent.children_system)
+
+
+def _disk() -> str | None:
+    memory = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
+    return str(memory) if memory.is_dir() else None
