@@ -47,7 +47,9 @@ async def raw_floor(storage: str, number: int) -> dict[str, float]:
         for _ in range(max(1, number // 100)):
             await journey(min(100, number))
         spent = time.perf_counter() - start
-        return {"floor raw jobs/s": max(1, number // 100) * min(100, number) / spent} | await _four(raw, jobs, table)
+        return {"floor raw jobs/s": max(1, number // 100) * min(100, number) / spent} | await _four(
+            raw, jobs, table
+        )
 
 
 async def _four(raw: Raw, queue: str, table: str) -> dict[str, float]:
@@ -99,7 +101,10 @@ async def sdk_floor(storage: str, number: int) -> dict[str, float]:
         for state in ("running", "succeeded"):
             change = {"PartitionKey": row["PartitionKey"], "RowKey": key, "State": state}
             done = await table.update_entity(
-                change, mode=UpdateMode.MERGE, etag=done["etag"], match_condition=MatchConditions.IfNotModified
+                change,
+                mode=UpdateMode.MERGE,
+                etag=done["etag"],
+                match_condition=MatchConditions.IfNotModified,
             )
 
     async def drain(queue: Any, work: Callable[[], Awaitable[None]] | None) -> None:

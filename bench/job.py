@@ -22,7 +22,10 @@ SPEC: dict[str, Any] = {
 
 def message(hook: str) -> bytes:
     """What is enqueued: the envelope with one subscription."""
-    document = {"spec": SPEC, "notify": [{"url": hook, "secret": "default", "events": ["succeeded", "failed"]}]}
+    document = {
+        "spec": SPEC,
+        "notify": [{"url": hook, "secret": "default", "events": ["succeeded", "failed"]}],
+    }
     return json.dumps(document).encode()
 
 

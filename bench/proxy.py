@@ -1,6 +1,6 @@
 """A round trip: `python -m bench.proxy MILLISECONDS PORT…` puts a proxy before each port.
 
-Half of the time is spent in each direction. Nagle and delayed acknowledgements are off, or they would add 40 ms.
+Half of the time is spent in each direction. Nagle and delayed acknowledgements are off: they add 40 ms.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class _Front(_Pipe):
     async def _open(self) -> None:
         assert self._transport is not None
         try:
-            _, behind = await self._loop.create_connection(lambda: _Pipe(self._delay), "127.0.0.1", self._port)
+            _, behind = await self._loop.create_connection(
+                lambda: _Pipe(self._delay), "127.0.0.1", self._port
+            )
         except OSError:
             self._transport.abort()
             return

@@ -61,7 +61,9 @@ class Raw:
     async def delete(self, queue: str, message: tuple[str, str]) -> None:
         """One message."""
         path = f"/{queue}/messages/{message[0]}"
-        await self._queue("DELETE", path, f"popreceipt:{message[1]}", None, f"popreceipt={quote(message[1], safe='')}")
+        await self._queue(
+            "DELETE", path, f"popreceipt:{message[1]}", None, f"popreceipt={quote(message[1], safe='')}"
+        )
 
     async def make_table(self, name: str) -> None:
         """Create it."""
@@ -76,19 +78,27 @@ class Raw:
         path = f"/{table}(PartitionKey='{partition}',RowKey='{key}')"
         return await self._table("MERGE", path, json.dumps(row).encode(), {"If-Match": etag})
 
-    async def _queue(self, verb: str, path: str, canonical: str, body: bytes | None = None, query: str = "") -> bytes:
+    async def _queue(
+        self, verb: str, path: str, canonical: str, body: bytes | None = None, query: str = ""
+    ) -> bytes:
         date = format_datetime(datetime.now(UTC), usegmt=True)
         length = str(len(body)) if body else ""
         kind = "application/xml" if body else ""
         lines = [verb, "", "", length, "", kind, *[""] * 6, f"x-ms-date:{date}", f"x-ms-version:{_VERSION}"]
         resource = f"/{self.account}/{self.account}{path}" + (f"\n{canonical}" if canonical else "")
-        headers = {"x-ms-date": date, "x-ms-version": _VERSION, "Authorization": self._signed([*lines, resource])}
+        headers = {
+            "x-ms-date": date,
+            "x-ms-version": _VERSION,
+            "Authorization": self._signed([*lines, resource]),
+        }
         if body:
             headers["Content-Type"] = kind
         from yarl import URL
 
         url = URL(f"{self.queue}{path}" + (f"?{query}" if query else ""), encoded=True)
-        async with self._session.request(verb, url, data=body, headers=headers, skip_auto_headers=("Content-Type",)) as answer:
+        async with self._session.request(
+            verb, url, data=body, headers=headers, skip_auto_headers=("Content-Type",)
+        ) as answer:
             text = await answer.read()
             if answer.status >= 300:
                 raise RuntimeError(f"{verb} {path}: {answer.status} {text[:300]!r}")
@@ -109,7 +119,9 @@ class Raw:
         }
         from yarl import URL
 
-        async with self._session.request(verb, URL(self.table + path, encoded=True), data=body, headers=headers) as answer:
+        async with self._session.request(
+            verb, URL(self.table + path, encoded=True), data=body, headers=headers
+        ) as answer:
             text = await answer.read()
             if answer.status >= 300:
                 raise RuntimeError(f"{verb} {path}: {answer.status} {text[:300]!r}")

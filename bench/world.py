@@ -1,4 +1,4 @@
-"""What every measurement stands on: the local stack on disk, a proxy with a round trip, and what was asked of it.
+"""What every measurement stands on: the local stack on disk, a round trip before it, a count of requests.
 
 The storage is Azurite on a disk in memory (its own memory mode freezes for seconds), behind a proxy when a
 round trip is wanted. What Azurite's access log says is exact, whatever else the machine does.
@@ -102,7 +102,9 @@ async def world(
             ports=Ports(azurite=(direct[0], direct[1], direct[2])),
             app=NOOP if noop else ROOT,
             on_request=requests.take,
-            overrides=QUIET | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage} | dict(overrides or {}),
+            overrides=QUIET
+            | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage}
+            | dict(overrides or {}),
             emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         )
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from base64 import b64encode
 from pathlib import Path
 
 from cli.failure import Failure
@@ -10,6 +9,7 @@ from cli.settings import document, load
 from cli.trouble import reaching
 from shared.settings import Settings
 from shared.storage.connection import Account, Connection
+from shared.storage.queues import StorageQueues
 
 _QUEUE = "jobs"
 #: Bytes of a message before base64: the queue takes 64 KiB after it.
@@ -35,7 +35,6 @@ async def enqueue(settings: Settings, message: bytes) -> None:
     with reaching("the storage account", "SLIPWAY_STORAGE"):
         account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
         try:
-            queue = account.queues.get_queue_client(_QUEUE)
-            await queue.send_message(b64encode(message).decode())
+            await StorageQueues(account).send(_QUEUE, message.decode())
         finally:
             await account.close()

@@ -16,7 +16,9 @@ from cli.trouble import reaching
 from shared.engines.batchai_client import Workspace, connect
 from shared.settings import Settings
 from shared.storage.connection import Account, Connection
-from shared.storage.ledger import TableLedger
+from shared.storage.queues import StorageQueues
+from shared.storage.resttable import RestTable
+from shared.storage.store import Store
 
 #: The file service takes an account key; without one the share is made through the management API.
 _AZURITE = "devstoreaccount1"
@@ -86,15 +88,11 @@ async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIte
             yield Step("container", name, created=True)
     notices = ["job-notices"] if settings.flag("SLIPWAY_NOTICES") else []
     for name in ("jobs", "job-events", *notices):
-        # Creating a queue that exists with the same metadata is a success that says 204 instead of 201.
-        there = name in [queue.name async for queue in account.queues.list_queues(name_starts_with=name)]
-        if not there:
-            await account.queues.create_queue(name)
-        yield Step("queue", name, created=not there)
-    name = settings.text("SLIPWAY_LEDGER_TABLE")
-    there = name in [table.name async for table in account.tables.list_tables()]
-    await TableLedger(account, name, settings.whole("SLIPWAY_SHARDS")).active(0)
-    yield Step("table", name, created=not there)
+        yield Step("queue", name, created=await StorageQueues(account).make(name))
+    table = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
+    made = await table.make()
+    await Store(table, settings.whole("SLIPWAY_SHARDS")).open()
+    yield Step("table", table.name, created=made)
 
 
 async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:

@@ -5,161 +5,102 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
-from shared.errors import Exists, Misuse
-from shared.events import Notice
-from shared.job import Job, JobState, Stored
-from shared.ports import Active, Blob, Change, Page, Posted, Seen
-from shared.spec import JsonObject
-from shared.storage import rows
+from shared.errors import Misuse
+from shared.ports import Blob, Posted
+from shared.storage.ledger import TableLedger
+from shared.storage.store import Store
+from shared.storage.table import Found, Operation, Range, Refused, Row, Table
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
 _STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100
 
 Clock = Callable[[], datetime]
-Row = dict[str, Any]
 
 
-class MemoryLedger:
-    """The ledger port over a dict of rows; the same rows as the table's."""
+class MemoryTable:
+    """A table as strict as the service's: versions, limits, whole transactions, one partition each."""
 
-    def __init__(self, clock: Clock, shards: int = 4) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._shards = shards
-        self.rows: dict[tuple[str, str], Row] = {}
-        self._versions: dict[tuple[str, str], tuple[str, datetime]] = {}
+        self.held: dict[tuple[str, str], Found] = {}
         self._count = 0
 
+    async def make(self) -> bool:
+        """It is always there."""
+        return False
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        """One row."""
+        return self.held.get((partition, row))
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """A range."""
+        inside = sorted(
+            key
+            for key in self.held
+            if key[0] == wanted.partition
+            and key[1] >= wanted.first
+            and (not wanted.last or key[1] < wanted.last)
+        )
+        found = [self.held[key].row for key in inside]
+        found = [row for row in found if not wanted.due or row["Due"] <= wanted.due]
+        return found[: wanted.limit] if wanted.limit else found
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        """All or nothing."""
+        assert 0 < len(operations) <= _TRANSACTION
+        assert len({operation.row["PartitionKey"] for operation in operations}) == 1
+        keys = [_key(operation.row) for operation in operations]
+        assert len(set(keys)) == len(keys), "the service refuses a transaction that names a row twice"
+        for operation in operations:
+            self._check(operation)
+        return [self._apply(operation) for operation in operations]
+
+    def _check(self, operation: Operation) -> None:
+        held = self.held.get(_key(operation.row))
+        if operation.verb == "create" and held is not None:
+            raise Refused(409)
+        if operation.verb in ("replace", "delete"):
+            if held is None:
+                raise Refused(404)
+            if operation.etag not in ("*", held.etag):
+                raise Refused(412)
+        if operation.verb != "delete":
+            _check_size(operation.row)
+
+    def _apply(self, operation: Operation) -> str:
+        key = _key(operation.row)
+        if operation.verb == "delete":
+            del self.held[key]
+            return ""
+        self._count += 1
+        etag = f'W/"{self._count}"'
+        self.held[key] = Found(dict(operation.row), etag, self._clock())
+        return etag
+
+
+class MemoryLedger(TableLedger):
+    """The real ledger over a table in memory. `table` is the one to share, or to put faults before."""
+
+    def __init__(self, clock: Clock, shards: int = 4, table: Table | None = None) -> None:
+        own = MemoryTable(clock)
+        #: every row with its version
+        self.held = own.held
+        self.table: Table = own if table is None else table
+        super().__init__(Store(self.table, shards, linger=0))
+
     @property
-    def shards(self) -> int:
-        """How many shards there are."""
-        return self._shards
+    def rows(self) -> dict[tuple[str, str], Row]:
+        """Every row of a job or a drop, by partition and key."""
+        return {key: found.row for key, found in self.held.items() if key[0] != "meta"}
 
-    async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
-        """All rows or none."""
-        new = [rows.record_row(job, self._shards), rows.listing_row(job, self._shards)]
-        new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
-        new += [] if job.state.terminal else [rows.active_row(job, self._shards)]
-        new += [rows.notice_row(notice, self._shards)] if notice else []
-        if _key(new[0]) in self.rows:
-            if (ours := self._ours(_key(new[0]), job.history[0].token)) is not None:
-                return ours
-            raise Exists(job.id)
-        self._write(new)
-        return Stored(job, self._versions[_key(new[0])][0], None)
 
-    async def get(self, job_id: str) -> Stored | None:
-        """A copy by value."""
-        key = self._place(job_id, f"j|{job_id}")
-        row = self.rows.get(key)
-        return Stored(rows.job_of(row), *self._versions[key]) if row else None
-
-    async def spec(self, job_id: str) -> JsonObject | None:
-        """The document."""
-        row = self.rows.get(self._place(job_id, f"s|{job_id}"))
-        return rows.spec_of(row) if row else None
-
-    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
-        """Each change by itself, whole or not at all."""
-        return [self._commit(change) for change in changes]
-
-    async def active(self, shard: int) -> list[Active]:
-        """The index rows of a shard."""
-        return [rows.active_of(row) for row in self._range(shard, "a")]
-
-    async def undelivered(self, shard: int, before: datetime) -> list[Notice]:
-        """The outbox rows of a shard that are due."""
-        due = rows.due_before(before)
-        return [rows.notice_of_row(row) for row in self._range(shard, "o") if row["Due"] <= due]
-
-    async def notice(self, job_id: str, sequence: int) -> Notice | None:
-        """One outbox row."""
-        row = self.rows.get(self._place(job_id, rows.notice_key(job_id, sequence)))
-        return rows.notice_of_row(row) if row else None
-
-    async def settle(self, notice: Notice) -> None:
-        """Replace while pending, archive when settled."""
-        key = self._place(notice.job_id, rows.notice_key(notice.job_id, notice.sequence))
-        if key not in self.rows:
-            return
-        if not notice.settled:
-            self._write([rows.notice_row(notice, self._shards)])
-            return
-        del self.rows[key], self._versions[key]
-        kinds = ["e", *(["x"] if any(target.state == "dead" for target in notice.targets) else [])]
-        self._write([rows.notice_row(notice, self._shards, kind) for kind in kinds])
-
-    async def dead(self) -> list[Notice]:
-        """The dead letters."""
-        return [rows.notice_of_row(row) for n in range(self._shards) for row in self._range(n, "x")]
-
-    async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
-        """Newest first."""
-        if after is not None and not rows.LISTING_KEY.fullmatch(after):
-            raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
-        keys = sorted(row["RowKey"][2:] for n in range(self._shards) for row in self._range(n, "l"))
-        found: list[Job] = []
-        for key in keys:
-            stored = await self.get(key.rpartition("|")[2])
-            if (after is None or key > after) and stored and (states is None or stored.job.state in states):
-                found.append(stored.job)
-                if len(found) == limit:
-                    return Page(tuple(found), key)
-        return Page(tuple(found))
-
-    async def seen(self, path: str) -> Seen | None:
-        """What is remembered."""
-        row = self.rows.get(_key(rows.seen_row(Seen(path, {}, "", 1), self._shards)))
-        return rows.seen_of(row) if row else None
-
-    async def remember(self, seen: Seen) -> None:
-        """Remember."""
-        self._write([rows.seen_row(seen, self._shards)])
-
-    async def all_seen(self) -> dict[str, Seen]:
-        """Everything remembered."""
-        found = [rows.seen_of(row) for key, row in self.rows.items() if key[0].startswith("d")]
-        return {seen.path: seen for seen in found}
-
-    def _commit(self, change: Change) -> Stored | None:
-        job = change.transition.after
-        record = rows.record_row(job, self._shards)
-        key = _key(record)
-        if key not in self.rows or self._versions[key][0] != change.stored.etag:
-            return self._ours(key, change.transition.token)
-        index = rows.active_row(job, self._shards)
-        new = [record, *([] if job.state.terminal else [index])]
-        new += [rows.notice_row(change.notice, self._shards)] if change.notice else []
-        self._write(new)
-        if job.state.terminal:
-            self.rows.pop(_key(index), None)
-            self._versions.pop(_key(index), None)
-        return Stored(job, self._versions[key][0], None)
-
-    def _ours(self, key: tuple[str, str], token: str) -> Stored | None:
-        existing = rows.job_of(self.rows[key]) if key in self.rows else None
-        return Stored(existing, *self._versions[key]) if existing and existing.wrote(token) else None
-
-    def _write(self, new: list[Row]) -> None:
-        assert len(new) <= _TRANSACTION
-        for row in new:
-            texts = [text for text in row.values() if isinstance(text, str)]
-            units = [len(text.encode("utf-16-le")) // 2 for text in texts]
-            if max(units) > _STRING or 2 * sum(units) > _ENTITY:
-                raise Misuse("the record is larger than a table entity may be", status=413)
-        for row in new:
-            self._count += 1
-            self.rows[_key(row)] = dict(row)
-            self._versions[_key(row)] = (f'W/"{self._count}"', self._clock())
-
-    def _place(self, job_id: str, row: str) -> tuple[str, str]:
-        return rows.partition(rows.shard_of(job_id, self._shards)), row
-
-    def _range(self, shard: int, kind: str) -> list[Row]:
-        partition = rows.partition(shard)
-        keys = sorted(k for k in self.rows if k[0] == partition and k[1].startswith(f"{kind}|"))
-        return [self.rows[key] for key in keys]
+def _check_size(row: Row) -> None:
+    texts = [text for text in row.values() if isinstance(text, str)]
+    units = [len(text.encode("utf-16-le")) // 2 for text in texts]
+    if max(units) > _STRING or 2 * sum(units) > _ENTITY:
+        raise Misuse("the record is larger than a table entity may be", status=413)
 
 
 def _key(row: Row) -> tuple[str, str]:

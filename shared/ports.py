@@ -126,6 +126,9 @@ class Ledger(Protocol):
     async def get(self, job_id: str) -> Stored | None:
         """The record, or None."""
 
+    async def recall(self, job_id: str) -> Stored | None:
+        """The record as this process last saw it, perhaps an old one: a change to it will be refused then."""
+
     async def spec(self, job_id: str) -> JsonObject | None:
         """The document that was accepted, secrets sealed, credentials not filled in."""
 

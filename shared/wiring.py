@@ -37,6 +37,8 @@ def build(settings: Settings) -> Ports:
     from shared.storage.drops import BlobDrops
     from shared.storage.ledger import TableLedger
     from shared.storage.queues import StorageQueues
+    from shared.storage.resttable import RestTable
+    from shared.storage.store import Store
     from shared.webhooks import WebhookSender
 
     string, blob, queue, table = settings.connection()
@@ -50,7 +52,9 @@ def build(settings: Settings) -> Ports:
             f"SLIPWAY_ANSWERS_CONTAINER must not be {answers}: answers could start jobs there"
         )
     return Ports(
-        ledger=TableLedger(account, settings.text("SLIPWAY_LEDGER_TABLE"), settings.count("SLIPWAY_SHARDS")),
+        ledger=TableLedger(
+            Store(RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE")), settings.count("SLIPWAY_SHARDS"))
+        ),
         drops=BlobDrops(
             account,
             policy.drop_container,

@@ -11,14 +11,14 @@ import azure.functions as func
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from functions.accept import blueprint as accept  # noqa: E402
-from functions.deliver import blueprint as deliver  # noqa: E402
-from functions.sweep import blueprint as sweep  # noqa: E402
-from shared import wiring  # noqa: E402
-from shared.engines.memory import MemoryEngine  # noqa: E402
-from shared.job import JobState, Target  # noqa: E402
-from shared.ports import Cluster, Engine, Observation, Order, Ports  # noqa: E402
-from shared.settings import Settings  # noqa: E402
+from functions.accept import blueprint as accept
+from functions.deliver import blueprint as deliver
+from functions.sweep import blueprint as sweep
+from shared import wiring
+from shared.engines.memory import MemoryEngine
+from shared.job import JobState, Target
+from shared.ports import Cluster, Engine, Observation, Order, Ports
+from shared.settings import Settings
 
 _build = wiring.build
 _ENDED = Observation(JobState.SUCCEEDED, exit_code=0)

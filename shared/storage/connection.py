@@ -1,7 +1,8 @@
 """One way to reach a storage account: a connection string, or service addresses with an identity.
 
-Clients are made at first use and live as long as the process. The retry policy is azure-core's: the storage
-SDK's own neither retries 429 nor heeds Retry-After, and blocks for more than a minute.
+Connections are made at first use and live as long as the process. Tables and queues are spoken to by plain
+HTTP (`rest`), blobs through the SDK, with azure-core's retry policy: the storage SDK's own neither retries
+429 nor heeds Retry-After, and blocks for more than a minute.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import Misuse, Unavailable
+from shared.errors import Misconfigured, Misuse, Unavailable
+from shared.storage.rest import OTHERS, TABLE, Connections, Rest, Send
+from shared.storage.sign import Identity, SharedKey
 
 if TYPE_CHECKING:
-    from azure.data.tables.aio import TableServiceClient
     from azure.storage.blob.aio import BlobServiceClient
-    from azure.storage.queue.aio import QueueServiceClient
 
 
-#: Every write of ours may be repeated: transactions carry tokens, and a message sent twice wakes up twice.
+#: Every write of ours may be repeated: it carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
 
@@ -36,71 +37,95 @@ class Connection:
     def __repr__(self) -> str:
         return f"Connection({self.blob or 'by connection string'})"
 
+    def address(self, service: str) -> str:
+        """The address of `blob`, `queue` or `table`. Raises Misconfigured."""
+        if not self.string:
+            return str(getattr(self, service)).rstrip("/")
+        parts = self.parts()
+        if found := parts.get(f"{service.capitalize()}Endpoint"):
+            return found.rstrip("/")
+        suffix, scheme = (
+            parts.get("EndpointSuffix", "core.windows.net"),
+            parts.get("DefaultEndpointsProtocol"),
+        )
+        return f"{scheme or 'https'}://{parts['AccountName']}.{service}.{suffix}"
+
+    def parts(self) -> dict[str, str]:
+        """The fields of the connection string. Raises Misconfigured."""
+        pairs = (part.partition("=") for part in self.string.split(";") if part.strip())
+        parts = {name.strip(): value.strip() for name, _, value in pairs}
+        if not parts.get("AccountName") or not parts.get("AccountKey"):
+            raise Misconfigured("the storage connection string must name AccountName and AccountKey")
+        return parts
+
 
 class Account:
-    """The service clients of one account."""
+    """The services of one account."""
 
     def __init__(
-        self, connection: Connection, transport: Callable[[], Any] | None = None, *, backoff: float = 0.4
+        self,
+        connection: Connection,
+        transport: Callable[[], Any] | None = None,
+        *,
+        around: Callable[[Send], Send] = lambda send: send,
+        backoff: float = 0.4,
     ) -> None:
-        """`transport` makes the clients' HTTP transport: tests put faults there. `backoff` in seconds."""
+        """`transport` makes the SDK's HTTP transport and `around` wraps ours: tests put faults there.
+
+        `backoff` in seconds.
+        """
         self._backoff = backoff
         self._connection = connection
         self._transport = transport
-        self._open: dict[str, Any] = {}
+        self._connections = Connections()
+        self._send = around(self._connections.send)
+        self._signer = self._who()
+        self._blobs: BlobServiceClient | None = None
 
     @property
     def blobs(self) -> BlobServiceClient:
         """The blob service."""
-        if "blobs" not in self._open:
-            from azure.storage.blob.aio import BlobServiceClient
-
-            self._open["blobs"] = self._client(BlobServiceClient, self._connection.blob)
-        client: BlobServiceClient = self._open["blobs"]
-        return client
+        if self._blobs is None:
+            self._blobs = self._blob_client()
+        return self._blobs
 
     @property
-    def queues(self) -> QueueServiceClient:
+    def queues(self) -> Rest:
         """The queue service."""
-        if "queues" not in self._open:
-            from azure.storage.queue.aio import QueueServiceClient
-
-            self._open["queues"] = self._client(QueueServiceClient, self._connection.queue)
-        client: QueueServiceClient = self._open["queues"]
-        return client
+        return self._rest("queue", OTHERS)
 
     @property
-    def tables(self) -> TableServiceClient:
+    def tables(self) -> Rest:
         """The table service."""
-        if "tables" not in self._open:
-            from azure.data.tables.aio import TableServiceClient
-
-            self._open["tables"] = self._client(TableServiceClient, self._connection.table, "endpoint")
-        client: TableServiceClient = self._open["tables"]
-        return client
+        return self._rest("table", TABLE)
 
     async def close(self) -> None:
         """Close every connection."""
-        for client in self._open.values():
-            await client.close()
-        self._open.clear()
+        await self._connections.close()
+        await self._signer.close()
+        if self._blobs is not None:
+            await self._blobs.close()
+            self._blobs = None
 
-    def _client(self, kind: Any, address: str, name: str = "account_url") -> Any:
+    def _rest(self, service: str, version: str) -> Rest:
+        base = self._connection.address(service)
+        return Rest(base, self._signer, self._send, version=version, backoff=self._backoff)
+
+    def _who(self) -> SharedKey | Identity:
+        if self._connection.string:
+            parts = self._connection.parts()
+            return SharedKey(parts["AccountName"], parts["AccountKey"])
+        return Identity(self._connection.client_id)
+
+    def _blob_client(self) -> BlobServiceClient:
+        from azure.storage.blob.aio import BlobServiceClient
+
         options = _options(self._backoff)
         if self._transport is not None:
             options["transport"] = self._transport()
-        if self._connection.string:
-            return kind.from_connection_string(self._connection.string, **options)
-        return kind(**{name: address}, credential=self._credential(), **options)
-
-    def _credential(self) -> Any:
-        if "credential" not in self._open:
-            from azure.identity.aio import DefaultAzureCredential
-
-            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            client_id = self._connection.client_id or None
-            self._open["credential"] = DefaultAzureCredential(managed_identity_client_id=client_id)
-        return self._open["credential"]
+        if isinstance(self._signer, Identity):
+            return BlobServiceClient(self._connection.blob, self._signer.credential(), **options)
+        return BlobServiceClient.from_connection_string(self._connection.string, **options)
 
 
 def _options(backoff: float) -> dict[str, Any]:
@@ -118,14 +143,13 @@ def _options(backoff: float) -> dict[str, Any]:
             response.http_response.location_mode = mode
             return response
 
-    # The table client takes the numbers for a policy of its own, the others take the policy.
-    numbers = {"retry_total": 4, "retry_backoff_factor": backoff, "retry_backoff_max": 10}
-    return {"retry_policy": Retry(**numbers), **numbers, "connection_timeout": 5, "read_timeout": 15}
+    policy = Retry(retry_total=4, retry_backoff_factor=backoff, retry_backoff_max=10)
+    return {"retry_policy": policy, "connection_timeout": 5, "read_timeout": 15}
 
 
 @asynccontextmanager
 async def storage_errors() -> AsyncIterator[None]:
-    """The one border that errors of the storage SDK cross. What a caller expects, it catches inside."""
+    """The border that errors of the blob SDK cross. What a caller expects, it catches inside."""
     from azure.core.exceptions import AzureError, HttpResponseError
 
     try:

@@ -1,45 +1,38 @@
-"""The ledger in an Azure table: one entity-group transaction a transition.
+"""The ledger over a table: one transaction a transition, shared with others of the same partition.
 
-An answer that was lost looks like a conflict when the SDK repeats the request. Every write carries a token of
-its own in the record's history, so our own write is recognised instead of being taken for somebody else's.
+An answer that was lost looks like a conflict when the request is repeated. Every write carries a token of its
+own in the record's history, so our own write is recognised instead of being taken for somebody else's.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
-from shared.errors import Exists, Misconfigured, Misuse
+from shared.errors import Exists, Misuse
 from shared.events import Notice
 from shared.job import Job, JobState, Stored
 from shared.ports import Active, Change, Page, Seen
 from shared.spec import JsonObject
 from shared.storage import rows
-from shared.storage.connection import REPEATED, Account, storage_errors
-
-if TYPE_CHECKING:
-    from azure.data.tables.aio import TableClient
-
-Operation = tuple[Any, ...]
+from shared.storage.store import Store
+from shared.storage.table import Operation, Range, Refused
 
 #: How many pages of the listing one answer reads, when few of its jobs are wanted.
 _PAGES = 10
-#: A transaction holds 100 entities; a change has at most three.
-_CHANGES = 33
+#: Records that a process remembers as it last wrote or read them.
+_REMEMBERED = 4_000
 
 
 class TableLedger:
-    """The ledger port over one table. `shards` is fixed when the table is made."""
+    """The ledger port over one store."""
 
-    def __init__(self, account: Account, table: str, shards: int) -> None:
-        self._account = account
-        self._name = table
-        self._shards = shards
-        self._ready: TableClient | None = None
-        self._opening = asyncio.Lock()
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._shards = store.shards
+        self._known: OrderedDict[str, Stored] = OrderedDict()
 
     @property
     def shards(self) -> int:
@@ -48,105 +41,71 @@ class TableLedger:
 
     async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
         """One transaction: record, spec, index row, listing, first event."""
-        from azure.core.exceptions import ResourceExistsError
-        from azure.data.tables import TableTransactionError
-
-        operations: list[Operation] = [("create", rows.record_row(job, self._shards))]
-        operations.append(("create", rows.listing_row(job, self._shards)))
-        if spec is not None:
-            operations.append(("create", rows.spec_row(job.id, spec, self._shards)))
-        if not job.state.terminal:
-            operations.append(("create", rows.active_row(job, self._shards)))
-        if notice is not None:
-            operations.append(("create", rows.notice_row(notice, self._shards)))
-        async with storage_errors():
-            try:
-                results = await (await self._table()).submit_transaction(
-                    operations, retry_on_methods=REPEATED
-                )
-            except (TableTransactionError, ResourceExistsError) as error:
-                if error.status_code != 409:
-                    raise
-            else:
-                return Stored(job, results[0]["etag"], None)
-        existing = await self.get(job.id)
-        if existing is not None and existing.job.wrote(job.history[0].token):
-            return existing
-        raise Exists(job.id)
+        new = [rows.record_row(job, self._shards), rows.listing_row(job, self._shards)]
+        new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
+        new += [] if job.state.terminal else [rows.active_row(job, self._shards)]
+        new += [rows.notice_row(notice, self._shards)] if notice is not None else []
+        try:
+            etags = await self._store.write(job.id, *(Operation("create", row) for row in new))
+        except Refused as refused:
+            if refused.status == 409:
+                return await self._existing(job)
+            raise
+        return self._remember(Stored(job, etags[0], None))
 
     async def get(self, job_id: str) -> Stored | None:
         """A point read."""
-        entity = await self._row(job_id, f"j|{job_id}")
-        if entity is None:
+        found = await self._store.row(job_id, f"j|{job_id}")
+        if found is None:
+            self._known.pop(job_id, None)
             return None
-        return Stored(rows.job_of(entity), entity.metadata["etag"], entity.metadata["timestamp"])
+        return self._remember(Stored(rows.job_of(found.row), found.etag, found.written))
+
+    async def recall(self, job_id: str) -> Stored | None:
+        """From memory, else a point read."""
+        return self._known.get(job_id) or await self.get(job_id)
 
     async def spec(self, job_id: str) -> JsonObject | None:
         """A point read."""
-        entity = await self._row(job_id, f"s|{job_id}")
-        return rows.spec_of(entity) if entity is not None else None
+        found = await self._store.row(job_id, f"s|{job_id}")
+        return rows.spec_of(found.row) if found is not None else None
 
     async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
-        """Changes of one shard share transactions; one that fails is repeated change by change."""
-        shards: dict[int, list[int]] = defaultdict(list)
-        for index, change in enumerate(changes):
-            shards[rows.shard_of(change.stored.job.id, self._shards)].append(index)
-        batches = [
-            indexes[at : at + _CHANGES]
-            for indexes in shards.values()
-            for at in range(0, len(indexes), _CHANGES)
-        ]
-        results: list[Stored | None] = [None] * len(changes)
-
-        async def one(batch: list[int]) -> None:
-            committed = await self._transaction([changes[index] for index in batch])
-            for index, stored in zip(batch, committed, strict=True):
-                results[index] = stored
-
-        await asyncio.gather(*(one(batch) for batch in batches))
-        return results
+        """Each by itself; those of one shard share transactions."""
+        return list(await asyncio.gather(*(self._commit(change) for change in changes)))
 
     async def active(self, shard: int) -> list[Active]:
         """One range query."""
-        return [rows.active_of(entity) for entity in await self._range(shard, "a")]
+        return [rows.active_of(row) for row in await self._store.range(shard, "a")]
 
     async def undelivered(self, shard: int, before: datetime) -> list[Notice]:
         """One range query, filtered by the service."""
-        due = f" and Due le '{rows.due_before(before)}'"
-        return [rows.notice_of_row(entity) for entity in await self._range(shard, "o", due)]
+        found = await self._store.range(shard, "o", rows.due_before(before))
+        return [rows.notice_of_row(row) for row in found]
 
     async def notice(self, job_id: str, sequence: int) -> Notice | None:
         """A point read."""
-        entity = await self._row(job_id, rows.notice_key(job_id, sequence))
-        return rows.notice_of_row(entity) if entity is not None else None
+        found = await self._store.row(job_id, rows.notice_key(job_id, sequence))
+        return rows.notice_of_row(found.row) if found is not None else None
 
     async def settle(self, notice: Notice) -> None:
         """While pending: replaced where it stands. Settled: moved to the archive in one transaction."""
-        from azure.core.exceptions import ResourceNotFoundError
-        from azure.data.tables import TableTransactionError, UpdateMode
-
         outbox = rows.notice_row(notice, self._shards)
-        async with storage_errors():
-            table = await self._table()
-            try:
-                if not notice.settled:
-                    await table.update_entity(outbox, mode=UpdateMode.REPLACE)
-                    return
-                operations: list[Operation] = [
-                    ("delete", outbox),
-                    ("upsert", rows.notice_row(notice, self._shards, "e")),
-                ]
-                if any(target.state == "dead" for target in notice.targets):
-                    operations.append(("upsert", rows.notice_row(notice, self._shards, "x")))
-                await table.submit_transaction(operations, retry_on_methods=REPEATED)
-            except (ResourceNotFoundError, TableTransactionError) as error:
-                if error.status_code != 404:  # 404: somebody else settled it meanwhile
-                    raise
+        operations = [Operation("delete" if notice.settled else "replace", outbox)]
+        if notice.settled:
+            dead = any(target.state == "dead" for target in notice.targets)
+            for kind in ("e", "x") if dead else ("e",):
+                operations.append(Operation("upsert", rows.notice_row(notice, self._shards, kind)))
+        try:
+            await self._store.write(notice.job_id, *operations)
+        except Refused as refused:
+            if refused.status != 404:  # 404: somebody else settled it meanwhile
+                raise
 
     async def dead(self) -> list[Notice]:
         """One range query a shard."""
-        shards = await asyncio.gather(*(self._range(n, "x") for n in range(self._shards)))
-        return [rows.notice_of_row(entity) for shard in shards for entity in shard]
+        shards = await asyncio.gather(*(self._store.range(n, "x") for n in range(self._shards)))
+        return [rows.notice_of_row(row) for shard in shards for row in shard]
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Merge the shards' listings; records are read by key."""
@@ -170,133 +129,55 @@ class TableLedger:
     async def seen(self, path: str) -> Seen | None:
         """A point read."""
         row = rows.seen_row(Seen(path, {}, "", 1), self._shards)
-        entity = await self._entity(row["PartitionKey"], row["RowKey"])
-        return rows.seen_of(entity) if entity is not None else None
+        found = await self._store.get(row["PartitionKey"], row["RowKey"])
+        return rows.seen_of(found.row) if found is not None else None
 
     async def remember(self, seen: Seen) -> None:
         """An upsert; the last writer wins."""
-        async with storage_errors():
-            await (await self._table()).upsert_entity(rows.seen_row(seen, self._shards))
+        await self._store.upsert(rows.seen_row(seen, self._shards))
 
     async def all_seen(self) -> dict[str, Seen]:
-        """One range query over the partitions of dropped paths."""
-        entities = await self._query("PartitionKey ge 'd' and PartitionKey lt 'e'")
-        return {seen.path: seen for seen in map(rows.seen_of, entities)}
+        """One range query a partition of dropped paths."""
+        wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
+        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        return {seen.path: seen for part in found for seen in map(rows.seen_of, part)}
 
-    async def _transaction(self, changes: list[Change]) -> list[Stored | None]:
-        from azure.core.exceptions import HttpResponseError
-
-        operations: list[Operation] = []
-        places = []
-        for change in changes:
-            places.append(len(operations))
-            operations += self._operations(change)
-        async with storage_errors():
-            try:
-                results = await (await self._table()).submit_transaction(
-                    operations, retry_on_methods=REPEATED
-                )
-            except HttpResponseError as error:
-                if error.status_code not in (404, 409, 412):
-                    raise
-            else:
-                return [
-                    Stored(change.transition.after, results[place]["etag"], None)
-                    for change, place in zip(changes, places, strict=True)
-                ]
-        if len(changes) > 1:
-            return [(await self._transaction([change]))[0] for change in changes]
-        existing = await self.get(changes[0].stored.job.id)
-        if existing is not None and existing.job.wrote(changes[0].transition.token):
-            return [existing]
-        return [None]
-
-    def _operations(self, change: Change) -> list[Operation]:
-        from azure.core import MatchConditions
-        from azure.data.tables import UpdateMode
-
+    async def _commit(self, change: Change) -> Stored | None:
         job = change.transition.after
-        guarded = {
-            "mode": UpdateMode.REPLACE,
-            "etag": change.stored.etag,
-            "match_condition": MatchConditions.IfNotModified,
-        }
         index = rows.active_row(job, self._shards)
-        operations: list[Operation] = [("update", rows.record_row(job, self._shards), guarded)]
-        if job.state.terminal:
-            operations.append(("delete", index))
-        else:
-            operations.append(("upsert", index, {"mode": UpdateMode.REPLACE}))
+        operations = [
+            Operation("replace", rows.record_row(job, self._shards), change.stored.etag),
+            Operation("delete" if job.state.terminal else "upsert", index),
+        ]
         if change.notice is not None:
-            operations.append(("create", rows.notice_row(change.notice, self._shards)))
-        return operations
+            operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
+        try:
+            etags = await self._store.write(job.id, *operations)
+        except Refused:
+            existing = await self.get(job.id)
+            return existing if existing is not None and existing.job.wrote(change.transition.token) else None
+        return self._remember(Stored(job, etags[0], None))
 
-    async def _row(self, job_id: str, row: str) -> Any:
-        return await self._entity(rows.partition(rows.shard_of(job_id, self._shards)), row)
+    async def _existing(self, job: Job) -> Stored:
+        existing = await self.get(job.id)
+        if existing is not None and existing.job.wrote(job.history[0].token):
+            return existing
+        raise Exists(job.id)
 
-    async def _entity(self, partition: str, row: str) -> Any:
-        from azure.core.exceptions import ResourceNotFoundError
-
-        async with storage_errors():
-            try:
-                return await (await self._table()).get_entity(partition, row)
-            except ResourceNotFoundError:
-                return None
-
-    async def _range(self, shard: int, kind: str, more: str = "") -> list[Any]:
-        start = f"PartitionKey eq '{rows.partition(shard)}' and RowKey ge '{kind}|' and RowKey lt '{kind}}}'"
-        return await self._query(start + more)
-
-    async def _query(self, text: str) -> list[Any]:
-        async with storage_errors():
-            return [entity async for entity in (await self._table()).query_entities(text)]
+    def _remember(self, stored: Stored) -> Stored:
+        self._known[stored.job.id] = stored
+        self._known.move_to_end(stored.job.id)
+        if stored.job.state.terminal or len(self._known) > _REMEMBERED:
+            self._known.pop(stored.job.id) if stored.job.state.terminal else self._known.popitem(last=False)
+        return stored
 
     async def _listing(self, after: str | None, limit: int) -> list[str]:
         """The next listing keys of all shards, merged, newest first."""
-
-        async def one(shard: int) -> list[str]:
-            start = f"l|{after}" if after else "l|"
-            text = (
-                f"PartitionKey eq '{rows.partition(shard)}' "
-                f"and RowKey {'gt' if after else 'ge'} '{start}' and RowKey lt 'l}}'"
-            )
-            keys: list[str] = []
-            async with storage_errors():
-                pages = (await self._table()).query_entities(text, select=["RowKey"], results_per_page=limit)
-                async for entity in pages:
-                    keys.append(str(entity["RowKey"])[2:])
-                    if len(keys) == limit:
-                        break
-            return keys
-
-        shards = await asyncio.gather(*(one(shard) for shard in range(self._shards)))
-        return sorted(key for shard in shards for key in shard)[:limit]
-
-    async def _table(self) -> TableClient:
-        """The table, made if it is missing, with the shard count that it was made for."""
-        if self._ready is None:
-            async with self._opening:
-                if self._ready is None:
-                    self._ready = await self._open()
-        return self._ready
-
-    async def _open(self) -> TableClient:
-        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
-
-        table = self._account.tables.get_table_client(self._name)
-        try:
-            layout = await table.get_entity("meta", "layout")
-        except ResourceNotFoundError:
-            await self._account.tables.create_table_if_not_exists(self._name)
-            first = {"PartitionKey": "meta", "RowKey": "layout", "Shards": self._shards, "Version": 1}
-            try:
-                await table.create_entity(first)
-                return table
-            except ResourceExistsError:
-                layout = await table.get_entity("meta", "layout")
-        if layout["Shards"] != self._shards:
-            raise Misconfigured(
-                f"table {self._name} was made with {layout['Shards']} shards and SLIPWAY_SHARDS says "
-                f"{self._shards}: set it back, or name a new table"
-            )
-        return table
+        # No key continues another one, so "!" makes the first that comes after.
+        first = f"l|{after}!" if after else "l|"
+        wanted = (
+            Range(rows.partition(shard), first, "l}", select=("RowKey",), limit=limit)
+            for shard in range(self._shards)
+        )
+        shards = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        return sorted(str(row["RowKey"])[2:] for shard in shards for row in shard)[:limit]

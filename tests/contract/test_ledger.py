@@ -18,6 +18,8 @@ from shared.memory import MemoryLedger
 from shared.ports import Change, Ledger, Seen
 from shared.storage.connection import Account, Connection
 from shared.storage.ledger import TableLedger
+from shared.storage.resttable import RestTable
+from shared.storage.store import Store
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TOKENS = (f"t{n}" for n in itertools.count())
@@ -29,7 +31,7 @@ async def ledger(request: pytest.FixtureRequest, storage: Azurite) -> AsyncItera
         yield MemoryLedger(lambda: datetime.now(UTC))
         return
     account = Account(Connection(storage.connection_string))
-    yield TableLedger(account, f"t{uuid.uuid4().hex[:20]}", 4)
+    yield TableLedger(Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4))
     await account.close()
 
 
@@ -212,10 +214,10 @@ async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
 async def test_another_shard_count_is_refused(storage: Azurite) -> None:
     account = Account(Connection(storage.connection_string))
     name = f"t{uuid.uuid4().hex[:20]}"
-    await TableLedger(account, name, 4).active(0)
+    await TableLedger(Store(RestTable(account, name), 4)).active(0)
 
     with pytest.raises(Misconfigured, match="4 shards"):
-        await TableLedger(account, name, 8).active(0)
+        await TableLedger(Store(RestTable(account, name), 8)).active(0)
     await account.close()
 
 

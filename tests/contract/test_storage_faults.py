@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +21,9 @@ from shared.storage.connection import Account, Connection
 from shared.storage.drops import BlobDrops
 from shared.storage.ledger import TableLedger
 from shared.storage.queues import StorageQueues
+from shared.storage.rest import Answer, Lost, Request, Send
+from shared.storage.resttable import RestTable
+from shared.storage.store import Store
 from shared.sweep import sweep
 from tests.unit.dispatcher.world import World, job_json
 
@@ -67,14 +70,40 @@ class FaultyTransport(AioHttpTransport):  # type: ignore[misc]
         return answer
 
 
+def _faulty(faults: Faults) -> Callable[[Send], Send]:
+    """The same faults around the requests that go without the SDK."""
+
+    def around(send: Send) -> Send:
+        async def through(request: Request) -> Answer:
+            faults.seen.append(f"{request.verb} {request.url.partition('?')[0]}")
+            fault = faults.now()
+            if fault == "unsent":
+                raise Lost("the connection was refused")
+            answer = await send(request)
+            if fault == "lost":
+                raise Lost("the connection was reset")
+            if fault in ("503", "429"):
+                return replace(answer, status=int(fault), headers={**answer.headers, "retry-after": "0"})
+            return answer
+
+        return through
+
+    return around
+
+
 @asynccontextmanager
 async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
     world = World()
     name = uuid.uuid4().hex[:16]
-    account = Account(Connection(storage.connection_string), lambda: FaultyTransport(faults), backoff=0.0)
+    account = Account(
+        Connection(storage.connection_string),
+        lambda: FaultyTransport(faults),
+        around=_faulty(faults),
+        backoff=0.0,
+    )
     world.ports = replace(
         world.ports,
-        ledger=TableLedger(account, f"t{name}", 1),
+        ledger=TableLedger(Store(RestTable(account, f"t{name}"), 1)),
         drops=BlobDrops(account, f"d{name}", f"r{name}", ["scripts"]),
         queues=StorageQueues(account),
     )

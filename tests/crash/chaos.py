@@ -15,6 +15,7 @@ from typing import Any
 
 from shared.errors import SlipwayError, Transient, Unavailable
 from shared.ports import Posted
+from shared.storage.table import Refused
 
 
 class Fault(StrEnum):
@@ -96,7 +97,7 @@ class Chaos:
         for act in acts:
             try:
                 await act()
-            except SlipwayError:
+            except (SlipwayError, Refused):
                 continue
 
 

@@ -11,7 +11,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.arrive import blob_arrived, message_arrived
@@ -20,7 +20,8 @@ from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
 from shared.inventory import inventory
 from shared.job import Job, JobState, Reason
-from shared.ports import Cluster, Engine
+from shared.memory import MemoryLedger
+from shared.ports import Cluster, Engine, Ports
 from shared.storage import rows
 from shared.sweep import sweep
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
@@ -50,10 +51,18 @@ class Message:
     twin: bool = False
 
 
+@dataclass(frozen=True)
+class _Process:
+    """One that runs functions; its number is what dies or falls asleep."""
+
+    number: int
+    ports: Ports
+
+
 class Run:
     """One world, one plan of faults."""
 
-    def __init__(self, plan: Mapping[int, Fault], *, wake_after: int = 3) -> None:
+    def __init__(self, plan: Mapping[int, Fault], *, wake_after: int = 3, together: bool = False) -> None:
         self.world = World()
         self.world.policy(deliver_grace=30.0)
         self.chaos = Chaos(plan)
@@ -62,22 +71,15 @@ class Run:
         self.zombies: list[asyncio.Task[Any]] = []
         self.violations: list[str] = []
         self.ended: dict[str, JobState] = {}
-        self._workers = itertools.count(1)
+        self._numbers = itertools.count(1)
         self._drowsy = 0
         #: the mutant that every queue user writes first
         self.acknowledges_first = False
         #: whether the first attempt of every job loses its node
         self.preempts = False
-        ports = self.world.ports
-        engine = Seam(self.world.engine, "engine", self.chaos)
-        self.ports = replace(
-            ports,
-            ledger=Seam(ports.ledger, "ledger", self.chaos),
-            drops=Seam(ports.drops, "drops", self.chaos),
-            queues=Seam(ports.queues, "queues", self.chaos),
-            webhooks=Seam(ports.webhooks, "webhooks", self.chaos),
-            engines=_Engines(engine, ports.engines.clusters),
-        )
+        #: whether messages that come together are handled by one process, which commits them in groups
+        self.together = together
+        self._processes = [self._process() for _ in range(2)]
 
     async def until_quiet(self) -> None:
         """Rounds until nothing is active, undelivered or unread; a violation when that never comes."""
@@ -91,9 +93,9 @@ class Run:
         """One minute: messages, timers, zombies, and the cluster moves on."""
         self.world.pass_time(61)
         await self._handle()
-        await self._work(lambda: sweep(self.ports))
+        await self._work(sweep)
         if number % 2 == 1:
-            await self._work(lambda: inventory(self.ports))
+            await self._work(inventory)
         # Woken some rounds after it fell asleep, when others have taken over.
         self._drowsy = self._drowsy + 1 if self.zombies or self.chaos.late else 0
         if self._drowsy > self.wake_after:
@@ -113,7 +115,8 @@ class Run:
         batch, self.messages = self.messages, []
         groups = [[m for m in batch if m.twin], *[[m] for m in batch if not m.twin]]
         for group in groups:
-            done = await asyncio.gather(*(self._work(_bound(m.run, self.ports)) for m in group))
+            process = self._next() if self.together else None
+            done = await asyncio.gather(*(self._work(m.run, process) for m in group))
             if not self.acknowledges_first:
                 self.messages += [m for m, ok in zip(group, done, strict=True) if not ok]
 
@@ -123,20 +126,20 @@ class Run:
             return lambda ports: deliver(ports, wake["job"], wake["sequence"])
         return lambda ports: message_arrived(ports, body.encode(), "look")
 
-    async def _work(self, act: Callable[[], Awaitable[Any]]) -> bool:
-        """One worker's invocation; True when the function returned normally."""
-        worker = next(self._workers)
+    async def _work(self, act: Callable[[Ports], Awaitable[Any]], process: _Process | None = None) -> bool:
+        """One invocation in a living process; True when the function returned normally."""
+        process = process or self._next()
 
         async def run() -> bool:
-            WORKER.set(worker)
+            WORKER.set(process.number)
             try:
-                await act()
+                await act(process.ports)
             except (Died, SlipwayError) as error:
                 return isinstance(error, Misuse)
             return True
 
         task = asyncio.create_task(run())
-        sleeping = asyncio.create_task(self._sleeps(worker))
+        sleeping = asyncio.create_task(self._sleeps(process.number))
         await asyncio.wait({task, sleeping}, return_when=asyncio.FIRST_COMPLETED)
         sleeping.cancel()
         if task.done():
@@ -144,8 +147,29 @@ class Run:
         self.zombies.append(task)
         return False
 
-    async def _sleeps(self, worker: int) -> None:
-        while worker not in self.chaos.asleep:
+    def _next(self) -> _Process:
+        """The processes take turns; one that died or hangs is replaced."""
+        self._processes.reverse()
+        if self._processes[0].number in self.chaos.dead | self.chaos.asleep:
+            self._processes[0] = self._process()
+        return self._processes[0]
+
+    def _process(self) -> _Process:
+        """A process with a memory of its own, over the storage and the cluster that all share."""
+        ports, chaos, number = self.world.ports, self.chaos, next(self._numbers)
+        table = Seam(self.world.ledger.table, "table", chaos)
+        own = replace(
+            ports,
+            ledger=MemoryLedger(self.world.clock, table=table),
+            drops=Seam(ports.drops, "drops", chaos),
+            queues=Seam(ports.queues, "queues", chaos),
+            webhooks=Seam(ports.webhooks, "webhooks", chaos),
+            engines=_Engines(Seam(self.world.engine, "engine", chaos), ports.engines.clusters),
+        )
+        return _Process(number, own)
+
+    async def _sleeps(self, process: int) -> None:
+        while process not in self.chaos.asleep:
             await self.chaos.slept.wait()
             self.chaos.slept.clear()
 
@@ -213,11 +237,8 @@ class Story:
     begin: Callable[[Run], None]
     accepted: int = 1
     started: int = 1
-    tags: tuple[str, ...] = field(default=())
-
-
-def _bound(run: Callable[[Any], Awaitable[Any]], ports: Any) -> Callable[[], Awaitable[Any]]:
-    return lambda: run(ports)
+    #: one process gets what comes together
+    together: bool = False
 
 
 def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
@@ -232,6 +253,12 @@ def _one(run: Run) -> None:
 
 def _twice_at_once(run: Run) -> None:
     run.messages += [message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
+
+
+def _four_at_once(run: Run) -> None:
+    run.messages += [
+        message({"spec": job_json(), "notify": [HOOK]}, name, twin=True) for name in ("m1", "m2", "m3", "m1")
+    ]
 
 
 def _again_later(run: Run) -> None:
@@ -285,6 +312,7 @@ def _preempted(run: Run) -> None:
 STORIES = (
     Story("one message", _one),
     Story("the same message twice at once", _twice_at_once),
+    Story("four messages at once, two of them the same", _four_at_once, 3, 3, together=True),
     Story("the same message again later", _again_later),
     Story("a bad message", _bad, started=0),
     Story("a drop", _drop),
@@ -296,7 +324,7 @@ STORIES = (
 
 async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
     """Run a story under a plan of faults to its end."""
-    run = Run(plan, wake_after=wake_after)
+    run = Run(plan, wake_after=wake_after, together=story.together)
     story.begin(run)
     await run.until_quiet()
     run.check(accepted=story.accepted, started=story.started)

@@ -21,7 +21,7 @@ async def simulate(seed: int) -> list[str]:
     """One schedule to its end; the violations."""
     dice = random.Random(seed)
     plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 150), dice.randint(3, 12))}
-    run = Run(plan, wake_after=dice.randint(1, 5))
+    run = Run(plan, wake_after=dice.randint(1, 5), together=dice.random() < 0.5)
     jobs = dice.randint(1, 4)
     arrivals = [f"m{n}" for n in range(jobs) for _ in range(dice.randint(1, 3))]
     dice.shuffle(arrivals)

@@ -22,6 +22,8 @@ from shared.events import RECEIPT, Notice
 from shared.job import Job, JobState, Reason, Stored
 from shared.memory import MemoryLedger
 from shared.ports import Change, Order, Ports
+from shared.storage.group import GroupCommit
+from shared.storage.table import Refused
 from tests.crash.chaos import Fault
 from tests.crash.harness import STORIES, Run
 
@@ -63,8 +65,8 @@ def delivered_before_the_post(patch: Patch) -> None:
 def event_outside_the_record(patch: Patch) -> None:
     original = MemoryLedger._commit
 
-    def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
-        return original(ledger, replace(change, notice=None))
+    async def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
+        return await original(ledger, replace(change, notice=None))
 
     patch.setattr(MemoryLedger, "_commit", mutant)
 
@@ -92,10 +94,8 @@ def a_new_body_for_every_try(patch: Patch) -> None:
 def writes_without_looking_at_the_version(patch: Patch) -> None:
     original = MemoryLedger._commit
 
-    def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
-        job = change.stored.job
-        etag = ledger._versions[ledger._place(job.id, f"j|{job.id}")][0]
-        return original(ledger, replace(change, stored=replace(change.stored, etag=etag)))
+    async def mutant(ledger: MemoryLedger, change: Change) -> Stored | None:
+        return await original(ledger, replace(change, stored=replace(change.stored, etag="*")))
 
     patch.setattr(MemoryLedger, "_commit", mutant)
 
@@ -151,6 +151,16 @@ def a_lost_answer_of_the_cluster_is_a_conflict(patch: Patch) -> None:
     patch.setattr(MemoryEngine, "submit", mutant)
 
 
+def a_refused_group_counts_as_written(patch: Patch) -> None:
+    original = GroupCommit._transact
+
+    async def mutant(group: GroupCommit, writes: Any) -> Any:
+        outcomes = await original(group, writes)
+        return [["0"] * 9 if isinstance(one, Refused) else one for one in outcomes]
+
+    patch.setattr(GroupCommit, "_transact", mutant)
+
+
 MUTANTS: tuple[Callable[[Patch], None], ...] = (
     acknowledge_first,
     another_engine_name_each_time,
@@ -165,6 +175,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     receipt_outside_the_outbox,
     cancel_ends_a_job_that_is_being_submitted,
     a_lost_answer_of_the_cluster_is_a_conflict,
+    a_refused_group_counts_as_written,
 )
 
 
@@ -180,7 +191,7 @@ async def _caught() -> bool:
         calls = 60
         for fault in (None, *Fault):
             for n in range(1, calls + 1) if fault else (0,):
-                run = Run({n: fault} if fault else {})
+                run = Run({n: fault} if fault else {}, together=story.together)
                 story.begin(run)
                 await run.until_quiet()
                 if run.check(accepted=story.accepted, started=story.started):

@@ -117,7 +117,7 @@ async def test_dropping_the_same_files_while_the_job_runs_joins_it(world: World)
 async def test_a_lost_cache_starts_nothing_twice(world: World) -> None:
     await _drop(world, "digits/run/job.json", "digits/run/train.py")
     for key in [key for key in world.ledger.rows if key[0].startswith("d")]:
-        del world.ledger.rows[key]
+        del world.ledger.held[key]
 
     looked = await blob_arrived(world.ports, "scripts", "digits/run/train.py")
 

@@ -1,0 +1,75 @@
+"""What the ledger needs of a table: point reads, ranges of one partition, and transactions in one partition.
+
+Two things are tables: the service's (`resttable`), and one in memory for tests (`shared.memory`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+Row = dict[str, Any]
+
+
+class Refused(Exception):
+    """The table took nothing of a transaction: 404 missing, 409 exists already, 412 another version."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the table answered {status}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row of a transaction. `etag` guards `replace` and `delete`; "*" is any version."""
+
+    verb: Literal["create", "replace", "upsert", "delete"]
+    row: Row
+    etag: str = "*"
+
+    @cached_property
+    def body(self) -> bytes:
+        """The row as it is sent; made once, since its length decides what shares a transaction."""
+        return json.dumps(self.row, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Range:
+    """Rows of one partition with `first` <= RowKey < `last`; `due`: only those due at or before it."""
+
+    partition: str
+    first: str
+    last: str
+    due: str = ""
+    select: tuple[str, ...] = ()
+    #: 0 for all
+    limit: int = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row with its version, and the storage's own time of its last write."""
+
+    row: Row
+    etag: str
+    written: datetime
+
+
+class Table(Protocol):
+    """A table of the service. Every verb raises Unavailable when the outcome is unknown."""
+
+    async def make(self) -> bool:
+        """Create it; whether it was not there."""
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        """One row; None when it, or the table, is missing."""
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """The rows of a range, in order."""
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        """All or nothing, in one partition: the ETags. Raises Refused, and Misuse for too large a row."""
