@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from shared import __version__, report
+from shared.message import Request, meaning
 from shared.sarif import sarif
 from shared.spec import (
     Defaults,
-    Envelope,
     Facts,
     JsonObject,
+    Limits,
     Problem,
     Source,
     complete,
     has_errors,
     mended,
-    read,
     read_envelope,
+    read_through,
     script_pattern,
     scripts_wanted,
     validate,
@@ -135,25 +136,25 @@ def _lines(text: str) -> list[str]:
 
 
 def _diagnosed(source: Source, path: Path) -> tuple[Problem, ...]:
-    document, problems = read(source.data)
-    behind = source.behind(problems)
-    if behind is not None:
-        document, more = read(behind)
-        problems = (*problems, *more)
-    return source.locate((*problems, *(_of_document(document, path) if document is not None else ())))
+    found = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path)
+    return source.locate(found)
 
 
-def _of_document(document: JsonObject, path: Path) -> tuple[Problem, ...]:
-    if path.name == "slipway.json":
-        return read_envelope(document, drop=True)[1]
-    if "properties" in document or not document.keys() & _members_of_a_message():
-        return _of_job(document, path)
-    envelope, found = read_envelope(document)
-    spec = document.get("spec")
-    if not isinstance(spec, dict):
-        return found
-    cluster = envelope.cluster if envelope else None
-    return (*found, *(problem.under("/spec") for problem in _of_job(spec, path, cluster)))
+def _of_envelope(source: Source) -> tuple[Problem, ...]:
+    document, problems = read_through(source)
+    return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])
+
+
+def _of_message(source: Source, path: Path) -> list[Problem]:
+    """Of whatever the queue takes: a job.json, a message, an event with one."""
+    found: list[Problem] = []
+    for request in meaning(source.data, Limits()):
+        if isinstance(request, Request):
+            found += request.problems
+            if request.document is not None:
+                problems = _of_job(request.document, path, request.envelope.cluster)
+                found += (problem.under(request.at) for problem in problems)
+    return found
 
 
 def _of_job(document: JsonObject, path: Path, cluster: str | None = None) -> tuple[Problem, ...]:
@@ -161,7 +162,7 @@ def _of_job(document: JsonObject, path: Path, cluster: str | None = None) -> tup
     completed, _ = complete(
         document, _DEFAULTS, script=_script(document, path), folder=folder, cluster=cluster
     )
-    return with_lint(validate(completed)[1], completed, _facts(completed, path))
+    return with_lint(validate(completed)[1], completed, _facts(completed, path), written=document)
 
 
 def _facts(document: JsonObject, path: Path) -> Facts:
@@ -171,17 +172,24 @@ def _facts(document: JsonObject, path: Path) -> Facts:
     def beside(name: str) -> Path | None:
         return path.parent / name.removeprefix(folder) if name.startswith(folder) else None
 
-    def present(name: str) -> bool | None:
-        file = beside(name)
-        return None if file is None or not path.exists() else file.is_file()
-
-    contents: dict[str, bytes] = {}
+    missing, crlf = set(), set()
     for name in scripts_wanted(document, container=_DROPS):
         file = beside(name)
-        if file is not None and file.is_file():
-            with file.open("rb") as opened:
-                contents[name] = opened.read(_BEGINNING)
-    return Facts(drop_container=_DROPS, present=present, contents=contents)
+        if file is None or not path.exists():
+            continue
+        if not file.is_file():
+            missing.add(name)
+        elif _is_crlf(file):
+            crlf.add(name)
+    return Facts(drop_container=_DROPS, missing=missing, crlf=crlf)
+
+
+def _is_crlf(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return b"\r\n" in opened.read(_BEGINNING)
+    except OSError:
+        return False
 
 
 def _script(document: JsonObject, path: Path) -> str | None:
@@ -191,7 +199,3 @@ def _script(document: JsonObject, path: Path) -> str | None:
         return None
     beside = sorted(script.name for script in path.parent.glob(pattern))
     return beside[0] if beside else pattern.replace("*", "train")
-
-
-def _members_of_a_message() -> set[str]:
-    return {str(field.alias or name) for name, field in Envelope.model_fields.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import logging
 from urllib.parse import quote
 
@@ -12,13 +11,12 @@ import azure.functions as func
 from functions.problem import answer, problem, told
 from shared import read
 from shared.accept import Accepted
-from shared.arrive import fetched, request_arrived, request_explained
+from shared.arrive import request_arrived, request_explained, request_validated
 from shared.cancel import cancel
 from shared.errors import Misuse, SlipwayError
 from shared.explanation import markdown
 from shared.job import Drop, JobState
 from shared.message import read_request
-from shared.prepare import prepare
 from shared.report import as_json
 from shared.rerun import rerun
 from shared.spec import read as parse
@@ -142,18 +140,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
     here = ports()
-    asked = await fetched(here, read_request(_body(req), here.policy.limits))
-    key = hashlib.sha256(b"validate").hexdigest()
-    prepared = prepare(
-        here,
-        asked.document,
-        asked.envelope,
-        asked.problems,
-        key=key,
-        at=asked.at,
-        source=asked.source,
-        around=asked.around,
-    )
+    prepared = await request_validated(here, read_request(_body(req), here.policy.limits))
     return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
 
 

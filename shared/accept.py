@@ -94,20 +94,8 @@ def key_of(scope: str, key: str) -> str:
 def prepare_arrived(ports: Ports, arrived: Arrived) -> tuple[str, Prepared]:
     """What makes two arrivals the same, as records keep it; and the document, ready to record. No I/O."""
     key = key_of(arrived.scope, arrived.key)
-    prepared = prepare(
-        ports,
-        arrived.request.document,
-        arrived.request.envelope,
-        arrived.request.problems,
-        key=key,
-        at=arrived.request.at,
-        script=arrived.script,
-        folder=arrived.drop.folder if arrived.drop else None,
-        source=arrived.request.source,
-        around=arrived.request.around,
-        crlf=arrived.request.crlf,
-    )
-    return key, prepared
+    folder = arrived.drop.folder if arrived.drop else None
+    return key, prepare(ports, arrived.request, key=key, script=arrived.script, folder=folder)
 
 
 async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notice | None) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -10,14 +11,19 @@ from shared.accept import Accepted, Arrived, accept
 from shared.drop import Looked, look
 from shared.errors import Misuse
 from shared.explain import explain
+from shared.fetch import fetched
 from shared.folder import ignored, parent
 from shared.job import Drop
-from shared.message import Arrival, Foreign, Look, Message, Request, digest, read_message
+from shared.message import Arrival, Foreign, Look, Message, Request, read_message
 from shared.ports import Ports
+from shared.prepare import Prepared, prepare
 from shared.refusals import refused
-from shared.spec import JsonObject, Source, read
+from shared.spec import JsonObject
 
 log = logging.getLogger(__name__)
+
+#: For what is never recorded.
+_NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
@@ -51,11 +57,16 @@ async def request_arrived(
     )
 
 
+async def request_validated(ports: Ports, request: Request) -> Prepared:
+    """What is wrong with a request, and nothing else happens."""
+    return prepare(ports, await fetched(ports, request), key=_NO_KEY)
+
+
 async def request_explained(
     ports: Ports, request: Request, *, scope: str, key: str | None, drop: Drop | None = None, script: str = ""
 ) -> JsonObject:
     """What a request would do. With `drop`, what the document would do as the job file of that folder."""
-    request = await fetched(ports, request)
+    request = await fetched(ports, request, folder=drop.folder if drop else "")
     key = request.key or key
     arrived = Arrived(
         door="drop" if drop else "http",
@@ -91,33 +102,3 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
         again = replace(request, key=None, problems=(*request.problems, problem))
         place = f"taken:{key}:{request.payload}"
         return await request_arrived(ports, again, door="queue", scope="queue", key=place)
-
-
-async def fetched(ports: Ports, request: Request) -> Request:
-    """The request with the document that `specBlob` names, if it names one instead of sending it."""
-    if request.document is not None or not request.envelope.spec_blob:
-        return request
-    reference = request.envelope.spec_blob or ""
-    try:
-        data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
-    except Misuse as error:
-        problem = refused("SW106", "/specBlob", str(error), error.remedy)
-        return replace(request, problems=(*request.problems, problem))
-    if data is None:
-        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
-        return replace(request, problems=(*request.problems, problem))
-    source = Source(data, reference)
-    document, problems = read(data, ports.policy.limits)
-    # The content belongs to the payload: the same message with another blob behind it is another request.
-    payload = digest([request.payload, digest(document)])
-    sent = request.source
-    before = sent.locate(request.problems) if sent else request.problems
-    return replace(
-        request,
-        document=document,
-        payload=payload,
-        at="",
-        problems=(*before, *problems),
-        source=source,
-        around=sent,
-    )

@@ -8,12 +8,12 @@ from pathlib import PurePosixPath
 
 from shared.accept import Arrived, key_of
 from shared.errors import Misuse
-from shared.folder import Plan
+from shared.folder import JobFile, Plan
 from shared.job import Drop, job_id
 from shared.message import Request, digest
 from shared.ports import Blob, Ports, Seen
 from shared.refusals import refused
-from shared.spec import Envelope, Problem, Source, read, read_envelope
+from shared.spec import Envelope, Limits, Problem, Source, read_envelope, read_through, sound_members
 
 _SCOPE = "drop"
 
@@ -66,10 +66,7 @@ def _arrived(
     made_of = plan.scripts if plan.script else (plan.job.blob, *plan.scripts)
     content = {blob.name: hashes[blob.name] for blob in made_of}
     key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
-    problems = (*plan.job.problems, *plan.problems, *too_large)
-    read_whole = all(problem.code != "SW107" for problem in plan.job.problems)
-    source = Source(plan.job.raw, plan.job.blob.name) if read_whole else None
-    request = Request(Envelope(), plan.job.document, digest(content), problems=problems, source=source)
+    request = _request(plan.job, digest(content), (*plan.problems, *too_large), ports.policy.limits)
     if plan.envelope is not None and plan.envelope.name in contents:
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None
@@ -96,15 +93,27 @@ def _arrived(
     )
 
 
+def _request(job: JobFile, payload: str, more: tuple[Problem, ...], limits: Limits) -> Request:
+    if any(problem.code == "SW107" for problem in job.problems):
+        return Request(Envelope(), None, payload, problems=(*job.problems, *more), sound=False)
+    source = Source(job.raw, job.blob.name)
+    if job.document is not None:
+        return Request(Envelope(), job.document, payload, problems=more, source=source)
+    document, problems = read_through(source, limits)
+    return Request(Envelope(), document, payload, problems=(*problems, *more), source=source, sound=False)
+
+
 def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -> Request:
     """The request with `slipway.json` read into it; its problems name the file."""
-    document, problems = read(content, ports.policy.limits)
-    envelope = None
-    if document is not None:
-        envelope, problems = read_envelope(document, drop=True)
     around = Source(content, blob.name)
+    document, problems = read_through(around, ports.policy.limits)
+    envelope = Envelope()
+    if document is not None:
+        whole, more = read_envelope(document, drop=True)
+        problems = (*problems, *more)
+        envelope = whole or sound_members(document, more)
     placed = tuple(
         replace(p, message=f"{PurePosixPath(blob.name).name}: {p.message}") for p in around.locate(problems)
     )
     problems = (*request.problems, *placed)
-    return replace(request, envelope=envelope or Envelope(), problems=problems, around=around)
+    return replace(request, envelope=envelope, problems=problems, around=around)

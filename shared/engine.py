@@ -120,7 +120,10 @@ class Engine(Protocol):
         """What it speaks, for receipts: a name and the version of its interface."""
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Pure: each field that this engine cannot honour, so that a gap is refused at acceptance."""
+        """Pure: each field that this engine cannot honour (SW109), so that a gap is refused at acceptance.
+
+        The spec has the right shape and one toolkit; it may break other rules, which are told as well.
+        """
 
     def submission(self, order: Order) -> Submission:
         """Pure: the request that `submit` sends for the order; whoever shows it masks the order first."""

@@ -170,7 +170,8 @@ def _wanted(ports: Ports, document: JsonObject | None, folder: str) -> tuple[str
     if document is None:
         return ()
     completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
-    return scripts_wanted(completed, container=ports.policy.drop_container)
+    account = ports.policy.completion.drop_account
+    return scripts_wanted(completed, container=ports.policy.drop_container, account=account)
 
 
 async def _find(ports: Ports, wanted: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:

@@ -14,7 +14,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from shared.spec import Envelope, Limits, Problem, Source, is_bare_job, read, read_envelope
+from shared.spec import (
+    Envelope,
+    Limits,
+    Problem,
+    Source,
+    is_bare_job,
+    problem,
+    read,
+    read_envelope,
+    read_through,
+    sound_members,
+)
 
 #: CloudEvents type of a job message.
 SUBMIT = "io.slipway.job.submit.v1"
@@ -50,19 +61,23 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Request:
-    """Somebody asks for a job. Either problems, or an envelope with a document or a reference to one."""
+    """Somebody asks for a job: what could be made out of it, and what is wrong with it so far."""
 
     envelope: Envelope
     document: dict[str, Any] | None
     payload: str
     key: str | None = None
     problems: tuple[Problem, ...] = ()
-    #: where the document stands in what was sent: "/spec" in an envelope
+    #: where the document stands in what was sent, and where its envelope: "/spec" and "" in a message
     at: str = ""
+    envelope_at: str = ""
+    #: False for a document that had to be mended to be read: it is good for diagnostics only
+    sound: bool = True
     #: the text that the document was read from, and that of its envelope where it is another one
     source: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
-    #: the dropped scripts that have the line ends of Windows
+    #: scripts in the drop container: those that are not there, and those with the line ends of Windows
+    missing: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
 
 
@@ -71,21 +86,27 @@ Message = Arrival | Look | Foreign | Request
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
     """The meaning of one queue message. Never raises: what cannot be read becomes a Request with problems."""
-    data = unwrap(body)
-    document, problems = read(data, limits)
-    if document is None and data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        return _batch(data, limits) or (_unreadable(data, problems),)
-    if document is None:
-        return (_unreadable(data, problems),)
-    return (_one(document, Source(data, MESSAGE)),)
+    return meaning(unwrap(body), limits)
+
+
+def meaning(data: bytes, limits: Limits) -> tuple[Message, ...]:
+    """The same for a text that is not wrapped."""
+    source = Source(data, MESSAGE)
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(data, limits)):
+        return batch
+    document, problems = read_through(source, limits)
+    found = _one(document, source) if document is not None else None
+    if problems or found is None:
+        return (_unsound(source, problems, found),)
+    return (found,)
 
 
 def read_request(data: bytes, limits: Limits) -> Request:
     """The meaning of a request body: an envelope or a bare job.json. Never raises."""
-    document, problems = read(data, limits)
-    if document is None:
-        return _unreadable(data, problems)
-    return _request(document, digest(document), Source(data, MESSAGE))
+    source = Source(data, MESSAGE)
+    document, problems = read_through(source, limits)
+    found = _request(document, digest(document), source) if document is not None else None
+    return _unsound(source, problems, found) if problems or found is None else found
 
 
 def unwrap(body: bytes) -> bytes:
@@ -118,9 +139,13 @@ def look_message(folder: str, newest: datetime) -> str:
     )
 
 
-def _unreadable(data: bytes, problems: tuple[Problem, ...]) -> Request:
-    source = Source(data, MESSAGE)
-    return Request(Envelope(), None, hashlib.sha256(data).hexdigest(), problems=problems, source=source)
+def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | None) -> Request:
+    """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
+    payload = hashlib.sha256(source.data).hexdigest()
+    if not isinstance(found, Request):
+        return Request(Envelope(), None, payload, problems=problems, source=source, sound=False)
+    problems = (*problems, *found.problems)
+    return replace(found, payload=payload, key=None, problems=problems, sound=False)
 
 
 def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -130,26 +155,36 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
     if not events or not all(isinstance(event, dict) for event in events):
         return ()
     source = Source(data, MESSAGE)
-    return tuple(_one(event, source.at(f"/{index}")) for index, event in enumerate(events))
+    return tuple(_one(event, source, f"/{index}") for index, event in enumerate(events))
 
 
-def _one(document: dict[str, Any], sent: Source) -> Message:
+def _one(document: dict[str, Any], source: Source, at: str = "") -> Message:
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
-        return _request(document, digest(document), sent)
+        return _request(document, digest(document), source, at)
     payload = document.get("data")
+    if type_ == SUBMIT and "specversion" in document:
+        return _submitted(document, payload, source, f"{at}/data")
     payload = payload if isinstance(payload, dict) else {}
     if type_ == _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or Foreign(type_)
     if type_ == LOOK:
         return _look(payload) or Foreign(type_)
-    if type_ == SUBMIT and "specversion" in document:
-        request = _request(payload, digest(payload), sent.at("/data"))
-        source, identity = document.get("source"), document.get("id")
-        if request.key is None and source and identity:
-            request = replace(request, key=f"{source}|{identity}")
-        return request
     return Foreign(type_[:100])
+
+
+def _submitted(event: dict[str, Any], data: Any, source: Source, at: str) -> Request:
+    """The job message in a CloudEvent."""
+    if isinstance(data, dict):
+        request = _request(data, digest(data), source, at)
+    else:
+        remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
+        found = problem("SW008", at, "the event carries no job message", remedy)
+        request = Request(Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=at)
+    sender, identity = event.get("source"), event.get("id")
+    if request.key is None and sender and identity:
+        request = replace(request, key=f"{sender}|{identity}")
+    return request
 
 
 def _arrival(subject: str) -> Arrival | None:
@@ -167,11 +202,19 @@ def _look(data: dict[str, Any]) -> Look | None:
         return None
 
 
-def _request(document: dict[str, Any], payload: str, source: Source) -> Request:
+def _request(document: dict[str, Any], payload: str, source: Source, at: str = "") -> Request:
     if is_bare_job(document):
-        return Request(Envelope(), document, payload, source=source)
-    envelope, problems = read_envelope(document)
-    if envelope is None:
-        return Request(Envelope(), None, payload, problems=problems, source=source)
-    key = envelope.idempotency_key
-    return Request(envelope, envelope.spec, payload, key=key, problems=problems, at="/spec", source=source)
+        return Request(Envelope(), document, payload, source=source, at=at, envelope_at=at)
+    envelope, found = read_envelope(document)
+    problems = tuple(one.under(at) for one in found)
+    spec = document.get("spec")
+    return Request(
+        envelope or sound_members(document, found),
+        spec if isinstance(spec, dict) else None,
+        payload,
+        key=envelope.idempotency_key if envelope else None,
+        problems=problems,
+        at=f"{at}/spec",
+        envelope_at=at,
+        source=source,
+    )

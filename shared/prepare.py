@@ -11,24 +11,22 @@ from typing import Any
 
 from shared.errors import Misconfigured
 from shared.job import Subscriber
+from shared.message import Request
 from shared.ports import Cluster, Ports
 from shared.refusals import refused
 from shared.spec import (
-    Envelope,
     Facts,
     JobSpec,
     JsonObject,
     Problem,
-    Source,
     Subscription,
     complete,
     has_errors,
-    is_bare_job,
     masked,
-    read,
-    read_envelope,
     redact,
     seal_secrets,
+    shaped,
+    unknown_properties,
     validate,
     with_lint,
 )
@@ -53,87 +51,62 @@ class Prepared:
 
 
 def prepare(
-    ports: Ports,
-    document: JsonObject | None,
-    envelope: Envelope,
-    problems: tuple[Problem, ...],
-    *,
-    key: str,
-    at: str = "",
-    script: str | None = None,
-    folder: str | None = None,
-    source: Source | None = None,
-    around: Source | None = None,
-    crlf: frozenset[str] = frozenset(),
+    ports: Ports, request: Request, *, key: str, script: str | None = None, folder: str | None = None
 ) -> Prepared:
     """Complete, validate and check one request. Never raises on bad input.
 
-    `at` is where the document stands in what was sent ("/spec" in an envelope). `source` is the text that the
-    document was read from, `around` that of the envelope if it is another one: problems get their places.
-    `crlf` are the scripts with the line ends of Windows.
+    `key` is what secrets are sealed for; `script` and `folder` are those of a drop.
     """
-    subscribers, notify_problems = _subscribers(ports, envelope, key)
-    if around is not None:
-        notify_problems = list(around.locate(notify_problems))
-    if document is None:
-        more = _behind(ports, source, problems, folder) if source else ()
-        found = tuple(dict.fromkeys((*problems, *notify_problems, *more)))
-        return Prepared(None, None, subscribers, source.locate(found) if source else found)
-    prepared = _checked(ports, document, envelope, key=key, script=script, folder=folder, crlf=crlf)
-    found = (*problems, *notify_problems, *(problem.under(at) for problem in prepared.problems))
-    return replace(prepared, subscribers=subscribers, problems=source.locate(found) if source else found)
-
-
-def _behind(
-    ports: Ports, source: Source, problems: tuple[Problem, ...], folder: str | None
-) -> tuple[Problem, ...]:
-    """What else is wrong, behind mistakes of syntax and of the envelope, to say all of it at once."""
-    mended = source.behind(problems)
-    data = mended or (b"" if source.base else source.data)
-    document, problems = read(data, ports.policy.limits)
-    if document is None:
-        return problems if mended else ()
-    envelope, at = Envelope(), ""
-    if not is_bare_job(document):
-        known, problems = read_envelope(document)
-        envelope, at = known or Envelope(), "/spec"
-        document = document.get("spec")
-    if not isinstance(document, dict):
-        return problems
-    checked = _checked(ports, document, envelope, key="", script=None, folder=folder)
-    return (*problems, *(problem.under(at) for problem in checked.problems))
+    subscribers, notify_problems = _subscribers(ports, request, key)
+    if request.around is not None:
+        notify_problems = request.around.locate(notify_problems)
+    problems = (*request.problems, *notify_problems)
+    prepared = Prepared(None, None, subscribers, problems)
+    if request.document is not None:
+        checked = _checked(ports, request, request.document, key=key, script=script, folder=folder)
+        found = tuple(problem.under(request.at) for problem in checked.problems)
+        sound = checked.document if request.sound else None
+        prepared = replace(
+            checked,
+            document=sound,
+            subscribers=subscribers,
+            problems=tuple(dict.fromkeys((*problems, *found))),
+        )
+    source = request.source
+    return replace(prepared, problems=source.locate(prepared.problems)) if source else prepared
 
 
 def _checked(
     ports: Ports,
+    request: Request,
     document: JsonObject,
-    envelope: Envelope,
     *,
     key: str,
     script: str | None,
     folder: str | None,
-    crlf: frozenset[str] = frozenset(),
 ) -> Prepared:
     defaults = ports.policy.completion
     if folder is None:
         defaults = replace(defaults, drop_container=None)
-    completed, notes = complete(document, defaults, script=script, folder=folder, cluster=envelope.cluster)
+    cluster_name = request.envelope.cluster
+    completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
     cluster = _cluster_of(ports, completed)
-    spec, spec_problems = validate(
+    spec, problems = validate(
         completed,
         cluster_mounts=cluster.mounts if cluster else None,
         clusters={name: known.id for name, known in ports.engines.clusters.items()},
         accounts=ports.account_keys.keys() or None,
         limits=ports.policy.limits,
     )
+    spec = spec or shaped(completed, problems)
     if spec is not None and cluster is not None:
-        spec_problems = (*spec_problems, *_engine_problems(ports, spec, cluster))
+        problems = (*problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # Nobody knows what an unknown member holds.
-    if unknown := [found.pointer for found in spec_problems if found.code == "SW012"]:
+    if unknown := unknown_properties(problems):
         sealed = masked(sealed, unknown)
-    spec_problems = with_lint(spec_problems, completed, _facts(ports, cluster, crlf))
-    return Prepared(sealed, cluster, (), (*spec_problems, *seal_problems), notes)
+    problems = with_lint(problems, completed, _facts(ports, request, cluster), written=document)
+    return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
 
 
 def slug(text: str, fallback: str) -> str:
@@ -152,8 +125,9 @@ def _cluster_of(ports: Ports, document: JsonObject) -> Cluster | None:
     return next((cluster for cluster in known if cluster.id.lower() == identity.lower()), None)
 
 
-def _facts(ports: Ports, cluster: Cluster | None, crlf: frozenset[str]) -> Facts:
-    facts = Facts(drop_container=ports.policy.drop_container, contents=dict.fromkeys(crlf, b"\r\n"))
+def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
+    container = ports.policy.drop_container
+    facts = Facts(drop_container=container, missing=request.missing, crlf=request.crlf)
     if cluster is None:
         return facts
     mounts = frozenset(cluster.mounts) if cluster.mounts is not None else None
@@ -188,15 +162,19 @@ def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, l
     return redact(document), [refused("SW102", at, why) for at in pointers]
 
 
-def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subscriber, ...], list[Problem]]:
-    asked = envelope.notify or tuple(Subscription.model_validate(s) for s in ports.policy.default_notify)
+def _subscribers(
+    ports: Ports, request: Request, key: str
+) -> tuple[tuple[Subscriber, ...], tuple[Problem, ...]]:
+    asked = request.envelope.notify or tuple(
+        Subscription.model_validate(s) for s in ports.policy.default_notify
+    )
     subscribers: list[Subscriber] = []
     problems: list[Problem] = []
     for index, subscription in enumerate(asked):
         at = f"/notify/{index}"
         problem = _refused(ports, subscription, at)
         if problem is not None:
-            problems.append(problem)
+            problems.append(problem.under(request.envelope_at))
             continue
         place = f"{key}{at}" if hides(subscription.url) else ""
         subscribers.append(
@@ -208,7 +186,7 @@ def _subscribers(ports: Ports, envelope: Envelope, key: str) -> tuple[tuple[Subs
                 events=tuple(subscription.events),
             )
         )
-    return tuple(subscribers), problems
+    return tuple(subscribers), tuple(problems)
 
 
 def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:

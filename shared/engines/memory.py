@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from shared.errors import Conflict, EngineError, NotFound
 from shared.job import JobState, Reason, Target
 from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.refusals import refused
 from shared.spec import JobSpec, Problem
+from shared.spec.toolkits import TOOLKITS
 
 
 @dataclass
@@ -24,7 +26,8 @@ class MemoryEngine:
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
-    refuses: tuple[Problem, ...] = ()
+    #: toolkit → why this engine cannot run it
+    cannot: Mapping[str, str] = field(default_factory=dict)
     view: ClusterView | None = None
 
     @property
@@ -33,8 +36,10 @@ class MemoryEngine:
         return "memory"
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Whatever the test wants refused."""
-        return self.refuses
+        """The toolkits that the test does not want."""
+        why = self.cannot.get(spec.properties.tool_type)
+        block = next(name for name, kind in TOOLKITS.items() if kind == spec.properties.tool_type)
+        return (refused("SW109", f"/properties/{block}", why),) if why else ()
 
     def submission(self, order: Order) -> Submission:
         """As an engine with one call."""

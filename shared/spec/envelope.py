@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -77,10 +77,12 @@ class Envelope(Model):
     retry: Retry | None = None
 
 
+_MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
+
+
 def is_bare_job(document: Any) -> bool:
-    """Whether this is a job.json itself, without an envelope."""
-    known = {"$schema", "properties"}
-    return isinstance(document, dict) and "properties" in document and document.keys() <= known
+    """Whether this is meant as a job.json itself: nothing in it belongs to an envelope."""
+    return isinstance(document, dict) and not document.keys() & _MEMBERS
 
 
 def read_envelope(
@@ -103,6 +105,15 @@ def read_envelope(
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root)]
     ordered = in_document_order(document, problems)
     return None if has_errors(ordered) else envelope, shortened(ordered, limits)
+
+
+def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelope:
+    """The envelope without the members that have problems: a rejection has a name too, and receivers."""
+    wrong = {one.pointer.split("/")[1] for one in problems if one.pointer}
+    try:
+        return Envelope.model_validate({k: v for k, v in document.items() if step("", k)[1:] not in wrong})
+    except ValidationError:
+        return Envelope()
 
 
 def _for_envelope(found: Problem) -> Problem:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from types import MappingProxyType
 from typing import TypeAlias
 
 from shared.spec.codes import problem
@@ -23,6 +22,7 @@ _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
 _ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re.ASCII)
 _TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
 _UNDER_ROOTS = ("SW033", "SW034")
+_DEFAULT_PREFIX = ("SW034", "/properties/stdOutErrPathPrefix")
 #: Files that a node reads line by line.
 _LINES = (".sh", ".bash", ".py")
 #: Fixes are kept with the record of a job, so they stay small.
@@ -33,11 +33,11 @@ _LONGEST_FIXED = 1000
 class Facts:
     """What is known of the place where the job will run. None and nothing: unknown, and unchecked."""
 
-    #: Container that is dropped into, and the names of what lies in it, as far as that is known.
+    #: Container that is dropped into.
     drop_container: str | None = None
-    present: Callable[[str], bool | None] | None = None
-    #: Blob name → content, or its beginning, of scripts that the job names.
-    contents: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    #: Scripts there that the job names and that are missing, or have the line ends of Windows.
+    missing: Collection[str] = ()
+    crlf: Collection[str] = ()
     cluster: str = "the cluster"
     cluster_mounts: frozenset[str] | None = None
     max_nodes: int | None = None
@@ -55,10 +55,19 @@ def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...
 
 
 def with_lint(
-    problems: Iterable[Problem], document: JsonObject, facts: Facts | None = None
+    problems: Iterable[Problem],
+    document: JsonObject,
+    facts: Facts | None = None,
+    *,
+    written: JsonObject | None = None,
 ) -> tuple[Problem, ...]:
-    """The problems that `validate` found and those of `lint`, in document order, one for each mistake."""
+    """The problems that `validate` found and those of `lint`, in document order, one for each mistake.
+
+    `written` is the document before completion: that a default may not fit is not for its author to mend.
+    """
     found, more = tuple(problems), lint(document, facts)
+    if written is not None and not Node("", written).at("properties", "stdOutErrPathPrefix").given:
+        found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
     # The wrong root is also a path on no known mount: one mistake.
     roots = {one.pointer for one in more if one.code == "SW073"}
     kept = (one for one in found if not (one.code in _UNDER_ROOTS and one.pointer in roots))
@@ -130,10 +139,10 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
     if facts.drop_container is None:
         return
     for pointer, part, name in script_places(context.properties, facts.drop_container):
-        if facts.present is not None and facts.present(name) is False:
+        if name in facts.missing:
             message = f"{shown(name)} is not in the container {facts.drop_container}"
             yield problem("SW070", pointer, message, part=part)
-        elif name.endswith(_LINES) and b"\r\n" in facts.contents.get(name, b""):
+        elif name.endswith(_LINES) and name in facts.crlf:
             message = f"{shown(name)} has the line ends of Windows"
             yield problem("SW071", pointer, message, part=part)
 

@@ -103,6 +103,13 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
+def unknown_properties(problems: Iterable[Problem]) -> frozenset[str]:
+    """The pointers of all unknown properties: nobody knows what they hold, so nothing of it is shown."""
+    found = list(problems)
+    named = {problem.pointer for problem in found if problem.code == "SW012"}
+    return frozenset(named.union(*(problem.unknown for problem in found)))
+
+
 def in_document_order(document: Any, problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Sorted by place, then code and message: the same document always gives the same list."""
     found = set(problems)

@@ -13,6 +13,7 @@ from shared.spec.fix import Fix
 from shared.spec.limits import Limits
 from shared.spec.mistakes import mending
 from shared.spec.problem import Problem, in_document_order
+from shared.spec.source import Source
 from shared.spec.syntax import line_and_column
 from shared.spec.tree import JsonObject, Node, count_values, exact, printable, shown, step, walk
 
@@ -30,7 +31,27 @@ _NEVER = re.compile("[\x00\ud800-\udfff]")
 
 def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, tuple[Problem, ...]]:
     """The document, or None and what is wrong with the text. Never raises, and quotes no value."""
+    document, problems = _read(data, limits or Limits())
+    return (None, problems) if problems else (document, ())
+
+
+def read_through(
+    source: Source, limits: Limits | None = None
+) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """The document as far as it can be made out behind the mistakes of its text, and all of them.
+
+    With problems it is only good for saying what else is wrong: what could not be read has been guessed.
+    """
     limits = limits or Limits()
+    document, problems = _read(source.data, limits)
+    if document is None and (rest := source.behind(problems)) is not None:
+        document, more = _read(rest, limits)
+        problems = (*problems, *more)
+    return document, problems
+
+
+def _read(data: bytes, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """What can be made out, and what is wrong."""
     if len(data) > limits.max_bytes:
         message = f"the document has {len(data)} bytes; {limits.max_bytes} are allowed"
         return None, (problem("SW001", "", message),)
@@ -106,9 +127,21 @@ def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
     problems = [found for node in walk(document) for found in _flaws(node)]
     if not isinstance(document, dict):
         problems.append(problem("SW008", "", "the document is not a JSON object"))
-    if problems:
-        return None, in_document_order(document, problems)[: limits.max_problems]
-    return document, ()
+    if not problems:
+        return document, ()
+    found = in_document_order(document, problems)[: limits.max_problems]
+    return (_cleaned(document) if isinstance(document, dict) else None), found
+
+
+def _cleaned(value: Any) -> Any:
+    """The value with something harmless for what cannot be taken. Depth was limited before."""
+    if isinstance(value, _Flaw):
+        return 1
+    if isinstance(value, str):
+        return "x" if _NEVER.search(value) else value
+    if isinstance(value, dict):
+        return {key: _cleaned(inner) for key, inner in value.items() if not _NEVER.search(key)}
+    return [_cleaned(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:

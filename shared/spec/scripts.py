@@ -60,21 +60,21 @@ def plain_path(path: str) -> str | None:
 
 
 def scripts_wanted(
-    document: JsonObject, mount: str = DROP_MOUNT, *, container: str | None = None
+    document: JsonObject, mount: str = DROP_MOUNT, *, container: str | None = None, account: str | None = None
 ) -> tuple[str, ...]:
     """Blob names that the completed document refers to under the mount, sorted.
 
-    Empty when the mount is not a blob container (the one named, if one is named).
+    Empty when the mount is not a blob container (the one named, in the account named).
     """
     properties = Node("", document).at("properties")
-    return tuple(sorted({name for _, _, name in script_places(properties, container, mount)}))
+    return tuple(sorted({name for _, _, name in script_places(properties, container, mount, account)}))
 
 
 def script_places(
-    properties: Node, container: str | None = None, mount: str = DROP_MOUNT
+    properties: Node, container: str | None = None, mount: str = DROP_MOUNT, account: str | None = None
 ) -> Iterator[tuple[str, str, str]]:
     """The same, each with its place: the pointer, the path as it is written there, the blob's name."""
-    if not _is_drop_mount(properties, mount, container):
+    if not _is_drop_mount(properties, mount, container, account):
         return
     paths = re.compile(
         rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{re.escape(mount)}/"
@@ -88,10 +88,11 @@ def script_places(
                 yield node.pointer, found[0].rstrip("."), path
 
 
-def _is_drop_mount(properties: Node, mount: str, container: str | None) -> bool:
+def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:
     for entry in properties.at("mountVolumes", "azureBlobFileSystems").each():
         if same_mount_path(entry.at("relativeMountPath").value, mount):
-            return container is None or entry.at("containerName").value == container
+            there = account is None or entry.at("accountName").value in (None, account)
+            return there and (container is None or entry.at("containerName").value == container)
     return False
 
 

@@ -30,11 +30,20 @@ def shape_problems(model: type[BaseModel], document: Any, error: ValidationError
     """One problem for each finding. `error` came of validating the document with the model."""
     details = error.errors(include_url=False, include_input=False)
     suggestions = Suggestions()
-    return [
+    found = [
         _problem(model, document, detail, suggestions)
         for detail in details
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
+    # What is misspelt is not missing as well.
+    meant = {_meant(one) for one in found if one.fix is not None and one.fix.kind == "rename"}
+    return [one for one in found if one.code != "SW010" or one.pointer not in meant]
+
+
+def _meant(misspelt: Problem) -> str:
+    """The pointer of the property that was meant."""
+    assert misspelt.fix is not None
+    return step(misspelt.pointer.rpartition("/")[0], misspelt.fix.value)
 
 
 def _problem(

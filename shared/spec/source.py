@@ -23,36 +23,36 @@ _BOMS = (
 _SPACE = " \t\r\n"
 #: These say something about the text as a whole, and looking for positions in it would be wasted work.
 _WHOLE = ("SW001", "SW009")
+#: Values that cannot be read, and what is still told of them.
+_UNREAD = ("SW006", "SW007")
+_KEPT = (*_UNREAD, "SW005", "SW012")
 
 
 @dataclass(frozen=True)
 class Source:
-    """What was sent, its name, and where in it the document stands that problems point into."""
+    """What was sent, and its name. The problems of it point into all of it."""
 
     data: bytes
     file: str = "job.json"
-    base: str = ""
 
     def __repr__(self) -> str:
         return f"Source({self.file!r}, {len(self.data)} bytes)"
 
-    def at(self, pointer: str) -> Source:
-        """The same text, for problems of the document at this pointer."""
-        return replace(self, base=self.base + pointer)
-
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """The problems with their places, in the order of the text; those that have one keep it."""
-        found = tuple(problems)
+        found = _without_echoes(tuple(problems))
         if not any(problem.place is None for problem in found):
             return found
         unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
-        reading = self._mended if unread else self._plain
+        reading = self._mended if unread and self.recoded is None else self._plain
         masks = reading.masks(self._unknown(found)) if reading else None
         placed = [one if one.place else self._placed(one, reading, masks) for one in found]
         return tuple(sorted(placed, key=_order))
 
     def behind(self, problems: tuple[Problem, ...]) -> bytes | None:
-        """The document without its mistakes of syntax, if all are certainly mended: to say what else."""
+        """The text without what made it unreadable, if all of that is certain: to say what else is wrong."""
+        if [one.code for one in problems] == ["SW002"] and self.recoded is not None:
+            return self.recoded.data
         if not problems or any(one.code != "SW003" or one.fix is None for one in problems):
             return None
         return self._mended.positions.text.encode() if self._mended else None
@@ -110,10 +110,10 @@ class Source:
         """The problem's fix as replacements in a text that is JSON, or mends its syntax."""
         if problem.fix is None or problem.fix.kind == "text":
             return problem.fix.edits if problem.fix else ()
-        return problem.fix.under(self.base).edits_in(Positions(self.text))
+        return problem.fix.edits_in(Positions(self.text))
 
     def _unknown(self, problems: Iterable[Problem]) -> frozenset[str]:
-        return frozenset(self.base + one.pointer for one in problems if one.code == "SW012")
+        return frozenset(one.pointer for one in problems if one.code == "SW012")
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None
@@ -126,7 +126,7 @@ class Source:
         if reading and problem.fix and not edits:
             edits = tuple(
                 Edit(*reading.before((edit.start, edit.end)), edit.text)
-                for edit in problem.fix.under(self.base).edits_in(reading.positions)
+                for edit in problem.fix.edits_in(reading.positions)
             )
         line, column = self.lines.at(start)
         place = Place(
@@ -148,7 +148,7 @@ class Source:
         if reading is None:
             start = len(self.text) - len(self.text.lstrip(_SPACE))
             return start, min(start + 1, len(self.text))
-        return reading.before(_token(reading.positions, self.base + problem.pointer, problem))
+        return reading.before(_token(reading.positions, problem.pointer, problem))
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,12 @@ def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, i
     if positions.text[entry.start] in "{[":
         return entry.start, entry.start + 1
     return (positions.inside(entry, part) if part else None) or (entry.start, entry.end)
+
+
+def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Without what rules say of a value that cannot be read."""
+    unread = {one.pointer for one in problems if one.code in _UNREAD and not one.of_name}
+    return tuple(one for one in problems if one.code in _KEPT or one.pointer not in unread)
 
 
 def _order(problem: Problem) -> tuple[bool, str, int, int, str, str]:

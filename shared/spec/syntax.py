@@ -23,6 +23,7 @@ _QUOTED = re.compile(
     r"""|[\u2018\u2019]([^'"\\\r\n\t\u2018\u2019]{0,4096})\u2019"""
     r"""|[\u201c\u201d\u201e]([^"\\\r\n\t\u201c\u201d\u201e]{0,4096})[\u201c\u201d]"""
 )
+_MEMBER = re.compile(r'[ \t\r\n]*"[^"\\\r\n]{1,64}"[ \t]*:')
 _BEHIND = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
 
 
@@ -75,6 +76,10 @@ def _diagnosis(text: str, at: int) -> _Flaw:
 
 def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
     first = rest[:1]
+    if first == "," and before.endswith(","):
+        # In a list a value may have been forgotten; between two members nothing can have been.
+        edits = (Edit(at, at + 1, ""),) if _MEMBER.match(text, at + 1) else ()
+        return _Flaw(at, "a second comma", "delete one of them", 1, edits)
     if first == "," and _next_visible(text, at + 1) in ("}", "]"):
         return _comma(at)
     if first and first in "}]" and before.endswith(","):

@@ -52,6 +52,19 @@ def validate(
     return None if has_errors(ordered) else spec, shortened(ordered, limits)
 
 
+def shaped(document: JsonObject, problems: Collection[Problem]) -> JobSpec | None:
+    """The spec of a document with these problems, if it has the right shape and one toolkit, else None.
+
+    For whoever has more to say about a document that `validate` found errors in.
+    """
+    if any(found.code in ("SW020", "SW021") for found in problems):
+        return None
+    try:
+        return JobSpec.model_validate(document)
+    except ValidationError:
+        return None
+
+
 def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, ...]:
     """As many problems as a person can use, and a last one that counts the rest."""
     rest = len(problems) - limits.max_problems

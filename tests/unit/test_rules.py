@@ -129,6 +129,10 @@ def _a_blob(world: World) -> None:
     world.drops.upload("digits/job.json", json.dumps(document).encode())
 
 
+def _no_mpi(world: World) -> None:
+    world.engine.cannot = {"custommpi": "this engine has no MPI"}
+
+
 #: Rules that only a deployment can break, and what has to be so there.
 DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW101": _two_engines,
@@ -139,6 +143,7 @@ DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW106": _a_blob,
     "SW107": lambda world: world.policy(max_document=128),
     "SW108": lambda world: None,
+    "SW109": _no_mpi,
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.message import Request
 from shared.prepare import prepare
 from shared.settings import Settings
 from shared.spec import Envelope
@@ -37,9 +38,10 @@ SETTINGS = {
 def test_a_job_beyond_the_cluster_is_warned_of(properties: dict[str, Any], code: str) -> None:
     document = job_json(**properties)
     document["properties"] = {n: v for n, v in document["properties"].items() if v is not None}
+    request = Request(Envelope(), document, "p")
 
-    prepared = prepare(build(Settings(SETTINGS)), document, Envelope(), (), key="k")
-    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), document, Envelope(), (), key="k")
+    prepared = prepare(build(Settings(SETTINGS)), request, key="k")
+    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), request, key="k")
 
     assert code in {problem.code for problem in prepared.problems}
     assert prepared.valid

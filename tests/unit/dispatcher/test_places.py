@@ -118,9 +118,7 @@ async def test_a_message_with_a_secret_shows_it_nowhere(world: World) -> None:
 def test_validation_answers_what_the_command_line_prints(world: World) -> None:
     asked = read_request(BAD.encode(), Limits())
 
-    prepared = prepare(
-        world.ports, asked.document, asked.envelope, asked.problems, key="k", at=asked.at, source=asked.source
-    )
+    prepared = prepare(world.ports, asked, key="k")
 
     answer = as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)
     assert answer.keys() == {"valid", "problems", "notes"}

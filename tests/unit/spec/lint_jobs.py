@@ -37,11 +37,11 @@ def image(name: str) -> dict[str, Any]:
 _COMMAND = "/customToolkitSettings/commandLine"
 _IMAGE = "/containerSettings/imageSourceRegistry/image"
 _NOTHING = Facts()
-_EMPTY = Facts(drop_container="drop", present=lambda name: False)
+_EMPTY = Facts(drop_container="drop", missing={"digits/train.py", "a.sh"})
 
 
-def _with(content: bytes, name: str = "digits/train.py") -> Facts:
-    return Facts(drop_container="drop", present=lambda _: True, contents={name: content})
+def _windows(name: str = "digits/train.py") -> Facts:
+    return Facts(drop_container="drop", crlf={name})
 
 
 LINTED: tuple[Linted, ...] = (
@@ -51,9 +51,9 @@ LINTED: tuple[Linted, ...] = (
     Linted("preparation not there", dropped(customToolkitSettings={"commandLine": "true"},
         jobPreparation={"commandLine": "sh $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/a.sh"}), _EMPTY, "SW070",
         "/jobPreparation/commandLine"),
-    Linted("Windows line ends", dropped(), _with(b"import os\r\n"), "SW071", _COMMAND, says="Windows"),
+    Linted("Windows line ends", dropped(), _windows(), "SW071", _COMMAND, says="Windows"),
     Linted("shell script", dropped(customToolkitSettings={
-        "commandLine": "bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/run.sh"}), _with(b"#!/bin/sh\r\n", "run.sh"),
+        "commandLine": "bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/run.sh"}), _windows("run.sh"),
         "SW071", _COMMAND, says='"run.sh"'),
     *(Linted(f"image {name}", image(name), _NOTHING, "SW072", _IMAGE, "hint") for name in (
         "ubuntu", "team/image", "registry:5000/image", "registry.example.org:5000/team/image")),
@@ -79,12 +79,11 @@ LINTED: tuple[Linted, ...] = (
 
 CLEAN: dict[str, tuple[dict[str, Any], Facts]] = {
     "the smallest": (job(), _NOTHING),
-    "script there": (dropped(), _with(b"import os\n")),
-    "script unknown": (dropped(), Facts(drop_container="drop", present=lambda name: None)),
-    "another container": (dropped(), Facts(drop_container="other", present=lambda name: False)),
+    "script there": (dropped(), Facts(drop_container="drop")),
+    "another container": (dropped(), Facts(drop_container="other", missing={"digits/train.py"})),
     "data with CRLF": (
         dropped(customToolkitSettings={"commandLine": "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/a.csv"}),
-        _with(b"a\r\n", "a.csv"),
+        _windows("a.csv"),
     ),
     "tag": (image("registry:5000/team/image:1.0"), _NOTHING),
     "digest": (image("image@sha256:0123"), _NOTHING),

@@ -125,8 +125,10 @@ def test_the_spec_inside_is_left_to_validation() -> None:
         ({"properties": None}, True),
         ({"spec": job()}, False),
         ({**job(), "name": "a"}, False),
-        ({"$schema": "x"}, False),
-        ({}, False),
+        ({"$schema": "x"}, True),
+        ({}, True),
+        ({"location": "eastus", **job()}, True),
+        ({"notify": []}, False),
         ([], False),
     ],
 )

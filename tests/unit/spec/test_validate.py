@@ -168,7 +168,6 @@ def test_all_problems_come_at_once_in_document_order() -> None:
 
     assert [(found.code, found.pointer) for found in problems] == [
         ("SW010", "/properties/cluster"),
-        ("SW010", "/properties/nodeCount"),
         ("SW012", "/properties/nodeCuont"),
         ("SW033", "/properties/stdOutErrPathPrefix"),
         ("SW033", "/properties/horovodSettings/pythonScriptFilePath"),

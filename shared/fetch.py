@@ -1,0 +1,87 @@
+"""fetch: what a request only names, read: the document of a `specBlob`, and what is known of its scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from shared.errors import Misuse, SlipwayError
+from shared.message import Request, digest
+from shared.ports import Ports
+from shared.refusals import refused
+from shared.spec import Source, complete, read_through, scripts_wanted
+
+#: How many scripts of a job are looked at, and up to which size: only warnings follow from it.
+_SCRIPTS = 10
+_LONGEST = 1 << 20
+
+
+async def fetched(ports: Ports, request: Request, *, folder: str = "") -> Request:
+    """The request with its document and with what lies behind the paths in it.
+
+    `folder` is one that is about to be dropped: what is to lie in it need not be there yet.
+    Raises Unavailable.
+    """
+    return await _with_scripts(ports, await _with_document(ports, request), folder)
+
+
+async def _with_document(ports: Ports, request: Request) -> Request:
+    if request.document is not None or not request.envelope.spec_blob:
+        return request
+    reference = request.envelope.spec_blob
+    try:
+        data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
+    except Misuse as error:
+        problem = refused("SW106", "/specBlob", str(error), error.remedy)
+        return replace(request, problems=(*request.problems, problem))
+    if data is None:
+        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
+        return replace(request, problems=(*request.problems, problem))
+    source = Source(data, reference)
+    document, problems = read_through(source, ports.policy.limits)
+    # The content belongs to the payload: the same message with another blob behind it is another request.
+    payload = digest([request.payload, digest(document)])
+    sent = request.source
+    before = sent.locate(request.problems) if sent else request.problems
+    return replace(
+        request,
+        document=document,
+        payload=payload,
+        at="",
+        problems=(*before, *problems),
+        sound=not problems,
+        source=source,
+        around=sent,
+    )
+
+
+async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
+    """Whether the scripts that the job names in the drop container are there, and how their lines end."""
+    container = ports.policy.drop_container
+    document = request.document
+    # The raw document tells cheaply that most jobs mount no drop container.
+    if document is None or not (folder or scripts_wanted(document, container=container)):
+        return request
+    defaults = ports.policy.completion
+    account = defaults.drop_account
+    if not folder:
+        defaults = replace(defaults, drop_container=None)
+    completed, _ = complete(document, defaults, folder=folder or None)
+    wanted = scripts_wanted(completed, container=container, account=account)
+    own = f"{folder}/"
+    names = [name for name in wanted if not (folder and name.startswith(own))][:_SCRIPTS]
+    found = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
+    return replace(
+        request,
+        missing=frozenset(name for name, content in found.items() if content is None),
+        crlf=frozenset(name for name, content in found.items() if content and b"\r\n" in content),
+    )
+
+
+async def _read(ports: Ports, name: str) -> bytes | None:
+    """The content; None when there is no such blob. Empty where it cannot be told: nothing follows then."""
+    try:
+        found = await ports.drops.read(name, limit=_LONGEST)
+    except SlipwayError:
+        return b""
+    return found[0] if found else None
