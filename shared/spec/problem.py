@@ -65,6 +65,8 @@ class Problem:
     part: str = field(default="", repr=False)
     #: From and to, in characters of the text; known where the text is no JSON.
     span: tuple[int, int] | None = None
+    #: Unknown properties whose problems this one stands for: what they say is not shown either.
+    unknown: frozenset[str] = field(default=frozenset(), repr=False)
     #: What certainly mends it.
     fix: Fix | None = field(default=None, repr=False)
     place: Place | None = field(default=None, repr=False)
@@ -90,7 +92,8 @@ class Problem:
         if not pointer:
             return self
         fix = self.fix.under(pointer) if self.fix else None
-        return replace(self, pointer=pointer + self.pointer, fix=fix)
+        unknown = frozenset(pointer + one for one in self.unknown)
+        return replace(self, pointer=pointer + self.pointer, fix=fix, unknown=unknown)
 
 
 def page_of(code: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -55,7 +56,7 @@ def _problem(
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        return unknown_property(pointer, loc, _names_at(model, loc[:-1]), suggestions)
+        return unknown_property(pointer, loc, _names_at(model, _named(loc[:-1])), suggestions)
     if kind in _EXPECTED:
         found = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
         return found if all(exact(str(part)) for part in loc) else replace(found, fix=None)
@@ -133,14 +134,18 @@ def _value_at(document: Any, loc: tuple[int | str, ...]) -> Any:
     return value
 
 
-def _names_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """The wire names that the object at this place may have."""
+def _named(loc: tuple[int | str, ...]) -> tuple[str, ...]:
+    return tuple(part for part in loc if isinstance(part, str))
+
+
+@lru_cache(maxsize=256)
+def _names_at(model: type[BaseModel], path: tuple[str, ...]) -> tuple[str, ...]:
+    """The wire names that the object at this place may have; the path is without indexes."""
     here: type[BaseModel] | None = model
-    for part in loc:
-        if isinstance(part, str) and here:
-            field = next((field for field in here.model_fields.values() if field.alias == part), None)
-            here = _model_in(field.annotation) if field else None
-    return [field.alias for field in here.model_fields.values() if field.alias] if here else []
+    for part in path:
+        field = next((one for one in here.model_fields.values() if one.alias == part), None) if here else None
+        here = _model_in(field.annotation) if field else None
+    return tuple(field.alias for field in here.model_fields.values() if field.alias) if here else ()
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

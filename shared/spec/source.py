@@ -113,7 +113,9 @@ class Source:
         return problem.fix.edits_in(Positions(self.text))
 
     def _unknown(self, problems: Iterable[Problem]) -> frozenset[str]:
-        return frozenset(one.pointer for one in problems if one.code == "SW012")
+        found = list(problems)
+        named = {one.pointer for one in found if one.code == "SW012"}
+        return frozenset(named.union(*(one.unknown for one in found)))
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -75,17 +76,15 @@ def unknown_property(
         fix = _renamed(pointer, name, older.renamed) if older.renamed else None
         fix = Fix("remove", pointer) if older.removed and exact(name) else fix
         return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix)
-    hint = suggestions.did_you_mean(name, known)
-    elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
-    if holder in TOOLKIT_MODELS and elsewhere:
-        return _of_another_toolkit(pointer, name, holder, elsewhere)
+    if holder in TOOLKIT_MODELS:
+        elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
+        if elsewhere:
+            return _of_another_toolkit(pointer, name, holder, elsewhere)
     right = suggestions.certainly(name, known)
     if right:
-        return _unknown(
-            pointer, f'unknown property; did you mean "{right}"?', f'write "{right}"',
-            _renamed(pointer, name, right),
-        )  # fmt: skip
-    return _unknown(pointer, f"unknown property{hint}", None, None)
+        message = f'unknown property; did you mean "{right}"?'
+        return _unknown(pointer, message, f'write "{right}"', _renamed(pointer, name, right))
+    return _unknown(pointer, f"unknown property{suggestions.did_you_mean(name, known)}", None, None)
 
 
 def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[str]) -> Problem:
@@ -118,5 +117,6 @@ def _holder(loc: tuple[int | str, ...]) -> str:
     return next((part for part in reversed(loc[:-1]) if isinstance(part, str)), "")
 
 
-def _names(model: type[BaseModel]) -> list[str]:
-    return [field.alias for field in model.model_fields.values() if field.alias]
+@cache
+def _names(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(field.alias for field in model.model_fields.values() if field.alias)

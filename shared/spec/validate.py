@@ -70,7 +70,8 @@ def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, .
     rest = len(problems) - limits.max_problems
     if rest <= 0:
         return problems
-    more = problem("SW016", "", f"{rest} more problems are not shown")
+    unknown = frozenset(one.pointer for one in problems[limits.max_problems :] if one.code == "SW012")
+    more = replace(problem("SW016", "", f"{rest} more problems are not shown"), unknown=unknown)
     if not has_errors(problems):
         more = replace(more, severity="warning")
     return (*problems[: limits.max_problems], more)
@@ -78,7 +79,8 @@ def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, .
 
 def _without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
     """One finding for one mistake: what is a placeholder or of the wrong type breaks other rules too."""
-    left = {found.pointer for found in ruled if found.code == "SW046"}
+    unknown = {found.pointer for found in shape if found.code == "SW012"}
+    left = {found.pointer for found in ruled if found.code == "SW046"} - unknown
     shaped = {found.pointer for found in shape} - left
     return [
         *(found for found in shape if found.pointer in shaped),

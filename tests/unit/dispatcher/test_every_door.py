@@ -11,7 +11,7 @@ import pytest
 from shared.arrive import message_arrived, request_arrived, request_explained, request_validated
 from shared.drop import look
 from shared.job import Drop
-from shared.message import read_request
+from shared.message import digest, read_request
 from shared.report import found
 from tests.unit.dispatcher.world import World, job_json
 
@@ -27,13 +27,13 @@ async def by_drop(world: World, text: str) -> Problems:
 
 
 async def by_queue(world: World, text: str) -> Problems:
-    (accepted,) = await message_arrived(world.ports, text.encode(), "m1")
+    (accepted,) = await message_arrived(world.ports, text.encode(), digest(text))
     return list(accepted.job.problems)
 
 
 async def by_http(world: World, text: str) -> Problems:
     request = read_request(text.encode(), world.ports.policy.limits)
-    accepted = await request_arrived(world.ports, request, door="http", scope="http:", key="k")
+    accepted = await request_arrived(world.ports, request, door="http", scope="", key=digest(text))
     return list(accepted.job.problems)
 
 

@@ -175,3 +175,25 @@ def test_the_mask_keeps_the_lines_of_a_diff() -> None:
 
     assert Source(text.encode()).masked(()) == '{\n "password":\n  "***",\n "b": 1\n}'
     assert read(text.encode())[0] is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"properties": {' + ", ".join(f'"k{n}": "canary-{n}"' for n in range(150)) + "}}",
+        '{"spec": {"properties": {' + ", ".join(f'"k{n}": "canary-{n}"' for n in range(150)) + "}}}",
+        '{"spec": {"properties": 1}, ' + ", ".join(f'"k{n}": "canary-{n}"' for n in range(150)) + "}",
+        '{"properties": {"passphrase": "<your name> canary", "nodeCount": 0}}',
+    ],
+)
+def test_unknown_properties_that_are_counted_only_hide_what_they_say_too(text: str) -> None:
+    problems = problems_of(text.encode(), FILE)
+
+    assert "canary" not in report.text(report.found(problems))
+    assert "canary" not in Source(text.encode()).masked(problems)
+
+
+def test_a_placeholder_in_an_unknown_property_does_not_make_it_known() -> None:
+    problems = problems_of(b'{"properties": {"passphrase": "<your name>"}}', FILE)
+
+    assert [one.code for one in problems if one.pointer == "/properties/passphrase"] == ["SW012"]
