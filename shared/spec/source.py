@@ -12,7 +12,7 @@ from shared.spec.fix import Edit
 from shared.spec.mask import secret_ranges, unknown_words
 from shared.spec.mistakes import Mending, mending, stopped_at
 from shared.spec.position import Lines, Positions
-from shared.spec.problem import Place, Problem
+from shared.spec.problem import Place, Problem, unknown_properties
 
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -45,7 +45,7 @@ class Source:
             return found
         unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
         reading = self._mended if unread and self.recoded is None else self._plain
-        masks = reading.masks(self._unknown(found)) if reading else None
+        masks = reading.masks(unknown_properties(found)) if reading else None
         placed = [one if one.place else self._placed(one, reading, masks) for one in found]
         return tuple(sorted(placed, key=_order))
 
@@ -74,7 +74,9 @@ class Source:
         """The whole text without secrets and what unknown properties say, to show what changes in it."""
         reading = self._plain or self._mended
         hidden = (
-            reading.masks(self._unknown(problems)) if reading else unknown_words(self.text, 0, len(self.text))
+            reading.masks(unknown_properties(problems))
+            if reading
+            else unknown_words(self.text, 0, len(self.text))
         )
         return hide(self.text, hidden)
 
@@ -111,11 +113,6 @@ class Source:
         if problem.fix is None or problem.fix.kind == "text":
             return problem.fix.edits if problem.fix else ()
         return problem.fix.edits_in(Positions(self.text))
-
-    def _unknown(self, problems: Iterable[Problem]) -> frozenset[str]:
-        found = list(problems)
-        named = {one.pointer for one in found if one.code == "SW012"}
-        return frozenset(named.union(*(one.unknown for one in found)))
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None

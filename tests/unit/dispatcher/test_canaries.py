@@ -60,15 +60,7 @@ async def test_a_canary_is_seen_nowhere(what: str, world: World, caplog: pytest.
 @pytest.mark.parametrize("what", BODIES)
 async def test_a_canary_is_in_no_answer(what: str, world: World) -> None:
     asked = read_request(_body(what), world.ports.policy.limits)
-    prepared = prepare(
-        world.ports,
-        asked.document,
-        asked.envelope,
-        asked.problems,
-        key="k",
-        at=asked.at,
-        source=asked.source,
-    )
+    prepared = prepare(world.ports, asked, key="k")
     told = [as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)]
     try:
         told.append(await request_explained(world.ports, asked, scope="http:", key="k"))
