@@ -70,6 +70,8 @@ def _directories(
         start, end = str(directory["pathPrefix"]).rstrip("/"), directory.get("pathSuffix") or ""
         path = f"{start}/{segment}/outputs/{end}".rstrip("/")
         yield _expanded(f"AZ_BATCHAI_OUTPUT_{directory['id']}", path, seen, "engine")
+        again = "<the same once the cluster has started the job again, else empty>"
+        yield _formed(f"AZ_BATCHAI_PREV_OUTPUT_{directory['id']}", again)
 
 
 def _toolkit(properties: Mapping[str, Any]) -> Iterator[Variable]:
