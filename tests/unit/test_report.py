@@ -17,7 +17,7 @@ TEXT = """{
   "properties": {
     "nodeCount": 2,
     "nodeCuont": 2,
-    "customToolkitSettings": {"commandLine": "true"},
+    "customToolkitSettings": {"commandLine": "echo $AZ_BATCHAI_FOO"},
     "containerSettings": {"imageSourceRegistry": {"image": "ubuntu"}},
     "constraints": {"maxWallClockTime": "7.00:00:00"}
   }
