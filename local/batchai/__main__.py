@@ -129,7 +129,10 @@ def _parser() -> argparse.ArgumentParser:
         help="directory for PATH on nodes (default: that of this python)",
     )
     parser.add_argument(
-        "--containers", choices=["ignore", "refuse"], default="ignore", help="jobs with containerSettings"
+        "--containers",
+        choices=["auto", "host", "require"],
+        default="auto",
+        help="jobs with an image: in Docker or Podman if one answers; on the host; refused without an engine",
     )
     parser.add_argument(
         "--secrets-file", type=Path, help="JSON object of addresses of Key Vault secrets and their values"

@@ -7,7 +7,9 @@ from aiohttp import web
 
 from local.batchai import ids
 from local.batchai.bodies import JOB
+from local.batchai.containers import NO_ENGINE
 from local.batchai.deletion import delete
+from local.batchai.engines import answering
 from local.batchai.errors import all_of, invalid, not_found
 from local.batchai.existing import check_same
 from local.batchai.operations import accepted
@@ -35,8 +37,10 @@ async def put_job(call: Call) -> web.Response:
     refuse_while_deleting(experiment_of(call))
     document: dict[str, Any] = (await call.body(JOB))["properties"]
     settings = call.emulator.settings
-    if problems := job_problems(document, settings.containers, settings.unmanaged_mounts is not None):
+    if problems := job_problems(document, settings.unmanaged_mounts is not None):
         raise all_of(problems)
+    if settings.containers == "require" and "containerSettings" in document and not await answering():
+        raise invalid(NO_ENGINE, "/properties/containerSettings", "ContainersNotSupported")
     existing = call.store.jobs.get(ids.job(call.names))
     if existing is not None:
         check_same(existing, document, "Choose another name, or delete the job first.")

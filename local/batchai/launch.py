@@ -107,7 +107,7 @@ def _run(task: dict[str, Any]) -> int:
                 task["argv"],
                 env=task["env"],
                 cwd=task["cwd"],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if task["text"] else subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
@@ -117,9 +117,16 @@ def _run(task: dict[str, Any]) -> int:
             return 127
         # Asked to end before this line, it is not asked but ended when the grace is over.
         group = child.pid
+        _feed(child, task["text"])
         code = child.wait()
     _end(group)
     return 128 - code if code < 0 else code
+
+
+def _feed(child: "subprocess.Popen[bytes]", text: str) -> None:
+    if child.stdin is not None:
+        with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
+            pipe.write(text.encode())
 
 
 def _end(group: int) -> None:

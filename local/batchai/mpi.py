@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +38,13 @@ def write_ssh(directory: Path, nodes: Mapping[str, tuple[Path, Sequence[int]]]) 
     }
     file = directory / "nodes.json"
     file.write_text(json.dumps(described))
-    words = (sys.executable, "-I", "-S", str(_SSH), str(file))
+    # An image has none of this machine's programs: it gets the text, for a Python of its own.
+    shutil.copy(_SSH, directory / "ssh.py")
+    own, program, known = (shlex.quote(str(one)) for one in (sys.executable, directory / "ssh.py", file))
     script = directory / "ssh"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    script.write_text(
+        f"#!/bin/sh\nfor python in {own} python3 python; do\n"
+        f'  command -v "$python" >/dev/null && exec "$python" -I -S {program} {known} "$@"\n'
+        'done\necho "ssh: needs Python 3 in the image" >&2\nexit 255\n'
+    )
     script.chmod(0o755)

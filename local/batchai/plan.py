@@ -67,7 +67,7 @@ class Ground:
         found = self.find(name)
         if found is None:
             code = "MpiNotInstalled" if name == "mpirun" else "ProgramNotInstalled"
-            message = f"There is no {name} on this machine. {remedy} and run the job again"
+            message = f"There is no {name} on the nodes. {remedy} and run the job again"
             raise CannotLaunch(Fault(code=code, message=message))
         return found
 

@@ -12,6 +12,9 @@ from local.batchai.toolkits import TYPES, uses_python
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_URL = re.compile(r"https://[\w.-]+/secrets/[A-Za-z0-9-]+(/[A-Za-z0-9]+)?/?")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w./:@%~+-]*", re.ASCII)
+#: As Docker reads it: bytes, or with a unit.
+_SIZE = re.compile(r"\d+(\.\d+)?\s?([bB]|[kmgtpKMGTP][iI]?[bB]?)?")
 _MOUNTED = ("azureFileShares", "azureBlobFileSystems", "fileServers", "unmanagedFileSystems")
 _BACKENDS = ("tcp", "gloo", "mpi")
 #: The documented most of a node, one for each of its GPUs.
@@ -21,7 +24,7 @@ MOST_NODES = 100
 WEEK = 7 * 86400.0
 
 
-def job_problems(document: Mapping[str, Any], containers: str, unmanaged: bool = False) -> list[ArmError]:
+def job_problems(document: Mapping[str, Any], unmanaged: bool = False) -> list[ArmError]:
     """Every reason why a job with these properties cannot be created.
 
     `unmanaged`: whether unmanaged file systems can be mounted here, also below.
@@ -31,7 +34,7 @@ def job_problems(document: Mapping[str, Any], containers: str, unmanaged: bool =
         return [invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/nodeCount")]
     return [
         *_toolkit(document, at),
-        *_container(document, at, containers),
+        *_container(document, f"{at}/containerSettings"),
         *_mounts(document.get("mountVolumes", {}), f"{at}/mountVolumes", unmanaged),
         *_directories(document, at),
         *_variables(document, at),
@@ -132,20 +135,20 @@ def _caffe(block: Mapping[str, Any], at: str) -> Iterator[ArmError]:
         yield invalid("Only a job with a script has an interpreter.", f"{at}/pythonInterpreterPath")
 
 
-def _container(document: Mapping[str, Any], at: str, containers: str) -> Iterator[ArmError]:
-    settings = document.get("containerSettings")
-    if not settings:
+def _container(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+    source = document.get("containerSettings", {}).get("imageSourceRegistry")
+    if source is None:
         return
-    if containers == "refuse":
-        yield invalid(
-            "There is no container engine here. Remove containerSettings, or start the emulator with "
-            "--containers ignore to run such jobs on the host.",
-            f"{at}/containerSettings",
-            "ContainersNotSupported",
-        )
-    credentials = settings["imageSourceRegistry"].get("credentials")
-    if credentials is not None:
-        yield from _secret(credentials, "password", f"{at}/containerSettings/imageSourceRegistry/credentials")
+    for name in ("image", "serverUrl"):
+        # What began with '-' would be an option of the engine's program.
+        if name in source and not _IMAGE.fullmatch(source[name]):
+            yield invalid(f"{source[name]!r} is no {name}.", f"{at}/imageSourceRegistry/{name}")
+    if "credentials" in source:
+        yield from _secret(source["credentials"], "password", f"{at}/imageSourceRegistry/credentials")
+    if "shmSize" in document["containerSettings"]:
+        size = document["containerSettings"]["shmSize"]
+        if not _SIZE.fullmatch(size):
+            yield invalid("Must be a size such as 512m or 2g.", f"{at}/shmSize")
 
 
 def _mounts(mounts: Mapping[str, Any], at: str, unmanaged: bool) -> Iterator[ArmError]:

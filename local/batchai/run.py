@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.batchai import tasks
+from local.batchai.containers import Containers, engine_for, left
 from local.batchai.faults import Failed
 from local.batchai.journal import Journal
 from local.batchai.launcher import Launcher
@@ -58,10 +59,14 @@ class Run:
         self._cluster_mounts = cluster.mounts
         self._own_volumes = volumes(job.document.get("mountVolumes", {}))
         self._held: list[Volume] = []
+        #: The directories of the volumes, and whether all in them is ours.
+        self._directories: dict[Path, bool] = {}
         single = len(self._nodes) == 1
         self._suffixes = ["" if single else f"-{node.id}" for node in self._nodes]
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
         self._tasks = settings.data / "tasks" / f"{job.instance}-{job.attempt}"
+        self._name = f"slipway-{job.instance}-{job.attempt}"
+        self._site = left(self._config, self._name, self._places)
         self._stop = asyncio.Event()
         self._why = ""
 
@@ -83,6 +88,7 @@ class Run:
             await asyncio.wait({work})
             outcome = Outcome(requeue=True)
             self._log_all(f"Stopped: {self._why}")
+        await self._site.close()
         await tasks.end_all(self._tasks)
         return await self._put_away(outcome)
 
@@ -97,6 +103,7 @@ class Run:
             for spot, gpus in zip(self._places, self._gpus, strict=True)
         ]
         directory = self._make_outputs(envs)
+        await self._enter()
         if fault := await self._prepare(envs, directory):
             return fault
         return await self._launch(envs, directory)
@@ -135,6 +142,7 @@ class Run:
     async def _hold(self, volume: Volume) -> Path:
         directory = await self._mounter.hold(volume)
         self._held.append(volume)
+        self._directories[directory] = volume.kind != "unmanaged"
         return directory
 
     def _make_outputs(self, envs: Sequence[Mapping[str, str]]) -> Path:
@@ -151,12 +159,28 @@ class Run:
         self._found(
             {name: str(path) if any(map(path.is_relative_to, roots)) else "" for name, path in real.items()}
         )
-        if image := self._job.document.get("containerSettings"):
-            name = image["imageSourceRegistry"]["image"]
-            self._log_all(
-                f"The image {name} is not used: there is no container engine here, the job runs on the host"
-            )
         return found[STDOUTERR]
+
+    @property
+    def _config(self) -> Path:
+        return self._places[0].job / "config"
+
+    async def _enter(self) -> None:
+        """Let the job's processes run in containers, if it has an image and there is an engine for it."""
+        document = self._job.document
+        if not (settings := document.get("containerSettings")):
+            return
+        image = settings["imageSourceRegistry"]["image"]
+        engine = await engine_for(self._settings.containers, self._config)
+        if engine is None:
+            why = "by its setting" if self._settings.containers == "host" else "no container engine answers"
+            self._log_all(f"The image {image} is not used: {why}, the job runs on the host")
+            return
+        self._log_all(f"Starting a container of the image {image} on each node, by {engine.name}")
+        defined = (*document.get("environmentVariables", ()), *document.get("secrets", ()))
+        own = frozenset(variable["name"] for variable in defined)
+        self._site = containers = Containers(engine, self._name, self._places, own)
+        await containers.open(settings, self._directories, any(self._gpus))
 
     async def _prepare(self, envs: Sequence[Mapping[str, str]], directory: Path) -> Outcome | None:
         preparation = self._job.document.get("jobPreparation")
@@ -182,7 +206,7 @@ class Run:
 
     async def _launch(self, envs: Sequence[Mapping[str, str]], directory: Path) -> Outcome:
         """Start every process; the first that fails ends the others, which would wait for it for ever."""
-        found = processes(self._job.document, envs, lambda name: shutil.which(name, path=envs[0]["PATH"]))
+        found = processes(self._job.document, envs, await self._site.programs(envs[0]))
         for process in found:
             self._journals[process.node].add(
                 f"Starting {process.name} on {self._nodes[process.node].address}"
@@ -205,11 +229,13 @@ class Run:
         return Outcome(exit_code=0)
 
     async def _run(self, process: Process, env: Mapping[str, str], directory: Path) -> int:
+        command = self._site.command(process.node, process.argv, {**env, **process.env})
         return await tasks.run(
             tasks.Task(
                 directory=self._tasks / process.name,
-                argv=process.argv,
-                env={**env, **process.env},
+                argv=command.argv,
+                env=command.env,
+                text=command.text,
                 cwd=self._places[process.node].work,
                 stdout=directory / process.stdout,
                 stderr=directory / process.stderr,

@@ -26,7 +26,7 @@ class Settings:
     node_path: tuple[Path, ...]
     subscription: str | None = None
     location: str = "eastus"
-    containers: Literal["ignore", "refuse"] = "ignore"
+    containers: Literal["auto", "host", "require"] = "auto"
     pace: Pace
     #: What Key Vault references refer to: a JSON object of addresses of secrets and their values.
     secrets_file: Path | None = None

@@ -30,6 +30,8 @@ class Task:
     cwd: Path
     stdout: Path
     stderr: Path
+    #: Its standard input.
+    text: str = field(default="", repr=False)
 
 
 async def run(task: Task, launcher: Launcher) -> int:
@@ -47,6 +49,7 @@ async def run(task: Task, launcher: Launcher) -> int:
                 "cwd": str(task.cwd),
                 "stdout": str(task.stdout),
                 "stderr": str(task.stderr),
+                "text": task.text,
             }
         )
     while (result := _result(task.directory)) is None:

@@ -57,7 +57,8 @@ class Emulator:
     data: Path
     storage: Azurite
     recorder: Recorder
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ("--containers", "host")
+    env: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
     client: Any = None
     process: Child | None = None
@@ -69,7 +70,7 @@ class Emulator:
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
         for directory in (Path(sys.executable).parent, _PROGRAMS):
             argv += ["--node-path", str(directory)]
-        env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs"}
+        env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs", **self.env}
         self.process = await self._stack.enter_async_context(
             child([*argv, *self.flags], name="emulator", env=env, cwd=_ROOT)
         )

@@ -222,7 +222,7 @@ def test_caffe_trains_its_solver_or_runs_a_script() -> None:
 def test_the_rules_of_each_toolkit(name: str, block: dict[str, Any], place: str | None) -> None:
     document = {"cluster": {"id": "/c"}, "nodeCount": 2, "stdOutErrPathPrefix": "x", f"{name}Settings": block}
 
-    problems = [problem.target for problem in job_problems(document, "ignore")]
+    problems = [problem.target for problem in job_problems(document)]
 
     at = f"/properties/{name}Settings"
     assert problems[:1] == ([] if place is None else [f"{at}{place}"])

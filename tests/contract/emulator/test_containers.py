@@ -1,0 +1,352 @@
+"""Jobs with an image: in containers of an engine, on the host without one, or refused.
+
+The engine is a program of the tests, which stands in for Docker at the wire. With SLIPWAY_ENGINE=docker, or
+podman, jobs run in real containers too; the image is made of Debian's package busybox-static.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.azurite import Azurite
+from tests.contract.emulator.conftest import Emulator, Lab, alive, autoscale, custom, until
+from tests.contract.emulator.recorder import Recorder
+
+_ENGINES = Path(__file__).with_name("engines")
+CANARY = "red-bird-0815"
+
+
+def image(name: str, **more: Any) -> dict[str, Any]:
+    return {"containerSettings": {"imageSourceRegistry": {"image": name, **more}}}
+
+
+class FakeEngine:
+    """The stand-in, seen from the outside."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        home.mkdir()
+        self.env = {"PATH": f"{_ENGINES}:{os.environ['PATH']}", "FAKE_ENGINE": str(home)}
+
+    def calls(self, *verbs: str) -> list[dict[str, Any]]:
+        text = (self.home / "calls").read_text()
+        found = [json.loads(line) for line in text.splitlines()]
+        return [call for call in found if call["argv"][0] in verbs]
+
+    def containers(self) -> list[str]:
+        folder = self.home / "containers"
+        return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> FakeEngine:
+    return FakeEngine(tmp_path / "engine")
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, storage: Azurite, blobs: object, recorder: Recorder, engine: FakeEngine
+) -> Emulator:
+    """An emulator that is still to be started."""
+    return Emulator(tmp_path / "batchai", storage, recorder, flags=(), env=engine.env)
+
+
+@asynccontextmanager
+async def working(emulator: Emulator, nodes: int = 1) -> AsyncIterator[Lab]:
+    await emulator.start()
+    lab = Lab(emulator, "dev")
+    try:
+        await lab.make_cluster(autoscale(nodes))
+        yield lab
+    finally:
+        await emulator.stop()
+
+
+async def test_a_job_runs_in_a_container_with_its_environment_files_and_exit_code(
+    place: Emulator, engine: FakeEngine
+) -> None:
+    async with working(place) as lab:
+        await lab.submit(
+            "job",
+            **image("tools:1"),
+            jobPreparation={"commandLine": "echo prepared > prepared"},
+            environmentVariables=[{"name": "TEXT", "value": "two\nlines"}],
+            secrets=[{"name": "TOKEN", "value": CANARY}],
+            **custom('cat prepared; echo "$OF_THE_IMAGE $HOME $TEXT"; [ ${#TOKEN} = 13 ] && exit 5'),
+        )
+        job = await lab.ends("job")
+        log = await lab.read("job", "execution.log")
+
+        assert (job.execution_info.exit_code, job.execution_info.errors[0].code) == (5, "JobFailed")
+        assert await lab.read("job", "stdout.txt") == "prepared\nyes /root two\nlines\n"
+        assert "Starting a container of the image tools:1 on each node, by docker" in log
+        assert engine.containers() == []
+        (run,) = engine.calls("run")
+        volumes = [word.split(":")[0] for word in run["argv"] if word.startswith(str(place.data))]
+        assert volumes == [
+            str(place.data / "nodes" / "1"),
+            str(place.data / "blobs" / "devstoreaccount1" / "out" / "files"),
+        ]
+        assert CANARY not in str([call["argv"] for call in engine.calls("run", "exec", "pull", "stop", "rm")])
+
+
+async def test_each_node_has_its_own_container(place: Emulator, engine: FakeEngine) -> None:
+    async with working(place, 2) as lab:
+        script = {
+            "pythonScriptFilePath": "-c",
+            "pythonInterpreterPath": "echo",
+            "commandLineArgs": "$AZ_BATCHAI_TASK_INDEX",
+        }
+        await lab.submit("job", nodeCount=2, pyTorchSettings=script, **image("tools"))
+        job = await lab.ends("job")
+
+        assert job.execution_state == "succeeded", job.execution_info.errors
+        assert [await lab.read("job", f"stdout-{rank}.txt") for rank in (0, 1)] == ["-c 0\n", "-c 1\n"]
+        names = [call["argv"][call["argv"].index("--name") + 1] for call in engine.calls("run")]
+        assert sorted(name[-2:] for name in names) == ["-0", "-1"]
+        assert engine.containers() == []
+
+
+async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
+    place: Emulator, engine: FakeEngine
+) -> None:
+    credentials = {"username": "me", "password": "right"}
+    wrong = {"username": "me", "password": CANARY}
+    source = {"serverUrl": "https://acct.azurecr.io"}
+    async with working(place) as lab:
+        await lab.submit("wrong", **image("private/tools", credentials=wrong, **source), **custom("true"))
+        failed = await lab.ends("wrong")
+        await lab.submit(
+            "right", **image("private/tools", credentials=credentials, **source), **custom("true")
+        )
+        done = await lab.ends("right")
+        await lab.submit("again", **image("private/tools"), **custom("true"))
+        again = await lab.ends("again")
+
+    (error,) = failed.execution_info.errors
+    assert (error.code, error.details[0].value) == ("FailedStartingContainer", "private/tools")
+    assert "incorrect username or password" in error.message
+    assert (done.execution_state, again.execution_state) == ("succeeded", "succeeded")
+    login = engine.calls("login")[-1]
+    assert login["argv"] == ["login", "--username", "me", "--password-stdin", "acct.azurecr.io"]
+    assert login["docker_host"] == "unix:///var/run/docker.sock"
+    assert len(engine.calls("pull")) == 1
+    assert not (engine.home / "config.json").exists()
+    assert CANARY not in error.message
+
+
+async def test_a_container_that_does_not_start_fails_the_job_with_what_the_engine_said(
+    place: Emulator,
+) -> None:
+    async with working(place) as lab:
+        await lab.submit("job", **image("broken"), **custom("true"))
+        (error,) = (await lab.ends("job")).execution_info.errors
+
+    assert error.code == "FailedStartingContainer"
+    assert "no such file or directory" in error.message
+
+
+async def test_what_an_image_lacks_is_told(place: Emulator) -> None:
+    async with working(place) as lab:
+        settings = {"languageType": "BrainScript", "configFilePath": "x.cntk"}
+        await lab.submit("job", **image("tools"), cntkSettings=settings)
+        (error,) = (await lab.ends("job")).execution_info.errors
+
+    # The nodes have one, as PATH goes; the image has not.
+    assert error.code == "ProgramNotInstalled"
+
+
+async def test_terminating_a_job_ends_what_runs_in_its_container(
+    place: Emulator, engine: FakeEngine, tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+
+    async def started() -> str:
+        return pid.read_text().strip() if pid.exists() else ""
+
+    async with working(place) as lab:
+        await lab.submit("job", **image("tools"), **custom(f"echo $$ > {pid}; sleep 600"))
+        number = await until(started)
+        poller = await lab.client.jobs.begin_terminate(*lab.place, "job")
+        await poller.result()
+        job = await lab.ends("job")
+
+    assert job.execution_info.errors[0].code == "JobTerminated"
+    assert not alive(number)
+    assert engine.containers() == []
+
+
+async def test_killed_and_started_again_the_emulator_finds_the_container(
+    place: Emulator, engine: FakeEngine, tmp_path: Path
+) -> None:
+    starts, go = tmp_path / "starts", tmp_path / "go"
+
+    async def started() -> bool:
+        return starts.exists()
+
+    async with working(place) as lab:
+        command = f"echo $$ >> {starts}; while [ ! -e {go} ]; do sleep 0.05; done; exit 6"
+        await lab.submit("job", **image("tools"), **custom(command))
+        await until(started)
+        await place.kill()
+        # Nobody may think of the host now, although no engine answers.
+        (engine.home / "down").touch()
+        await place.start()
+        go.touch()
+        job = await lab.ends("job")
+
+    assert job.execution_info.exit_code == 6
+    assert len(starts.read_text().split()) == 1
+    assert len(engine.calls("run")) == 1
+    assert engine.containers() == []
+
+
+def without_others(place: Emulator, engine: FakeEngine) -> None:
+    """Another engine may be among this machine's programs."""
+    programs = engine.home / "programs"
+    programs.mkdir()
+    (programs / "python3").symlink_to(sys.executable)
+    place.env = engine.env | {"PATH": f"{_ENGINES}:{programs}"}
+
+
+async def test_without_an_engine_a_job_runs_on_the_host_and_its_log_says_so(
+    place: Emulator, engine: FakeEngine
+) -> None:
+    without_others(place, engine)
+    (engine.home / "down").touch()
+    async with working(place) as lab:
+        await lab.submit("job", **image("tools"), **custom("echo on ${OF_THE_IMAGE:-the host}"))
+        await lab.ends("job")
+
+        assert await lab.read("job", "stdout.txt") == "on the host\n"
+        log = await lab.read("job", "execution.log")
+        assert "The image tools is not used: no container engine answers, the job runs on the host" in log
+
+
+async def test_without_an_engine_a_job_is_refused_by_setting(place: Emulator, engine: FakeEngine) -> None:
+    place.flags = ("--containers", "require")
+    without_others(place, engine)
+    async with working(place) as lab:
+        path = f"{lab.path}/experiments/digits/jobs/job"
+        (engine.home / "down").touch()
+        status, answer, _ = await lab.send("PUT", path, json=lab.job_body(**image("tools"), **custom("true")))
+        plain, _, _ = await lab.send("PUT", f"{path}2", json=lab.job_body(**custom("true")))
+
+    assert (status, answer["error"]["code"]) == (400, "ContainersNotSupported")
+    assert answer["error"]["target"] == "/properties/containerSettings"
+    assert "--containers auto" in answer["error"]["message"]
+    assert plain == 202
+
+
+_REAL = os.environ.get("SLIPWAY_ENGINE", "")
+_IMAGE = "localhost/slipway-test:1"
+_APPLETS = ("sh", "cat", "sleep", "env", "kill", "find", "chown", "id", "sha256sum", "cut", "true")
+
+
+@pytest.fixture
+def real_image(tmp_path: Path) -> None:
+    """An image of one program, imported into the engine."""
+    if not _REAL:
+        pytest.skip("SLIPWAY_ENGINE is not set: docker or podman, to run jobs in real containers")
+    assert shutil.which(_REAL), f"there is no {_REAL}"
+    busybox = shutil.which("busybox")
+    assert busybox, "the image is made of busybox: apt-get install busybox-static"
+    root = tmp_path / "root"
+    for folder in ("bin", "etc", "tmp", "root"):
+        (root / folder).mkdir(parents=True)
+    shutil.copy(busybox, root / "bin" / "busybox")
+    for name in _APPLETS:
+        (root / "bin" / name).symlink_to("busybox")
+    (root / "bin" / "bash").write_text('#!/bin/sh\nexec sh "$@"\n')
+    (root / "bin" / "bash").chmod(0o755)
+    (root / "etc" / "of-the-image").touch()
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(root, arcname=".")
+    subprocess.run([_REAL, "import", tmp_path / "image.tar", _IMAGE], check=True, capture_output=True)
+
+
+@pytest.fixture
+def real(tmp_path: Path, storage: Azurite, blobs: object, recorder: Recorder, real_image: None) -> Emulator:
+    """An emulator with a real engine, still to be started."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    return Emulator(tmp_path / "batchai", storage, recorder, flags=("--containers", "require"), env=env)
+
+
+def real_containers() -> list[str]:
+    argv = [_REAL, "ps", "--all", "--filter", "name=slipway-", "--format", "{{.Names}}"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
+
+
+async def test_jobs_run_in_real_containers(real: Emulator) -> None:
+    async with working(real, 2) as lab:
+        text = "ls /etc/of-the-image; cat prepared; id -u; echo $AZ_BATCHAI_TASK_INDEX of $AZ_BATCH_HOST_LIST"
+        await lab.submit(
+            "job",
+            **image(
+                _IMAGE,
+            ),
+            nodeCount=2,
+            jobPreparation={"commandLine": "echo prepared > prepared"},
+            pyTorchSettings={
+                "pythonScriptFilePath": "-c",
+                "pythonInterpreterPath": "sh",
+                "commandLineArgs": f"'{text}'",
+            },
+        )
+        job = await lab.ends("job")
+
+        assert job.execution_state == "succeeded", job.execution_info.errors
+        for rank in (0, 1):
+            told = await lab.read("job", f"stdout-{rank}.txt")
+            assert told == f"/etc/of-the-image\nprepared\n0\n{rank} of 127.0.1.1,127.0.1.2\n"
+        assert real_containers() == []
+
+
+async def test_a_job_in_a_real_container_may_tidy_up_when_it_is_terminated(
+    real: Emulator, tmp_path: Path
+) -> None:
+    async with working(real) as lab:
+        command = "trap 'echo asked; exit 0' TERM; echo started; while :; do sleep 0.1; done"
+        await lab.submit("job", **image(_IMAGE), **custom(command))
+
+        async def said(text: str) -> bool:
+            return "stdout.txt" in await lab.files("job") and text in await lab.read("job", "stdout.txt")
+
+        await until(lambda: said("started"))
+        poller = await lab.client.jobs.begin_terminate(*lab.place, "job")
+        await poller.result()
+        job = await lab.ends("job")
+
+        assert job.execution_info.errors[0].code == "JobTerminated"
+        assert await said("asked")
+        assert real_containers() == []
+
+
+async def test_killed_and_started_again_the_emulator_finds_a_real_container(
+    real: Emulator, tmp_path: Path
+) -> None:
+    async with working(real) as lab:
+        go = real.data / "nodes" / "1" / "go"
+        command = f"echo started; while [ ! -e {go} ]; do sleep 0.1; done; exit 6"
+        await lab.submit("job", **image(_IMAGE), **custom(command))
+
+        async def started() -> bool:
+            return "stdout.txt" in await lab.files("job") and bool(await lab.read("job", "stdout.txt"))
+
+        await until(started)
+        await real.kill()
+        await real.start()
+        go.touch()
+
+        assert (await lab.ends("job")).execution_info.exit_code == 6
+        assert await lab.read("job", "stdout.txt") == "started\n"
+        assert real_containers() == []
