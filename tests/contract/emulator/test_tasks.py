@@ -91,3 +91,13 @@ async def test_a_closed_launcher_leaves_its_tasks_running(tmp_path: Path) -> Non
 
     assert await waiting == 0
     assert end.exists()
+
+
+async def test_a_task_gets_its_standard_input_whole(launcher: Launcher, tmp_path: Path) -> None:
+    text = "line\n" * 50_000
+
+    code = await run(replace(task(tmp_path, "reads", "cat"), text=text), launcher)
+    ignored = await run(replace(task(tmp_path, "reads-not", "exit 3"), text=text), launcher)
+
+    assert (code, ignored) == (0, 3)
+    assert (tmp_path / "reads.out").read_text() == text
