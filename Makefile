@@ -39,8 +39,9 @@ chaos-sim: install ## random schedules of faults on the real code in memory (SEE
 slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C
 	@$(RUN)/python -m local.slurm
 
-test-slurm: install-slurm ## the tests that need a real Slurm
-	@$(RUN)/python -m pytest $(SLURM_TESTS)
+test-slurm: install$(if $(SLURM),,-slurm) ## the tests that need a real Slurm; SLURM=24.11 for that one, from a newer Debian
+	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
+		$(RUN)/python -m pytest $(SLURM_TESTS)
 
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \

@@ -4,6 +4,7 @@
 
     async with slurm(Options(data=tmp_path)) as cluster:
         cluster.url            # http://127.0.0.1:PORT, slurmrestd
+        cluster.api            # /slurm/v0.0.38, or what this version serves
         cluster.user           # for X-SLURM-USER-NAME: jobs run as whoever runs this
         cluster.token()        # for X-SLURM-USER-TOKEN; cluster.jwt_key is the file that signs it
         cluster.partitions     # names: `elastic` starts at 0 nodes, those of `warm` run always
@@ -16,11 +17,18 @@
 
 Nodes are slurmd processes that slurmctld starts (ResumeProgram) and stops (SuspendProgram). Everything,
 state and logs included, is under `Options.data`; the state is kept from one run to the next. No process
-survives the block, nor its owner's death. `packages.missing()` tells a test what to skip for.
+survives the block, nor its owner's death. `missing()` tells a test what to skip for. With SLURM_ROOT
+set to a directory that `python -m local.slurm.newer 24.11` has filled, all of it is that Slurm.
 """
 
-from local.slurm.cluster import Options, Slurm, slurm
+from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition
-from local.slurm.packages import SlurmError, missing
+from local.slurm.programs import Programs, SlurmError, chosen
+from local.slurm.start import Options, slurm
 
-__all__ = ["Options", "Partition", "Slurm", "SlurmError", "missing", "slurm"]
+__all__ = ["Options", "Partition", "Programs", "Slurm", "SlurmError", "chosen", "missing", "slurm"]
+
+
+def missing() -> tuple[str, ...]:
+    """What the chosen Slurm lacks to run here; nothing when all is there."""
+    return chosen().missing()

@@ -5,8 +5,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from local.slurm.cluster import Options, Slurm, slurm
-from local.slurm.packages import SlurmError
+from local.slurm.cluster import Slurm
+from local.slurm.programs import SlurmError
+from local.slurm.start import Options, slurm
 from local.stop import stop_event
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ def guide(cluster: Slurm) -> list[str]:
         "sinfo; squeue; srun --nodes=2 hostname",
         f"curl -s -H 'X-SLURM-USER-NAME: {cluster.user}' \\",
         '  -H "X-SLURM-USER-TOKEN: $(scontrol token | cut -d= -f2)" \\',
-        f"  {cluster.url}/slurm/v0.0.38/nodes",
+        f"  {cluster.url}{cluster.api}/nodes",
         "",
         f"Partitions: {', '.join(cluster.partitions)}; the nodes of the first come with jobs and go without.",
         f"All nodes see {cluster.shared}. What signs tokens: {cluster.jwt_key}. Logs: {cluster.logs}.",

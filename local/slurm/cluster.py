@@ -1,52 +1,28 @@
-"""The mini cluster as child processes: started in order, killed and restarted at will, ended for good."""
+"""The daemons of the mini cluster: child processes that can be killed and restarted at will."""
 
 import asyncio
 import os
-import pwd
 import shutil
-import socket
-import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from signal import SIGKILL
 
 from local.process import Child, ProcessError, child
-from local.slurm.configuration import Partition, Site
-from local.slurm.home import prepare
-from local.slurm.packages import SlurmError, openapi, require
-from local.slurm.ports import free_ports
+from local.slurm.configuration import Site
+from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
-#: Nodes come and go with their jobs in the first partition, and are there always in the second.
-PARTITIONS = (Partition(name="elastic", gpus=1), Partition(name="warm", gpus=1, elastic=False))
-
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _PATIENCE = 20.0  # seconds until a part has to answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How to start the cluster. `data` keeps its configuration, state and logs."""
-
-    data: Path
-    partitions: tuple[Partition, ...] = PARTITIONS
-    #: Of slurmrestd; 0 is any free one.
-    port: int = 0
-    #: Seconds until an elastic node without a job is stopped.
-    idle_seconds: int = 2
-    #: What jobs find in PATH first; by default the programs beside this Python.
-    node_path: tuple[Path, ...] = (Path(sys.executable).parent,)
 
 
 class Slurm:
     """A running cluster. Its processes are children of ours, save those that nodes run."""
 
-    def __init__(self, site: Site, port: int, running: AsyncExitStack) -> None:
+    def __init__(self, site: Site, programs: Programs, port: int, running: AsyncExitStack) -> None:
         self._site = site
+        self._programs = programs
         self._port = port
         self._running = running
         self._parts: dict[str, Child] = {}
@@ -55,6 +31,11 @@ class Slurm:
     def url(self) -> str:
         """The address of slurmrestd, on the loopback interface."""
         return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def api(self) -> str:
+        """The path of the newest interface that we know of this version, e.g. /slurm/v0.0.38."""
+        return api(self._site.version)
 
     @property
     def user(self) -> str:
@@ -107,7 +88,7 @@ class Slurm:
 
     async def command(self, *argv: str) -> str:
         """What a client command such as squeue writes; raises SlurmError when it fails."""
-        return await _output(argv, self.client_conf)
+        return await self._output(*argv, conf=self.client_conf)
 
     async def kill_controller(self) -> None:
         """Kill slurmctld with SIGKILL: it saves nothing."""
@@ -126,7 +107,7 @@ class Slurm:
     async def start_gateway(self) -> None:
         """Start slurmrestd and wait until it takes connections."""
         extra = {"SLURM_JWT": "daemon", "SLURMRESTD_SECURITY": "disable_user_check"}
-        plugins = openapi(await _output(("slurmctld", "-V")))
+        plugins = openapi(self._site.version)
         options = ("-f", self._conf, "-a", "rest_auth/jwt", "-s", plugins, f"127.0.0.1:{self._port}")
         await self._start("slurmrestd", "slurmrestd", *options, extra=extra)
         await self._until("slurmrestd", self._gateway_answers)
@@ -135,13 +116,13 @@ class Slurm:
         """Kill a node's slurmd with SIGKILL and, if not told otherwise, all steps and jobs on it."""
         if only_slurmd:
             if pid := self._slurmd(name):
-                await _output(("kill", "-9", str(pid)))
+                os.kill(pid, SIGKILL)
         else:
-            await _output((str(self.home / "bin" / "end"), name))
+            await self._output(str(self.home / "bin" / "end"), name)
 
     async def start_node(self, *names: str) -> None:
         """Start the slurmd of nodes, as ResumeProgram does; slurmctld hears of it soon after."""
-        await _output((str(self.home / "bin" / "node-on"), ",".join(names)))
+        await self._output(str(self.home / "bin" / "node-on"), ",".join(names))
 
     async def start(self) -> None:
         """Start everything; raises SlurmError with the cause."""
@@ -163,6 +144,10 @@ class Slurm:
         except ProcessError as error:
             raise SlurmError(f"{error}\n(all logs: {self.logs})") from error
 
+    async def end(self) -> None:
+        """Kill every process of the cluster."""
+        await self._output(str(self.home / "bin" / "end"))
+
     @property
     def _conf(self) -> str:
         return str(self.home / "slurm.conf")
@@ -174,8 +159,9 @@ class Slurm:
             log.write(line + "\n")
             log.flush()
 
-        env = {"PATH": _PATH, "SLURM_CONF": self._conf} | (extra or {})
-        started = child(argv, name=name, env=env, cwd=self.home, on_line=write)
+        env = {"PATH": self._programs.path, "SLURM_CONF": self._conf} | (extra or {})
+        program = shutil.which(argv[0], path=self._programs.path) or argv[0]
+        started = child([program, *argv[1:]], name=name, env=env, cwd=self.home, on_line=write)
         self._parts[name] = await self._running.enter_async_context(started)
 
     async def _kill(self, name: str) -> None:
@@ -211,6 +197,21 @@ class Slurm:
         states = await self.command("sinfo", "--noheader", "--format=%T", f"--nodes={','.join(names)}")
         return set(states.split()) == {"idle"}
 
+    async def _output(self, *argv: str, conf: Path | None = None) -> str:
+        env = {"PATH": self._programs.path} | ({"SLURM_CONF": str(conf)} if conf else {})
+        process = await asyncio.create_subprocess_exec(
+            *(shutil.which(argv[0], path=self._programs.path) or argv[0], *argv[1:]),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=env,
+        )
+        out, error = await process.communicate()
+        if process.returncode:
+            said = error.decode("utf-8", "replace").strip()
+            raise SlurmError(f"{argv[0]} failed ({process.returncode}): {said}")
+        return out.decode("utf-8", "replace")
+
     def _slurmd(self, node: str) -> int | None:
         try:
             pid = int((self.home / "run" / f"{node}.pid").read_text())
@@ -219,76 +220,3 @@ class Slurm:
         except (OSError, ValueError):
             return None
         return pid if node.encode() in words and self._conf.encode() in words else None
-
-
-@asynccontextmanager
-async def slurm(options: Options) -> AsyncIterator[Slurm]:
-    """Run the cluster for the length of the block. Raises SlurmError, with the remedy, when it cannot.
-
-    When the block ends, and when this process dies in whatever way, every process of the cluster is killed,
-    running jobs included.
-    """
-    require()
-    site = _site(options)
-    try:
-        prepare(site, options.node_path)
-    except BaseException:
-        shutil.rmtree(site.sockets)
-        raise
-    async with AsyncExitStack() as running:
-        await _output((str(site.home / "bin" / "end"),))  # a run that nobody was left to end
-        await running.enter_async_context(_ended_with_us(site))
-        cluster = Slurm(site, options.port or free_ports(1)[0], running)
-        await cluster.start()
-        yield cluster
-
-
-def _site(options: Options) -> Site:
-    names = [name for part in options.partitions for name in part.node_names]
-    sockets = Path(tempfile.mkdtemp(prefix="slurm-"))
-    sockets.chmod(0o755)
-    controller, *ports = free_ports(1 + len(names))
-    return Site(
-        home=options.data.resolve(),
-        sockets=sockets,
-        hostname=socket.gethostname().split(".")[0],
-        user=pwd.getpwuid(os.geteuid()).pw_name,
-        partitions=options.partitions,
-        controller_port=controller,
-        node_ports=dict(zip(names, ports, strict=True)),
-        idle_seconds=options.idle_seconds,
-    )
-
-
-@asynccontextmanager
-async def _ended_with_us(site: Site) -> AsyncIterator[None]:
-    """A process that outlives us for a moment, and ends the cluster when its standard input ends."""
-    janitor = await asyncio.create_subprocess_exec(
-        *(site.home / "bin" / "end-with-parent", site.sockets),
-        stdin=asyncio.subprocess.PIPE,
-        env={"PATH": _PATH},
-        start_new_session=True,
-    )
-    try:
-        yield
-    finally:
-        assert janitor.stdin is not None
-        janitor.stdin.close()
-        await janitor.wait()
-
-
-async def _output(argv: Sequence[str], conf: Path | None = None) -> str:
-    env = {"PATH": _PATH} | ({"SLURM_CONF": str(conf)} if conf else {})
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=env,
-    )
-    out, error = await process.communicate()
-    if process.returncode:
-        raise SlurmError(
-            f"{argv[0]} failed ({process.returncode}): {error.decode('utf-8', 'replace').strip()}"
-        )
-    return out.decode("utf-8", "replace")

@@ -42,6 +42,9 @@ class Site:
     node_ports: Mapping[str, int]
     #: Seconds after which an elastic node without a job is stopped.
     idle_seconds: int
+    #: Slurm's, and where its plugins are if it is not this system's.
+    version: tuple[int, int] = (22, 5)
+    plugins: Path | None = None
 
 
 def slurm_conf(site: Site) -> str:
@@ -57,6 +60,11 @@ def gres_conf(site: Site) -> str:
         if part.gpus
     ]
     return "\n".join([*lines, ""])
+
+
+def cgroup_conf(site: Site) -> str:
+    """The text of cgroup.conf: without cgroups, as far as the version can do without."""
+    return f"CgroupPlugin={'disabled' if site.version >= (24, 5) else 'cgroup/v1'}\n"
 
 
 def devices(home: Path, count: int) -> str:
@@ -118,6 +126,8 @@ def _cluster(site: Site) -> Iterator[str]:
         "SuspendRate=0",
         f"SuspendTime={site.idle_seconds}",
     )
+    if site.plugins:
+        yield f"PluginDir={site.plugins}"
     if fixed := [name for part in site.partitions if not part.elastic for name in part.node_names]:
         yield f"SuspendExcNodes={','.join(fixed)}"
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from local.slurm.configuration import Site, devices, gres_conf, slurm_conf
-from local.slurm.packages import SlurmError
+from local.slurm.configuration import Site, cgroup_conf, devices, gres_conf, slurm_conf
+from local.slurm.programs import Programs, SlurmError
 
 _SCRIPTS = Path(__file__).with_name("scripts")
 
 
-def prepare(site: Site, node_path: Sequence[Path]) -> None:
+def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
     """Write all that the daemons read. Raises SlurmError when they could not work with it."""
     home = site.home
     _check_hostname(site.hostname)
@@ -25,8 +25,11 @@ def prepare(site: Site, node_path: Sequence[Path]) -> None:
     _key(home / "munge.key", 1024)
     _key(home / "jwt.key", 32)
     shutil.copytree(_SCRIPTS, home / "bin", dirs_exist_ok=True)
-    (home / "path").write_text(":".join(map(str, node_path)))
+    own = [programs.root / "slurm"] if programs.root else []
+    (home / "path").write_text(":".join(map(str, [*own, *node_path])))
+    (home / "environment").write_text(_environment(site, programs))
     (home / "slurm.conf").write_text(slurm_conf(site))
+    (home / "cgroup.conf").write_text(cgroup_conf(site))
     (home / "gres.conf").write_text(gres_conf(site))
     (home / "client.conf").unlink(missing_ok=True)
     (home / "client.conf").symlink_to("slurm.conf")
@@ -37,6 +40,13 @@ def prepare(site: Site, node_path: Sequence[Path]) -> None:
             device = Path(devices(home, part.gpus).partition("[")[0] + str(number))
             if not device.is_symlink():
                 device.symlink_to("/dev/null")
+
+
+def _environment(site: Site, programs: Programs) -> str:
+    """What the scripts that slurmctld calls need; it gives them nothing."""
+    stepd = shutil.which("slurmstepd", path=programs.path)
+    lines = [f"PATH={programs.path}", f"SLURM_CONF={site.home}/slurm.conf", f"stepd={stepd}"]
+    return "\n".join([*lines, "export PATH SLURM_CONF", ""])
 
 
 def _check_hostname(hostname: str) -> None:

@@ -7,7 +7,17 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from local.slurm import Options, Slurm, missing, slurm
+from local.slurm import Options, Slurm, chosen, missing, slurm
+
+
+def pytest_report_header() -> str:
+    programs = chosen()
+    lacking = programs.missing()
+    return (
+        "Slurm: none"
+        if lacking
+        else "Slurm: {}.{:02} from {}".format(*programs.version(), programs.root or "/")
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

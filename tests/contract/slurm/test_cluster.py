@@ -43,7 +43,7 @@ async def test_a_node_has_the_gpus_of_its_partition_and_this_python(cluster: Slu
 
 
 async def test_slurmrestd_takes_our_tokens_and_no_others(cluster: Slurm) -> None:
-    address = f"{cluster.url}/slurm/v0.0.38/ping"
+    address = f"{cluster.url}{cluster.api}/jobs"
     async with aiohttp.ClientSession() as session:
         for token, accepted in ((cluster.token(), True), (cluster.token()[:-6] + "AAAAAA", False)):
             headers = {"X-SLURM-USER-NAME": cluster.user, "X-SLURM-USER-TOKEN": token}

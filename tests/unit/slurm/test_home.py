@@ -10,7 +10,7 @@ import pytest
 
 from local.slurm.configuration import Partition, Site
 from local.slurm.home import prepare
-from local.slurm.packages import SlurmError, openapi
+from local.slurm.programs import Programs, SlurmError
 from tests.unit.slurm.test_configuration import site
 
 
@@ -23,11 +23,11 @@ def here(tmp_path: Path) -> Site:
 def again(here: Site, **changes: object) -> None:
     for spool in here.sockets.iterdir():
         spool.rmdir()
-    prepare(replace(here, **changes), [Path("/opt/bin")])  # type: ignore[arg-type]
+    prepare(replace(here, **changes), Programs(), [Path("/opt/bin")])  # type: ignore[arg-type]
 
 
 def test_keys_and_state_are_kept_and_the_keys_are_the_owners_alone(here: Site) -> None:
-    prepare(here, [Path("/opt/bin")])
+    prepare(here, Programs(), [Path("/opt/bin")])
     keys = [here.home / "munge.key", here.home / "jwt.key"]
     before = [key.read_bytes() for key in keys]
     (here.home / "state" / "job_state").touch()
@@ -41,7 +41,7 @@ def test_keys_and_state_are_kept_and_the_keys_are_the_owners_alone(here: Site) -
 
 
 def test_the_state_of_another_shape_is_forgotten(here: Site) -> None:
-    prepare(here, [])
+    prepare(here, Programs(), [])
     (here.home / "state" / "job_state").touch()
 
     again(here, partitions=(Partition(name="other", nodes=1),), node_ports={"other-1": 20009})
@@ -50,7 +50,7 @@ def test_the_state_of_another_shape_is_forgotten(here: Site) -> None:
 
 
 def test_scripts_can_be_run_and_gpus_are_there_as_files(here: Site) -> None:
-    prepare(here, [])
+    prepare(here, Programs(), [])
 
     for name in ("node-on", "node-off", "end", "end-with-parent", "wait-for-nodes", "task-prolog"):
         assert os.access(here.home / "bin" / name, os.X_OK)
@@ -59,17 +59,4 @@ def test_scripts_can_be_run_and_gpus_are_there_as_files(here: Site) -> None:
 
 def test_a_machine_that_does_not_know_its_own_name_is_told_the_remedy(here: Site) -> None:
     with pytest.raises(SlurmError, match=r"add the line `127\.0\.0\.1 nowhere\.invalid` to /etc/hosts"):
-        prepare(replace(here, hostname="nowhere.invalid"), [])
-
-
-@pytest.mark.parametrize(
-    ("version", "plugins"),
-    [
-        ("slurm-wlm 22.05.8", "openapi/v0.0.38"),
-        ("slurm 23.11.4", "slurmctld"),
-        ("slurm-wlm 24.11.5", "slurmctld"),
-        ("slurm 26.05.5", "slurmctld"),
-    ],
-)
-def test_slurmrestd_loads_the_plugins_that_its_version_has(version: str, plugins: str) -> None:
-    assert openapi(version) == plugins
+        prepare(replace(here, hostname="nowhere.invalid"), Programs(), [])

@@ -1,0 +1,85 @@
+"""`python -m local.slurm.newer 24.11`: unpack the Slurm of a newer Debian beside this system's.
+
+Its programs get the loader and the libraries that were unpacked with them, so they run here as they are:
+no chroot, no mounts, and jobs see this machine.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from local.slurm.packages import PACKAGES, execute, install_packages
+from local.slurm.programs import Programs, SlurmError, version_of
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Slurm's version → the Debian that has it.
+SUITES = {"24.11": "trixie"}
+_MIRROR = "http://deb.debian.org/debian"
+_PROGRAMS = ("munged", "slurmctld", "slurmd", "slurmrestd", "slurmstepd")
+_CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
+
+
+def unpack(version: str) -> Path:
+    """The directory with that Slurm, filled if it is not yet. Raises SlurmError."""
+    if version not in SUITES:
+        raise SlurmError(f"there is no Slurm {version} to be had; known are {', '.join(SUITES)}")
+    place = ROOT / ".local" / f"slurm-{version}"
+    if not (place / "slurm").is_dir():
+        tools = [name for name in ("mmdebstrap", "patchelf") if not shutil.which(name)]
+        if tools:
+            install_packages(tools)
+        fresh = place.with_name(f"{place.name}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.parent.mkdir(exist_ok=True)
+        include = f"--include={','.join(PACKAGES)}"
+        execute(["mmdebstrap", "--variant=extract", include, SUITES[version], str(fresh), _MIRROR])
+        shutil.rmtree(place, ignore_errors=True)
+        fresh.rename(place)
+        _adopt(place)
+    found = Programs(place).version()
+    if found != version_of(f"{version}."):
+        raise SlurmError(
+            f"{place} has Slurm {found[0]}.{found[1]:02} instead of {version}: remove it, try again"
+        )
+    return place
+
+
+def _adopt(place: Path) -> None:
+    """Make the programs use what was unpacked, and name them in a directory of their own."""
+    plugins = Programs(place).plugins
+    loader = next(place.glob("usr/lib*/ld-linux-*.so.*"), None)
+    if plugins is None or loader is None:
+        raise SlurmError(f"{place} has no Slurm, or no loader: remove it, and try again")
+    libraries = ["--force-rpath", "--set-rpath", f"{plugins}:{plugins.parent}"]
+    for plugin in plugins.glob("*.so"):
+        if not plugin.is_symlink():
+            execute(["patchelf", *libraries, str(plugin)])
+    links = place / "slurm.new"
+    links.mkdir(exist_ok=True)
+    for name in (*_PROGRAMS, *_CLIENTS):
+        program = _program(place, name)
+        execute(["patchelf", "--set-interpreter", str(loader), *libraries, str(program)])
+        (links / name).unlink(missing_ok=True)
+        (links / name).symlink_to(os.path.relpath(program, links))
+    links.rename(place / "slurm")
+
+
+def _program(place: Path, name: str) -> Path:
+    for found in (*place.glob(f"usr/*bin/{name}-wlm"), *place.glob(f"usr/*bin/{name}")):
+        return found
+    raise SlurmError(f"{place} has no {name}: remove it, and try again")
+
+
+def main() -> int:
+    """The exit code; the directory on standard output, or the reason on standard error."""
+    try:
+        sys.stdout.write(f"{unpack(sys.argv[1] if len(sys.argv) > 1 else max(SUITES))}\n")
+    except SlurmError as error:
+        sys.stderr.write(f"slurm: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Slurm's programs: this system's, or those of a newer Debian that was unpacked beside it."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
+_NAMES = ("munged", "slurmctld", "slurmd", "slurmrestd", "scontrol", "sinfo", "srun")
+
+_INTERFACES = (
+    ((24, 11), "v0.0.42"),
+    ((24, 5), "v0.0.41"),
+    ((23, 11), "v0.0.40"),
+    ((23, 2), "v0.0.39"),
+    ((0, 0), "v0.0.38"),
+)
+
+
+class SlurmError(RuntimeError):
+    """The mini cluster cannot run here, or did not start; the message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where Slurm is. `root` is a directory that `local.slurm.newer` has filled; None is this system."""
+
+    root: Path | None = None
+
+    @property
+    def path(self) -> str:
+        """PATH for whoever runs them."""
+        return f"{self.root}/slurm:{_SYSTEM}" if self.root else _SYSTEM
+
+    @property
+    def plugins(self) -> Path | None:
+        """The directory of the plugins; None where the programs know it."""
+        found = (self.root or Path("/")).glob("usr/lib/*/slurm-wlm/auth_jwt.so")
+        return next((file.parent for file in found), None)
+
+    def missing(self) -> tuple[str, ...]:
+        """The programs and plugins that are not there; none when all are."""
+        lacking = [name for name in _NAMES if not shutil.which(name, path=self.path)]
+        return (*lacking, *([] if self.plugins else ["auth_jwt.so"]))
+
+    def version(self) -> tuple[int, int]:
+        """Major and minor number, e.g. (22, 5). Raises SlurmError."""
+        env = {"PATH": self.path}
+        try:
+            said = subprocess.run(["slurmctld", "-V"], check=True, capture_output=True, env=env).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise SlurmError(f"slurmctld does not run: {error}") from error
+        return version_of(said.decode())
+
+
+def chosen() -> Programs:
+    """Those of the directory in SLURM_ROOT; without it, this system's."""
+    root = os.environ.get("SLURM_ROOT")
+    return Programs(Path(root).resolve() if root else None)
+
+
+def version_of(said: str) -> tuple[int, int]:
+    """Major and minor number of what `slurmctld -V` says."""
+    numbers = re.search(r"(\d+)\.(\d+)\.", said)
+    if not numbers:
+        raise SlurmError(f"slurmctld says its version is {said.strip()!r}, which names none")
+    return int(numbers[1]), int(numbers[2])
+
+
+def openapi(version: tuple[int, int]) -> str:
+    """The plugins of slurmrestd that need no database."""
+    return "slurmctld" if version >= (23, 11) else "openapi/v0.0.38"
+
+
+def api(version: tuple[int, int]) -> str:
+    """The path of the newest interface that a version serves; the last one is served by all later ones."""
+    return next(f"/slurm/{name}" for first, name in _INTERFACES if version >= first)
