@@ -1,4 +1,4 @@
-"""The commands that ask a running Slipway: submit, jobs, log, cancel."""
+"""The commands that ask a running Slipway: submit, jobs, log, cancel, pause, resume."""
 
 import asyncio
 import sys
@@ -49,6 +49,34 @@ def cancel(job_id: str, url: str, key: str) -> int:
         return 0
 
     return _asking(ask, url, key)
+
+
+def pause(url: str, key: str, reason: str) -> int:
+    """Stop submissions; jobs are accepted as ever, and wait."""
+
+    async def ask(api: Service) -> int:
+        print(_switch(await api.pause(reason)))
+        return 0
+
+    return _asking(ask, url, key)
+
+
+def resume(url: str, key: str) -> int:
+    """Let submissions go on; 1 while the setting still stops them."""
+
+    async def ask(api: Service) -> int:
+        found = await api.resume()
+        print(_switch(found))
+        return 1 if found["paused"] else 0
+
+    return _asking(ask, url, key)
+
+
+def _switch(found: Mapping[str, Any]) -> str:
+    if not found["paused"]:
+        return "submissions go on; what waited is submitted by the next sweep"
+    reason = f": {found['reason']}" if found["reason"] else ""
+    return f"submissions are paused by {found['by']}{reason}"
 
 
 def log(job_id: str, url: str, key: str, file: str, follow: bool) -> int:

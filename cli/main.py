@@ -166,6 +166,22 @@ def nodes(
 
 
 @app.command()
+def pause(
+    reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Stop submissions, not acceptance: jobs wait until `resume`."""
+    raise typer.Exit(_command("jobs").pause(url, key, reason))
+
+
+@app.command()
+def resume(url: Url = _LOCAL, key: Key = "") -> None:
+    """Let submissions go on after `pause`."""
+    raise typer.Exit(_command("jobs").resume(url, key))
+
+
+@app.command()
 def rerun(
     receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
     url: Url = _LOCAL,

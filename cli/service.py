@@ -57,6 +57,14 @@ class Service:
         """Ask for its end."""
         return await self._json("POST", f"jobs/{job_id}/cancel")
 
+    async def pause(self, reason: str) -> dict[str, Any]:
+        """Stop submissions."""
+        return await self._json("POST", "pause", params={"reason": reason})
+
+    async def resume(self) -> dict[str, Any]:
+        """Let them go on."""
+        return await self._json("POST", "resume")
+
     async def clusters(self) -> list[dict[str, Any]]:
         """Every cluster as it is now."""
         found: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]

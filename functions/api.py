@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 from urllib.parse import quote
 
 import azure.functions as func
 
 from functions.problem import answer, problem, told
+from functions.scope import scope
 from shared import read
 from shared.accept import Accepted
 from shared.arrive import request_arrived, request_explained, request_validated
 from shared.cancel import cancel
-from shared.errors import Misuse, SlipwayError
+from shared.errors import Misuse
 from shared.explanation import markdown
 from shared.job import Drop, JobState
 from shared.message import read_request
@@ -23,7 +23,6 @@ from shared.spec import read as parse
 from shared.view import whole
 from shared.wiring import ports
 
-log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 255
 
@@ -37,7 +36,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     asked = read_request(_body(req), here.policy.limits)
     key = _key(req, asked.key) or f"once:{here.token()}"
     asked = dataclasses.replace(asked, key=None)
-    return _told(await request_arrived(here, asked, door="http", scope=_scope(req), key=key))
+    return _told(await request_arrived(here, asked, door="http", scope=scope(req), key=key))
 
 
 @blueprint.function_name("rerun_job")
@@ -53,7 +52,7 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )
     key = _key(req, None) or f"once:{here.token()}"
-    return _told(await rerun(here, req.route_params["id"], receipt, scope=_scope(req), key=key))
+    return _told(await rerun(here, req.route_params["id"], receipt, scope=scope(req), key=key))
 
 
 def _told(accepted: Accepted) -> func.HttpResponse:
@@ -159,7 +158,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
         )
     key = _key(req, asked.key)
     asked = dataclasses.replace(asked, key=None)
-    body = await request_explained(here, asked, scope=_scope(req), key=key, drop=drop, script=script)
+    body = await request_explained(here, asked, scope=scope(req), key=key, drop=drop, script=script)
     if req.params.get("format") != "markdown":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -178,28 +177,11 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"clusters": found})
 
 
-@blueprint.function_name("health")
-@blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@told
-async def health(req: func.HttpRequest) -> func.HttpResponse:
-    """Whether storage answers; no details, because anybody may ask."""
-    try:
-        await ports().ledger.get("j_health")
-    except SlipwayError:
-        log.warning("not healthy", exc_info=True)
-        return problem(503, "not ready", "ask again in a minute")
-    return answer({"status": "ok"})
-
-
 def _key(req: func.HttpRequest, written: str | None) -> str | None:
     key = req.headers.get("Idempotency-Key") or written
     if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     return key
-
-
-def _scope(req: func.HttpRequest) -> str:
-    return f"http:{req.headers.get('X-MS-CLIENT-PRINCIPAL-ID', '')}"
 
 
 def _body(req: func.HttpRequest) -> bytes:

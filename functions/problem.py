@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ _TITLES = {
     413: "Too large",
     415: "Unsupported media type",
     422: "The document cannot run",
+    429: "Too many requests",
     500: "Internal error",
     502: "The cluster does not answer",
     503: "Storage does not answer",
@@ -39,15 +41,17 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
     )
 
 
-def problem(status: int, detail: str, remedy: str = "", **members: Any) -> func.HttpResponse:
-    """A problem document (RFC 9457); `remedy` and other members are extensions."""
+def problem(
+    status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
+) -> func.HttpResponse:
+    """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
     body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
     body |= {"remedy": remedy} if remedy else {}
     return func.HttpResponse(
         json.dumps({**body, **members}, ensure_ascii=False),
         status_code=status,
         mimetype="application/problem+json",
-        headers=_HEADERS,
+        headers=_HEADERS if retry_after is None else {**_HEADERS, "Retry-After": str(math.ceil(retry_after))},
     )
 
 
@@ -59,7 +63,7 @@ def told(handler: Handler) -> Handler:
         try:
             return await handler(req)
         except Misuse as error:
-            return problem(error.status, str(error), error.remedy)
+            return problem(error.status, str(error), error.remedy, retry_after=error.retry_after)
         except EngineError as error:
             return problem(502, str(error), "ask again in a minute; jobs are not affected")
         except SlipwayError as error:

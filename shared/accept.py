@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from shared.admit import Wait, admit, admitted
 from shared.answers import put_accepted
 from shared.deliver import deliver_at_door
 from shared.dispatch import submit
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 #: Characters of a problem that a record keeps: each of its texts, and all of them.
 _PROBLEM_TEXT = 600
 _PROBLEM_BYTES = 60_000
+#: Doors whose callers are told when they ask for too much.
+_ANSWERED = ("http", "rerun")
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,11 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
     """
     key, prepared = prepare_arrived(ports, arrived)
     generation = arrived.generation
+    wait = await admit(ports, arrived.scope) if prepared.valid else None
     while True:
-        job = record(ports, arrived, prepared, key, generation)
+        job = record(ports, arrived, prepared, key, generation, wait)
+        if wait is not None and wait.rate and arrived.door in _ANSWERED:
+            await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
         try:
             # A rejected document is not kept: its unknown members may hold anything.
@@ -82,8 +88,21 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
             log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
             return Accepted(existing.job, created=False)
         break
+    admitted(ports, stored.job)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
     return Accepted(await _after(ports, stored, prepared, notice), created=True, notes=prepared.notes)
+
+
+async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
+    """Somebody waits for an answer, so nothing waits in the ledger for them; a duplicate joins as ever."""
+    if await ports.ledger.get(job.id) is None:
+        seconds = max(1.0, (wait.until - ports.clock()).total_seconds())
+        raise Misuse(
+            wait.why.removeprefix("waits: "),
+            status=429,
+            remedy="send it again after Retry-After, or put it on the queue, where it waits",
+            retry_after=seconds,
+        )
 
 
 def key_of(scope: str, key: str) -> str:
@@ -134,23 +153,24 @@ def runs_again(existing: Stored, arrived: Arrived) -> bool:
     )
 
 
-def record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int) -> Job:
-    """The first record: submitting, with its intent; or rejected. No I/O."""
+def record(
+    ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int, wait: Wait | None = None
+) -> Job:
+    """The first record: submitting, with its intent; accepted, while it waits; or rejected. No I/O."""
     now, token, valid = ports.clock(), ports.token(), prepared.valid
     envelope = arrived.request.envelope
     identity = job_id(key, generation)
     name = slug(envelope.name or arrived.name, "job")
     experiment = slug(envelope.experiment or arrived.experiment, "default")
-    state = JobState.SUBMITTING if valid else JobState.REJECTED
-    history = [Entry(sequence=1, state=JobState.ACCEPTED, at=now, token=token)] if valid else []
-    history.append(Entry(sequence=len(history) + 1, state=state, at=now, token=token))
-    errors = [p for p in prepared.problems if p.severity == "error"]
+    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
+    states += [JobState.SUBMITTING] if valid and wait is None else []
     job = Job(
         id=identity,
         key=key,
         generation=generation,
         payload=arrived.request.payload,
         door=arrived.door,
+        source=arrived.scope,
         name=name,
         experiment=experiment,
         labels=redact(dict(envelope.labels or {})),
@@ -160,21 +180,28 @@ def record(ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generat
         drop=arrived.drop,
         receipt=_receipt_folder(arrived, name, experiment, identity),
         rerun_of=arrived.rerun_of,
-        state=state,
+        state=states[-1],
         reason=None if valid else Reason.INVALID,
-        message="" if valid else _summary(len(errors)),
+        message=_message(prepared, wait),
         problems=_kept(prepared),
         created=now,
-        due=now,
+        due=wait.until if wait else now,
         ended=None if valid else now,
-        sequence=len(history),
-        history=tuple(history),
+        sequence=len(states),
+        history=tuple(Entry(sequence=n, state=to, at=now, token=token) for n, to in enumerate(states, 1)),
     )
-    if not valid or prepared.cluster is None:
+    if job.state is not JobState.SUBMITTING or prepared.cluster is None:
         return job
     lease = timedelta(seconds=ports.policy.submit_lease)
     # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
     return job.model_copy(update=intent(job, engine=prepared.cluster.engine, now=now, lease=lease))
+
+
+def _message(prepared: Prepared, wait: Wait | None) -> str:
+    if prepared.valid:
+        return wait.why if wait else ""
+    count = sum(problem.severity == "error" for problem in prepared.problems)
+    return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
 
 
 def _kept(prepared: Prepared) -> tuple[dict[str, Any], ...]:
@@ -202,7 +229,3 @@ def _first_notice(ports: Ports, job: Job) -> Notice | None:
 def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:
     folder = arrived.drop.folder if arrived.drop else experiment
     return f"{folder.strip('/')}/{name}-{identity[2:10]}".lstrip("/")
-
-
-def _summary(count: int) -> str:
-    return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"

@@ -109,7 +109,7 @@ def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -
     document, problems = read_through(around, ports.policy.limits)
     envelope = Envelope()
     if document is not None:
-        whole, more = read_envelope(document, drop=True)
+        whole, more = read_envelope(document, drop=True, limits=ports.policy.limits)
         problems = (*problems, *more)
         envelope = whole or sound_members(document, more)
     placed = tuple(

@@ -78,7 +78,11 @@ class Unavailable(SlipwayError):
 class Misuse(SlipwayError):
     """A request that cannot be served, told to the person who made it."""
 
-    def __init__(self, message: str, *, status: int = 400, remedy: str = "") -> None:
+    def __init__(
+        self, message: str, *, status: int = 400, remedy: str = "", retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.remedy = remedy
+        #: Seconds, for 429.
+        self.retry_after = retry_after

@@ -155,6 +155,8 @@ class Job(_Frozen):
     drop: Drop | None = None
     #: folder of the answers in the container `runs`
     receipt: str = ""
+    #: who asked: the caller at the API, or the door
+    source: str = ""
     #: the job that this one repeats, by `rerun`
     rerun_of: str = ""
 

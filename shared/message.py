@@ -95,7 +95,7 @@ def meaning(data: bytes, limits: Limits) -> tuple[Message, ...]:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(data, limits)):
         return batch
     document, problems = read_through(source, limits)
-    found = _one(document, source) if document is not None else None
+    found = _one(document, source, limits) if document is not None else None
     if problems or found is None:
         return (_unsound(source, problems, found),)
     return (found,)
@@ -105,7 +105,7 @@ def read_request(data: bytes, limits: Limits) -> Request:
     """The meaning of a request body: an envelope or a bare job.json. Never raises."""
     source = Source(data, MESSAGE)
     document, problems = read_through(source, limits)
-    found = _request(document, digest(document), source) if document is not None else None
+    found = _request(document, digest(document), source, limits) if document is not None else None
     return _unsound(source, problems, found) if problems or found is None else found
 
 
@@ -155,16 +155,16 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
     if not events or not all(isinstance(event, dict) for event in events):
         return ()
     source = Source(data, MESSAGE)
-    return tuple(_one(event, source, f"/{index}") for index, event in enumerate(events))
+    return tuple(_one(event, source, limits, f"/{index}") for index, event in enumerate(events))
 
 
-def _one(document: dict[str, Any], source: Source, at: str = "") -> Message:
+def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "") -> Message:
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
-        return _request(document, digest(document), source, at)
+        return _request(document, digest(document), source, limits, at)
     payload = document.get("data")
     if type_ == SUBMIT and "specversion" in document:
-        return _submitted(document, payload, source, f"{at}/data")
+        return _submitted(document, payload, source, limits, f"{at}/data")
     payload = payload if isinstance(payload, dict) else {}
     if type_ == _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or Foreign(type_)
@@ -173,10 +173,10 @@ def _one(document: dict[str, Any], source: Source, at: str = "") -> Message:
     return Foreign(type_[:100])
 
 
-def _submitted(event: dict[str, Any], data: Any, source: Source, at: str) -> Request:
+def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, at: str) -> Request:
     """The job message in a CloudEvent."""
     if isinstance(data, dict):
-        request = _request(data, digest(data), source, at)
+        request = _request(data, digest(data), source, limits, at)
     else:
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
         found = problem("SW008", at, "the event carries no job message", remedy)
@@ -202,10 +202,10 @@ def _look(data: dict[str, Any]) -> Look | None:
         return None
 
 
-def _request(document: dict[str, Any], payload: str, source: Source, at: str = "") -> Request:
+def _request(document: dict[str, Any], payload: str, source: Source, limits: Limits, at: str = "") -> Request:
     if is_bare_job(document):
         return Request(Envelope(), document, payload, source=source, at=at, envelope_at=at)
-    envelope, found = read_envelope(document)
+    envelope, found = read_envelope(document, limits=limits)
     problems = tuple(one.under(at) for one in found)
     spec = document.get("spec")
     return Request(

@@ -30,6 +30,12 @@ class Policy:
     drop_patience: float = 60.0
     max_document: int = 1 << 20
     max_script: int = 16 << 20
+    #: stops submissions, whatever the switch in the ledger says
+    paused: bool = False
+    #: of one caller or door; 0: any number
+    max_jobs_per_hour: int = 0
+    #: submitted and not ended; 0: any number
+    max_active_jobs: int = 0
     notices: bool = False
     #: an operator's own prices, and the region of the clusters; "" while it is unknown
     prices: tuple[Price, ...] = ()

@@ -24,6 +24,7 @@ from shared.engine import (
 )
 from shared.events import Notice
 from shared.job import Job, JobState, Stored, Target, Transition
+from shared.memo import Memo
 from shared.policy import Policy
 from shared.spec import JsonObject
 
@@ -44,6 +45,7 @@ __all__ = [
     "Outcome",
     "OutputFile",
     "Page",
+    "Pause",
     "Ports",
     "Posted",
     "Queues",
@@ -113,6 +115,15 @@ class Page:
     next: str | None = None
 
 
+@dataclass(frozen=True)
+class Pause:
+    """Submissions are stopped: since when, by whom, and why."""
+
+    since: datetime
+    by: str = ""
+    reason: str = ""
+
+
 class Ledger(Protocol):
     """The records of all jobs. A transition is one atomic write of record, index row and outbox row."""
 
@@ -155,6 +166,15 @@ class Ledger(Protocol):
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Jobs, newest first, at most `limit`; `after` is a previous page's `next`."""
+
+    async def recent(self, source: str, since: datetime) -> list[datetime]:
+        """When the jobs of a source were created since then, in one range query a shard."""
+
+    async def paused(self) -> Pause | None:
+        """The switch, in one point read; None while it is off."""
+
+    async def pause(self, pause: Pause | None) -> None:
+        """Turn the switch on or off."""
 
     async def seen(self, path: str) -> Seen | None:
         """What is remembered of a dropped path."""
@@ -278,3 +298,4 @@ class Ports:
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)

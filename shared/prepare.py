@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from shared.errors import Misconfigured
@@ -18,10 +19,12 @@ from shared.spec import (
     Facts,
     JobSpec,
     JsonObject,
+    Limits,
     Problem,
     Subscription,
     complete,
     has_errors,
+    iso_duration,
     masked,
     redact,
     seal_secrets,
@@ -99,6 +102,8 @@ def _checked(
         limits=ports.policy.limits,
     )
     spec = spec or shaped(completed, problems)
+    if spec is not None:
+        problems = (*problems, *_too_long(spec, ports.policy.limits))
     if spec is not None and cluster is not None:
         problems = (*problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
@@ -146,6 +151,18 @@ def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Prob
         return list(ports.engines.of(cluster.engine).check(spec))
     except Misconfigured as error:
         return [refused("SW101", "/properties/cluster", str(error))]
+
+
+def _too_long(spec: JobSpec, limits: Limits) -> list[Problem]:
+    """The node-hours that a job may use up at most, against the limit of the place."""
+    nodes, length = spec.properties.node_count, spec.properties.wall_clock
+    hours = nodes * length / timedelta(hours=1)
+    if hours <= limits.max_node_hours:
+        return []
+    named = spec.properties.constraints and spec.properties.constraints.max_wall_clock_time
+    how_long = iso_duration(length) + ("" if named else " (the job names no time)")
+    message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
+    return [refused("SW110", "/properties/nodeCount", message)]
 
 
 def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:

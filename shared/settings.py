@@ -62,9 +62,18 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_ASK_SECONDS": ("60", "deadline of asking a cluster for its jobs"),
     "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
     "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
+    "SLIPWAY_MAX_DEPTH": ("64", "objects and lists inside each other in a document; at most 500"),
     "SLIPWAY_MAX_SCRIPT_BYTES": ("16777216", "size of a dropped script"),
     "SLIPWAY_MAX_NODES": ("100", "nodes of a job"),
     "SLIPWAY_MAX_WALL_CLOCK_HOURS": ("168", "wall-clock limit of a job"),
+    "SLIPWAY_MAX_NODE_HOURS": ("16800", "nodes of a job times its wall-clock limit"),
+    "SLIPWAY_MAX_RECEIVERS": ("5", "receivers that a job may name"),
+    "SLIPWAY_MAX_JOBS_PER_HOUR": ("0", "jobs of one caller or door in an hour; 0: any number"),
+    "SLIPWAY_MAX_ACTIVE_JOBS": ("0", "jobs that are submitted and not ended; 0: any number"),
+    "SLIPWAY_PAUSED": (
+        "false",
+        "stop submissions, not acceptance; `slipway pause` needs no restart",
+    ),
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from shared.admit import submittable
 from shared.answers import put_status, put_statuses
 from shared.deliver import deliver_due, deliver_now
 from shared.dispatch import dispatch
@@ -51,20 +52,22 @@ async def sweep(ports: Ports) -> Swept:
     due = asyncio.create_task(_part("deliveries", deliver_due(ports)))
     seen, unreachable = await _ask_engines(ports, rows)
     now = ports.clock()
-    overdue = [
-        row.job_id for row in rows if row.state in (JobState.ACCEPTED, JobState.SUBMITTING) and row.due <= now
-    ]
     to_cancel = [row for row in rows if row.cancel and _with_engine(row)]
     news = [row for row in rows if _news(row, seen, ports.policy, now)]
     changed = await _part("changes", _commit(ports, news, seen))
     dispatched, cancelled = await asyncio.gather(
-        _each(ports, overdue, lambda job: dispatch(ports, job)),
+        _part("submissions", _submit(ports, rows)),
         _each(ports, to_cancel, lambda row: _cancel(ports, row)),
     )
     delivered = await due
     moved = {row.job_id for row in news}
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     return Swept(len(rows), changed, dispatched, cancelled, delivered, tuple(unreachable))
+
+
+async def _submit(ports: Ports, rows: Iterable[Active]) -> int:
+    """Repeat what stalled, and begin what waited, as far as it may be."""
+    return await _each(ports, await submittable(ports, rows), lambda job: dispatch(ports, job))
 
 
 async def _part(name: str, act: Awaitable[int]) -> int:

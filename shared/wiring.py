@@ -18,6 +18,8 @@ from shared.settings import Settings
 from shared.spec import Defaults, Limits
 from shared.webhook_url import UrlPolicy
 
+#: What a JSON parser can take without running out of its stack.
+_DEEPEST = 500
 _built: Ports | None = None
 
 
@@ -110,7 +112,11 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         ask_deadline=settings.seconds("SLIPWAY_ASK_SECONDS"),
         inventory_window=settings.window(),
         drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
+        max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
         max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),
+        paused=settings.flag("SLIPWAY_PAUSED"),
+        max_jobs_per_hour=settings.whole("SLIPWAY_MAX_JOBS_PER_HOUR"),
+        max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),
         notices=settings.flag("SLIPWAY_NOTICES"),
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),
@@ -120,12 +126,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
             allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
             own_hosts=frozenset(settings.names("SLIPWAY_OWN_HOSTS")),
         ),
-        limits=Limits(
-            max_bytes=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
-            max_nodes=settings.whole("SLIPWAY_MAX_NODES"),
-            max_wall_clock=timedelta(hours=settings.number("SLIPWAY_MAX_WALL_CLOCK_HOURS")),
-            unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
-        ),
+        limits=_limits(settings),
         completion=Defaults(
             cluster_id=clusters[default].id,
             clusters={name: cluster.id for name, cluster in clusters.items()},
@@ -134,6 +135,21 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
             drop_account=account or None,
             std_out_err_path_prefix=settings.text("SLIPWAY_STDOUT_PREFIX"),
         ),
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    depth = settings.count("SLIPWAY_MAX_DEPTH")
+    if depth > _DEEPEST:
+        raise Misconfigured(f"SLIPWAY_MAX_DEPTH must be at most {_DEEPEST}")
+    return Limits(
+        max_bytes=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
+        max_depth=depth,
+        max_nodes=settings.whole("SLIPWAY_MAX_NODES"),
+        max_wall_clock=timedelta(hours=settings.number("SLIPWAY_MAX_WALL_CLOCK_HOURS")),
+        max_node_hours=settings.number("SLIPWAY_MAX_NODE_HOURS"),
+        max_receivers=settings.whole("SLIPWAY_MAX_RECEIVERS"),
+        unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
     )
 
 

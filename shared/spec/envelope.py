@@ -27,7 +27,6 @@ EventName: TypeAlias = Literal[
 TERMINAL_EVENTS: tuple[EventName, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 MAX_LABELS = 20
-MAX_SUBSCRIPTIONS = 5
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
@@ -102,7 +101,7 @@ def read_envelope(
     except ValidationError as error:
         problems += [_for_envelope(found) for found in shape_problems(Envelope, document, error)]
     root = Node("", document)
-    problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root)]
+    problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
     ordered = in_document_order(document, problems)
     return None if has_errors(ordered) else envelope, shortened(ordered, limits)
 
@@ -175,10 +174,10 @@ def _labels(root: Node) -> Iterator[Problem]:
             yield problem("SW062", step(labels.pointer, key), message)
 
 
-def _notify(root: Node) -> Iterator[Problem]:
+def _notify(root: Node, most: int) -> Iterator[Problem]:
     receivers = list(root.at("notify").each())
-    if len(receivers) > MAX_SUBSCRIPTIONS:
-        message = f"there are {len(receivers)} receivers; {MAX_SUBSCRIPTIONS} are allowed"
+    if len(receivers) > most:
+        message = f"there are {len(receivers)} receivers; {most} are allowed"
         yield problem("SW063", root.at("notify").pointer, message)
     for receiver in receivers:
         url, secret = receiver.at("url"), receiver.at("secret")

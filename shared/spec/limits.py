@@ -22,5 +22,9 @@ class Limits:
     max_problems: int = 100
     max_nodes: int = 100
     max_wall_clock: timedelta = timedelta(days=7)
+    #: Nodes times wall-clock limit of one job.
+    max_node_hours: float = 16_800
+    #: Receivers of one job's events.
+    max_receivers: int = 5
     #: A mount command of a job runs as root on the node, so an operator has to allow it.
     unmanaged_mounts: bool = False

@@ -14,7 +14,7 @@ from datetime import datetime
 from shared.errors import Exists, Misuse
 from shared.events import Notice
 from shared.job import Job, JobState, Stored
-from shared.ports import Active, Change, Page, Seen
+from shared.ports import Active, Change, Page, Pause, Seen
 from shared.spec import JsonObject
 from shared.storage import rows
 from shared.storage.store import Store
@@ -125,6 +125,26 @@ class TableLedger:
                     if len(found) == limit:
                         return Page(tuple(found), cursor)
         return Page(tuple(found), cursor)
+
+    async def recent(self, source: str, since: datetime) -> list[datetime]:
+        """One range query a shard, of keys and sources."""
+        wanted = (
+            Range(rows.partition(n), "l|", f"l|{rows.listed(since)}", select=("RowKey", "Source"))
+            for n in range(self._shards)
+        )
+        shards = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        return [
+            rows.created(row["RowKey"][2:]) for shard in shards for row in shard if row["Source"] == source
+        ]
+
+    async def paused(self) -> Pause | None:
+        """A point read."""
+        found = await self._store.get(rows.PAUSE["PartitionKey"], rows.PAUSE["RowKey"])
+        return rows.pause_of(found.row) if found is not None else None
+
+    async def pause(self, pause: Pause | None) -> None:
+        """An upsert: off is a row, too."""
+        await self._store.upsert(rows.pause_row(pause))
 
     async def seen(self, path: str) -> Seen | None:
         """A point read."""

@@ -18,13 +18,15 @@ from typing import Any
 
 from shared.events import Notice
 from shared.job import Job, JobState, Target
-from shared.ports import Active, Seen, Shown
+from shared.ports import Active, Pause, Seen, Shown
 
 Entity = dict[str, Any]
 
 _CHUNK = 16_000  # characters: at most two UTF-16 units each
 #: The part of a listing row's key after its kind.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
+#: The key of the switch that stops submissions.
+PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 _FAR = 253_402_300_799_000  # the last millisecond of the year 9999
 
 
@@ -103,12 +105,36 @@ def _shown(entity: Mapping[str, Any]) -> Shown | None:
 
 def listing_row(job: Job, shards: int) -> Entity:
     """The row that puts the job into the listing."""
-    return _keys(job.id, shards, f"l|{listing_key(job)}")
+    return {**_keys(job.id, shards, f"l|{listing_key(job)}"), "Source": job.source}
 
 
 def listing_key(job: Job) -> str:
     """Sorts newest first."""
-    return f"{_FAR - int(job.created.timestamp() * 1000):015d}|{job.id}"
+    return f"{listed(job.created)}|{job.id}"
+
+
+def listed(moment: datetime) -> str:
+    """A moment as the listing sorts it."""
+    return f"{_FAR - int(moment.timestamp() * 1000):015d}"
+
+
+def created(key: str) -> datetime:
+    """The moment in a listing row's key, after its kind."""
+    return datetime.fromtimestamp((_FAR - int(key[:15])) / 1000, UTC)
+
+
+def pause_row(pause: Pause | None) -> Entity:
+    """The switch, on or off."""
+    if pause is None:
+        return {**PAUSE, "Since": ""}
+    return {**PAUSE, "Since": _time(pause.since), "By": pause.by, "Reason": pause.reason}
+
+
+def pause_of(entity: Mapping[str, Any]) -> Pause | None:
+    """What the switch says."""
+    if not entity["Since"]:
+        return None
+    return Pause(datetime.fromisoformat(entity["Since"]), entity["By"], entity["Reason"])
 
 
 def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:

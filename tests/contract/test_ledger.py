@@ -15,7 +15,7 @@ from shared.errors import Exists, Misconfigured, Misuse
 from shared.events import Notice, notice_of
 from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
 from shared.memory import MemoryLedger
-from shared.ports import Change, Ledger, Seen
+from shared.ports import Change, Ledger, Pause, Seen
 from shared.storage.connection import Account, Connection
 from shared.storage.ledger import TableLedger
 from shared.storage.resttable import RestTable
@@ -225,3 +225,25 @@ async def test_a_cursor_that_is_none_is_refused(ledger: Ledger) -> None:
     for after in ("9' or RowKey ge '", "", "x"):
         with pytest.raises(Misuse):
             await ledger.find(states=None, limit=1, after=after)
+
+
+async def test_recent_finds_the_jobs_of_a_source_since_a_moment(ledger: Ledger) -> None:
+    made = [("http:o'brien", 10), ("http:o'brien", 50), ("queue", 10), ("http:o'brien", 90)]
+    for n, (source, age) in enumerate(made):
+        created = NOW - timedelta(minutes=age)
+        await ledger.create(make(f"k{n}", source=source, created=created), None, None)
+
+    found = await ledger.recent("http:o'brien", NOW - timedelta(hours=1))
+
+    assert sorted(found) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
+    assert await ledger.recent("nobody", NOW - timedelta(hours=1)) == []
+
+
+async def test_the_switch_is_off_then_on_then_off(ledger: Ledger) -> None:
+    assert await ledger.paused() is None
+    for reason in ("first", "second"):
+        await ledger.pause(Pause(NOW, "ann", reason))
+        assert await ledger.paused() == Pause(NOW, "ann", reason)
+    for _ in range(2):
+        await ledger.pause(None)
+        assert await ledger.paused() is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -144,6 +144,7 @@ DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW107": lambda world: world.policy(max_document=128),
     "SW108": lambda world: None,
     "SW109": _no_mpi,
+    "SW110": lambda world: world.policy(limits=replace(world.ports.policy.limits, max_node_hours=24)),
 }
 
 

@@ -1,0 +1,56 @@
+"""The part of the HTTP API for whoever runs the deployment: is it ready, stop submissions, let them go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import azure.functions as func
+
+from functions.problem import answer, problem, told
+from functions.scope import scope
+from shared import admit
+from shared.ports import Pause
+from shared.ready import ready
+from shared.wiring import ports
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("pause")
+@blueprint.route("pause", methods=["POST"])
+@told
+async def pause(req: func.HttpRequest) -> func.HttpResponse:
+    """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
+    by = scope(req).removeprefix("http:") or "the API"
+    return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
+
+
+@blueprint.function_name("resume")
+@blueprint.route("resume", methods=["POST"])
+@told
+async def resume(req: func.HttpRequest) -> func.HttpResponse:
+    """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
+    by = scope(req).removeprefix("http:") or "the API"
+    return answer(_switch(await admit.resume(ports(), by)))
+
+
+@blueprint.function_name("health")
+@blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@told
+async def health(req: func.HttpRequest) -> func.HttpResponse:
+    """Whether storage and clusters answer; no details, because anybody may ask. 503 when one does not."""
+    found = await ready(ports())
+    parts = {"storage": _word(found.storage), "engine": _word(found.engine), "paused": found.paused}
+    if not found.ready:
+        return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
+    return answer({"status": "ok", **parts})
+
+
+def _word(answers: bool) -> str:
+    return "ok" if answers else "does not answer"
+
+
+def _switch(pause: Pause | None) -> dict[str, Any]:
+    if pause is None:
+        return {"paused": False}
+    return {"paused": True, "since": pause.since.isoformat(), "by": pause.by, "reason": pause.reason}

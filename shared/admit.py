@@ -1,0 +1,139 @@
+"""admit: whether a job may be submitted now, or waits in the ledger: for the switch, its source, or its turn.
+
+Acceptance never stops. What waits is `accepted`, keeps its due time, and the sweep submits it when it may.
+The counts are a protection, not an account: a process asks for them now and then, and adds what it accepts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.job import Job, JobState, plain
+from shared.ports import Active, Pause, Ports
+
+log = logging.getLogger(__name__)
+
+_HOUR = timedelta(hours=1)
+#: Seconds for which an answer of the ledger is good: the switch, and the counts.
+_SWITCH, _COUNTS = 5.0, 15.0
+_PAUSED, _AT_WORK = "paused", "at work"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a job is not submitted now, and until when at least. `rate`: its source asks for too much."""
+
+    until: datetime
+    why: str
+    rate: bool = False
+
+
+async def admit(ports: Ports, source: str) -> Wait | None:
+    """None when a new job of the source may be submitted at once. Raises Unavailable.
+
+    Costs one point read in some seconds; with a limit set, also one range query a shard and limit.
+    """
+    pause = await paused(ports)
+    if pause is not None:
+        return Wait(ports.clock(), f"waits: {told(pause)}")
+    return await _too_many(ports, source) or await _crowded(ports)
+
+
+def admitted(ports: Ports, job: Job) -> None:
+    """Count a job that this process has just recorded, until the ledger is asked again."""
+    ports.memo.add(_recent_key(job.source), job.created)
+    if job.state is JobState.SUBMITTING:
+        ports.memo.add(_AT_WORK, job.id)
+
+
+async def paused(ports: Ports) -> Pause | None:
+    """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
+    if ports.policy.paused:
+        return Pause(ports.clock(), "the setting SLIPWAY_PAUSED")
+    return await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, ports.ledger.paused)
+
+
+async def pause(ports: Ports, by: str, reason: str) -> Pause:
+    """Stop submissions everywhere within seconds; acceptance goes on."""
+    found = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
+    await ports.ledger.pause(found)
+    ports.memo.forget(_PAUSED)
+    log.warning("submissions are paused by %s: %s", found.by, found.reason)
+    return found
+
+
+async def resume(ports: Ports, by: str) -> Pause | None:
+    """Let submissions go on; the setting wins over the switch, so what is still in force is returned."""
+    await ports.ledger.pause(None)
+    ports.memo.forget(_PAUSED)
+    log.warning("submissions are resumed by %s", plain(by, 100))
+    return await paused(ports)
+
+
+def told(pause: Pause) -> str:
+    """A pause in words."""
+    reason = f" ({pause.reason})" if pause.reason else ""
+    return f"submissions are paused by {pause.by or 'an operator'}{reason}"
+
+
+async def submittable(ports: Ports, rows: Iterable[Active]) -> list[str]:
+    """Of all active jobs those that are due for submission and may be submitted now, oldest first."""
+    rows = list(rows)
+    now = ports.clock()
+    due = [row for row in rows if row.state in (JobState.ACCEPTED, JobState.SUBMITTING) and row.due <= now]
+    if not due:
+        return []
+    pause = await paused(ports)
+    if pause is not None:
+        log.info("%s: %d jobs wait", told(pause), len(due))
+        return []
+    begun = [row for row in due if row.state is JobState.SUBMITTING]
+    waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
+    if ports.policy.max_active_jobs:
+        room = ports.policy.max_active_jobs - sum(row.state is not JobState.ACCEPTED for row in rows)
+        waiting = waiting[: max(0, room)]
+    return [row.job_id for row in (*begun, *waiting)]
+
+
+def _age(row: Active) -> str:
+    return row.listed  # sorts newest first
+
+
+async def _too_many(ports: Ports, source: str) -> Wait | None:
+    limit, now = ports.policy.max_jobs_per_hour, ports.clock()
+    if not limit:
+        return None
+    since = now - _HOUR
+
+    async def ask() -> list[datetime]:
+        return await ports.ledger.recent(source, since)
+
+    found = await ports.memo.get(_recent_key(source), now, _COUNTS, ask)
+    inside = [moment for moment in found if moment > since]
+    if len(inside) < limit:
+        return None
+    # What comes on top is spread over the following hours.
+    hours = (len(inside) - limit) // limit + 1
+    why = f"waits: {limit} jobs in an hour are allowed for one caller or door"
+    return Wait(min(inside) + hours * _HOUR, why, rate=True)
+
+
+async def _crowded(ports: Ports) -> Wait | None:
+    limit, now = ports.policy.max_active_jobs, ports.clock()
+    if not limit:
+        return None
+
+    async def ask() -> list[str]:
+        shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+        return [row.job_id for rows in shards for row in rows if row.state is not JobState.ACCEPTED]
+
+    at_work = await ports.memo.get(_AT_WORK, now, _COUNTS, ask)
+    return Wait(now, f"waits its turn: {limit} jobs are at work") if len(at_work) >= limit else None
+
+
+def _recent_key(source: str) -> str:
+    return f"recent|{source}"

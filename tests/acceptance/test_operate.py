@@ -1,0 +1,36 @@
+"""What whoever runs a deployment does: stop submissions, see it, let them go on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from cli.jobs import pause, resume
+from tests.acceptance.door import Door, eventually, shell, unique
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_paused_deployment_accepts_and_submits_after_resume(
+    door: Door, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = unique("paused")
+    url = door.stack.host_url
+    try:
+        assert await asyncio.to_thread(pause, url, door.key, "the cluster moves") == 0
+        assert "paused by" in capsys.readouterr().out
+        status, job, _ = await door.call("POST", "jobs", {"name": name, "spec": shell("true")})
+        assert (status, job["state"]) == (202, "accepted")
+        assert "the cluster moves" in job["message"]
+
+        async def seen() -> bool | None:
+            status, body, _ = await door.call("GET", "health", x_functions_key="")
+            assert (status, set(body)) == (200, {"status", "storage", "engine", "paused"})
+            return body["paused"] or None
+
+        await eventually(seen, "the pause in the health")
+    finally:
+        assert await asyncio.to_thread(resume, url, door.key) == 0
+
+    assert (await door.ended(name=name))["state"] == "succeeded"

@@ -1,0 +1,254 @@
+"""What makes a job wait: the switch, the jobs at work, the rate of its source. Nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.accept import Accepted
+from shared.admit import pause, paused, resume
+from shared.arrive import request_arrived
+from shared.cancel import cancel
+from shared.engine import ClusterView
+from shared.engines.memory import MemoryEngine
+from shared.errors import Misuse, Transient, Unavailable
+from shared.job import Job, JobState
+from shared.memory import MemoryLedger
+from shared.message import read_request
+from shared.ports import Active, Pause
+from shared.ready import ready
+from tests.unit.dispatcher.world import Engines, World, job_json
+
+
+class Counting(MemoryLedger):
+    """Counts what admission asks."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.asked: list[str] = []
+
+    async def paused(self) -> Pause | None:
+        self.asked.append("paused")
+        return await super().paused()
+
+    async def recent(self, source: str, since: datetime) -> list[datetime]:
+        self.asked.append("recent")
+        return await super().recent(source, since)
+
+    async def active(self, shard: int) -> list[Active]:
+        self.asked.append("active")
+        return await super().active(shard)
+
+
+def counted(world: World) -> Counting:
+    world.use(ledger=(ledger := Counting(world.clock)))
+    world.ledger = ledger
+    return ledger
+
+
+async def by_http(world: World, key: str, caller: str = "ann") -> Accepted:
+    request = read_request(json.dumps(job_json()).encode(), world.ports.policy.limits)
+    return await request_arrived(world.ports, request, door="http", scope=f"http:{caller}", key=key)
+
+
+def _errors(job: Job) -> list[dict[str, Any]]:
+    return [problem for problem in job.problems if problem["severity"] == "error"]
+
+
+async def test_while_submissions_are_paused_jobs_are_accepted_and_wait(world: World) -> None:
+    await pause(world.ports, "ann", "the cluster moves")
+    job = (await world.message(job_json())).job
+    await world.sweep()
+
+    assert job.state is JobState.ACCEPTED
+    assert job.message == "waits: submissions are paused by ann (the cluster moves)"
+    assert world.engine.started == []
+
+    await resume(world.ports, "ann")
+    await world.sweep()
+
+    assert (await world.job(job.id)).state is JobState.QUEUED
+    assert len(world.engine.started) == 1
+
+
+async def test_a_pause_lets_what_runs_end_and_be_told(world: World) -> None:
+    job = (await world.message(job_json())).job
+    await pause(world.ports, "ann", "")
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+async def test_a_job_that_waits_can_be_cancelled_and_is_never_submitted(world: World) -> None:
+    await pause(world.ports, "ann", "")
+    job = (await world.message(job_json())).job
+    await cancel(world.ports, job.id)
+    await resume(world.ports, "ann")
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.CANCELLED
+    assert world.engine.started == []
+
+
+async def test_a_pause_holds_a_submission_back_whose_outcome_is_unknown(world: World) -> None:
+    class Silent(MemoryEngine):
+        async def submit(self, order: Any) -> None:
+            raise Transient("no answer")
+
+    world.use(engines=Engines(Silent()))
+    job = (await world.message(job_json())).job
+    world.use(engines=Engines(world.engine))
+    await pause(world.ports, "ann", "")
+    await world.sweep(700)
+    assert world.engine.started == []
+    await resume(world.ports, "ann")
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.QUEUED
+
+
+async def test_the_setting_pauses_too_and_wins_over_resume(world: World) -> None:
+    world.policy(paused=True)
+    still = await resume(world.ports, "ann")
+    assert still is not None
+    assert "SLIPWAY_PAUSED" in still.by
+    assert (await world.message(job_json())).job.state is JobState.ACCEPTED
+
+
+async def test_a_pause_is_seen_by_another_process_within_seconds(world: World) -> None:
+    await paused(world.ports)
+    await pause(replace(world.ports, memo=type(world.ports.memo)()), "ann", "")
+    world.pass_time(6)
+    assert (await world.message(job_json())).job.state is JobState.ACCEPTED
+
+
+async def test_waiting_jobs_cost_no_write_however_often_the_sweep_looks(world: World) -> None:
+    await pause(world.ports, "ann", "")
+    job = (await world.message(job_json())).job
+    before = await world.ledger.get(job.id)
+    for _ in range(3):
+        await world.sweep()
+    assert await world.ledger.get(job.id) == before
+
+
+async def test_beyond_the_active_jobs_the_oldest_waits_least(world: World) -> None:
+    world.policy(max_active_jobs=2)
+    jobs = []
+    for n in range(4):
+        jobs.append((await world.message(job_json(), f"m{n}")).job)
+        world.pass_time(1)
+    assert [job.state.value for job in jobs] == ["queued", "queued", "accepted", "accepted"]
+    assert jobs[2].message == "waits its turn: 2 jobs are at work"
+
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    await world.sweep()
+
+    assert (await world.job(jobs[2].id)).state is JobState.QUEUED
+    assert (await world.job(jobs[3].id)).state is JobState.ACCEPTED
+
+
+async def test_beyond_the_rate_a_message_waits_for_its_turn_in_the_following_hours(world: World) -> None:
+    world.policy(max_jobs_per_hour=2)
+    jobs = [(await world.message(job_json(), f"m{n}")).job for n in range(5)]
+
+    assert [job.state.value for job in jobs] == ["queued"] * 2 + ["accepted"] * 3
+    waits = [round((job.due - world.now) / timedelta(hours=1)) for job in jobs]
+    assert waits == [0, 0, 1, 1, 2]
+    await world.sweep()
+    assert len(world.engine.started) == 2
+    await world.sweep(3600)
+    assert len(world.engine.started) == 4
+    await world.sweep(3600)
+    assert len(world.engine.started) == 5
+
+
+async def test_beyond_the_rate_a_caller_is_told_when_to_come_back_and_nothing_is_kept(world: World) -> None:
+    world.policy(max_jobs_per_hour=1)
+    first = await by_http(world, "a")
+    world.pass_time(60)
+
+    with pytest.raises(Misuse) as told:
+        await by_http(world, "b")
+
+    assert told.value.status == 429
+    assert told.value.retry_after == 3600 - 60
+    assert (await by_http(world, "a")).job.id == first.job.id  # the same request is told the same
+    assert (await by_http(world, "b", "bob")).created  # another caller is another source
+    world.pass_time(3541)
+    assert (await by_http(world, "b")).job.state is JobState.QUEUED
+
+
+async def test_the_rate_is_known_to_a_process_that_has_just_started(world: World) -> None:
+    world.policy(max_jobs_per_hour=1)
+    await world.message(job_json(), "m1")
+    world.use(memo=type(world.ports.memo)())
+    assert (await world.message(job_json(), "m2")).job.state is JobState.ACCEPTED
+
+
+async def test_without_limits_many_jobs_cost_one_question(world: World) -> None:
+    ledger = counted(world)
+    for n in range(20):
+        await world.message(job_json(), f"m{n}")
+    assert ledger.asked == ["paused"]
+
+
+async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:
+    ledger = counted(world)
+    world.policy(max_jobs_per_hour=100, max_active_jobs=100)
+    for n in range(20):
+        await world.message(job_json(), f"m{n}")
+    assert ledger.asked == ["paused", "recent", *["active"] * 4]
+
+
+async def test_more_node_hours_than_allowed_are_refused_at_their_place(world: World) -> None:
+    world.policy(limits=replace(world.ports.policy.limits, max_node_hours=24))
+    refused = (await world.message(job_json(nodeCount=2))).job
+    (error,) = _errors(refused)
+    assert (error["code"], error["pointer"]) == ("SW110", "/properties/nodeCount")
+    assert "names no time" in error["message"]
+    limits = {"constraints": {"maxWallClockTime": "PT12H"}}
+    assert (await world.message(job_json(nodeCount=2, **limits), "m2")).job.state is JobState.QUEUED
+
+
+async def test_receivers_and_levels_are_limited_by_settings(world: World) -> None:
+    world.policy(limits=replace(world.ports.policy.limits, max_receivers=1, max_depth=4))
+    hook = {"url": "https://hooks.example.com"}
+    many = (await world.message({"spec": job_json(), "notify": [hook, hook]})).job
+    assert [(error["code"], error["pointer"]) for error in _errors(many)] == [("SW063", "/notify")]
+    deep = (await world.message(b'{"properties": {"a": {"b": {"c": {}}}}}', "m2")).job
+    assert [p["code"] for p in deep.problems] == ["SW004"]
+
+
+async def test_ready_says_what_answers_and_asks_at_most_every_few_seconds(world: World) -> None:
+    class Mute(MemoryEngine):
+        asked = 0
+
+        async def nodes(self, cluster: str) -> ClusterView:
+            self.asked += 1
+            raise Transient("secret.internal.example does not answer")
+
+    assert (await ready(world.ports)).ready
+    world.use(engines=Engines(mute := Mute()))
+    assert (await ready(world.ports)).ready  # asked a moment ago
+    world.pass_time(6)
+    found = await asyncio.gather(*(ready(world.ports) for _ in range(2)))
+    assert [(one.storage, one.engine, one.ready) for one in found] == [(True, False, False)] * 2
+    assert mute.asked <= 2
+
+
+async def test_ready_tells_a_silent_storage_and_the_switch(world: World) -> None:
+    await pause(world.ports, "ann", "")
+    assert (await ready(world.ports)).paused
+
+    class Down(MemoryLedger):
+        async def get(self, job_id: str) -> Any:
+            raise Unavailable("no answer")
+
+    world.pass_time(6)
+    world.use(ledger=Down(world.clock))
+    found = await ready(world.ports)
+    assert (found.storage, found.paused) == (False, False)
