@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from local.batchai import ids
-from local.batchai.existing import MOST_CLUSTERS
+from local.batchai.existing import MOST_CLUSTERS, clusters_in
 from local.batchai.sizes import size_of
 from local.batchai.wire import Call
 
@@ -39,14 +39,7 @@ async def list_operations(call: Call) -> web.Response:
 
 async def list_usages(call: Call) -> web.Response:
     """Clusters and cores in use in a region, and how many there may be."""
-    location = call.names["location"]
-    workspaces = {
-        ids.key(one.id)
-        for one in call.store.workspaces
-        if one.location.replace(" ", "").lower() == location.lower()
-        and ids.parts(one.id)[0].lower() == call.names["subscription"].lower()
-    }
-    clusters = [one for one in call.store.clusters if ids.key(ids.parent(one.id)) in workspaces]
+    clusters = clusters_in(call.store, call.names["subscription"], call.names["location"])
     cores = {"dedicated": 0, "lowpriority": 0}
     for cluster in clusters:
         priority = cluster.document.get("vmPriority", "dedicated")

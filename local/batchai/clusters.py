@@ -9,7 +9,7 @@ from local.batchai import ids
 from local.batchai.bodies import CLUSTER, CLUSTER_PATCH
 from local.batchai.deletion import delete
 from local.batchai.errors import all_of, not_found
-from local.batchai.existing import MOST_CLUSTERS, check_quota, check_same
+from local.batchai.existing import MOST_CLUSTERS, check_quota, check_same, clusters_in
 from local.batchai.operations import accepted
 from local.batchai.records import Cluster
 from local.batchai.rules import cluster_problems, scale_problems
@@ -30,7 +30,8 @@ def cluster_of(call: Call) -> Cluster:
 
 async def put_cluster(call: Call) -> web.Response:
     """Create it. The same request again finds it there; another is refused, for only the scale can change."""
-    refuse_while_deleting(workspace_of(call))
+    workspace = workspace_of(call)
+    refuse_while_deleting(workspace)
     document: dict[str, Any] = (await call.body(CLUSTER))["properties"]
     if problems := cluster_problems(document, call.emulator.settings.unmanaged_mounts is not None):
         raise all_of(problems)
@@ -40,15 +41,16 @@ async def put_cluster(call: Call) -> web.Response:
         return _shown(existing)
     mounts = document.get("nodeSetup", {}).get("mountVolumes", {})
     check_servers(call, mounts, "/properties/nodeSetup/mountVolumes/fileServers")
-    check_quota(len(list(call.store.clusters)), MOST_CLUSTERS, "clusters in a region")
+    others = clusters_in(call.store, call.names["subscription"], workspace.location)
+    check_quota(len(others), MOST_CLUSTERS, "clusters in a region")
     now = call.emulator.clock()
-    subscription, group, workspace, name = ids.parts(ids.cluster(call.names))
+    place = "{}/{}/workspaces/{}/clusters/{}".format(*ids.parts(ids.cluster(call.names)))
     cluster = Cluster(
         id=ids.cluster(call.names),
         sequence=call.store.next_sequence(),
         created=now,
         document=document,
-        suffix=f"{subscription}/{group}/workspaces/{workspace}/clusters/{name}/{uuid.uuid4()}",
+        suffix=f"{place}/{uuid.uuid4()}",
         allocation_since=now,
     )
     call.store.save(cluster)

@@ -5,11 +5,27 @@ from typing import Any
 from local.batchai import ids
 from local.batchai.errors import ArmError
 from local.batchai.records import Cluster, FileServer, Job
+from local.batchai.store import Store
 
 #: The documented most of a subscription in one region.
 MOST_CLUSTERS = 200
 #: The documented most of a resource group.
 MOST_WORKSPACES = 800
+
+
+def clusters_in(store: Store, subscription: str, location: str) -> list[Cluster]:
+    """The clusters of a subscription in a region, which is that of their workspaces."""
+    workspaces = {
+        ids.key(one.id)
+        for one in store.workspaces
+        if region(one.location) == region(location) and ids.parts(one.id)[0].lower() == subscription.lower()
+    }
+    return [one for one in store.clusters if ids.key(ids.parent(one.id)) in workspaces]
+
+
+def region(location: str) -> str:
+    """A location as it is compared: "East US" is eastus."""
+    return location.replace(" ", "").lower()
 
 
 def check_quota(existing: int, most: int, what: str) -> None:

@@ -15,7 +15,7 @@ from local.batchai.existing import check_same
 from local.batchai.operations import accepted
 from local.batchai.outputs import listing
 from local.batchai.records import Job
-from local.batchai.rules import WEEK, job_problems
+from local.batchai.rules import WEEK, gpu_problem, job_problems
 from local.batchai.servers import check_servers
 from local.batchai.shapes import seconds
 from local.batchai.views import job_view
@@ -51,6 +51,8 @@ async def put_job(call: Call) -> web.Response:
         raise invalid(
             f"The specified cluster {name} is not found", "/properties/cluster/id", "ClusterNotFound"
         )
+    if problem := gpu_problem(document, cluster.document["vmSize"]):
+        raise problem
     check_servers(call, document.get("mountVolumes", {}), "/properties/mountVolumes/fileServers")
     now = call.emulator.clock()
     limit = document.get("constraints", {}).get("maxWallClockTime")

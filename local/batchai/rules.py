@@ -8,6 +8,7 @@ from typing import Any
 from local.batchai.errors import ArmError, invalid
 from local.batchai.layout import STDOUTERR
 from local.batchai.shapes import seconds
+from local.batchai.sizes import size_of
 from local.batchai.toolkits import TYPES, uses_python
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -40,6 +41,15 @@ def job_problems(document: Mapping[str, Any], unmanaged: bool = False) -> list[A
         *_variables(document, at),
         *_constraints(document, at),
     ]
+
+
+def gpu_problem(document: Mapping[str, Any], size: str) -> ArmError | None:
+    """The reason why a job cannot run on nodes of that size: the documented most of processes beside GPUs."""
+    block = next(name for name in TYPES if name in document)
+    if size_of(size).gpus and document[block].get("processCount", 1) > document["nodeCount"] * _MOST_WORKERS:
+        message = f"There are at most {_MOST_WORKERS} processes on a node with GPUs."
+        return invalid(message, f"/properties/{block}/processCount")
+    return None
 
 
 def cluster_problems(document: Mapping[str, Any], unmanaged: bool = False) -> list[ArmError]:

@@ -6,7 +6,7 @@ from local.batchai import ids
 from local.batchai.bodies import WORKSPACE, WORKSPACE_PATCH
 from local.batchai.deletion import delete
 from local.batchai.errors import ArmError, invalid, not_found
-from local.batchai.existing import MOST_WORKSPACES, check_quota
+from local.batchai.existing import MOST_WORKSPACES, check_quota, region
 from local.batchai.records import Experiment, Workspace
 from local.batchai.views import experiment_view, workspace_view
 from local.batchai.wire import Call, one
@@ -52,7 +52,7 @@ async def put_workspace(call: Call) -> web.Response:
         )
     else:
         refuse_while_deleting(existing)
-        if _place(existing.location) != _place(body["location"]):
+        if region(existing.location) != region(body["location"]):
             raise ArmError(
                 409,
                 "InvalidResourceLocation",
@@ -134,7 +134,3 @@ def _shown(workspace: Workspace) -> web.Response:
 
 def _experiment_shown(experiment: Experiment) -> web.Response:
     return one(experiment_view(experiment), experiment.created)
-
-
-def _place(location: str) -> str:
-    return location.replace(" ", "").lower()

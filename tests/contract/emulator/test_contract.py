@@ -1,12 +1,13 @@
 """The whole contract: all operations by the service's own clients, each exchange against its description."""
 
 import asyncio
+import json
 import time
 from typing import Any
 
 import pytest
 from azure.core.credentials import AccessToken
-from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import ResourceNotFoundError
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.mgmt.batchai import BatchAI
 from azure.mgmt.batchai.models import JobsListOutputFilesOptions
@@ -22,7 +23,7 @@ from tests.contract.emulator.conftest import (
     until,
 )
 from tests.contract.emulator.recorder import Recorder
-from tests.contract.emulator.swagger import FILE, Exchange
+from tests.contract.emulator.swagger import FILE, OVERLAY, Contract, Exchange
 
 SERVER = {
     "properties": {
@@ -123,6 +124,39 @@ async def test_the_description_notices_what_does_not_fit(lab: Lab, described: Re
     assert "surprise" in problems[0]
     assert "5" in problems[0]
     assert "api-version" in unasked[0]
+
+
+async def test_each_line_of_the_overlay_is_needed_and_cites_its_evidence(described: Recorder) -> None:
+    document, overlay = json.loads(FILE.read_text()), json.loads(OVERLAY.read_text())
+    view = {
+        "id": "x",
+        "name": "job",
+        "type": "t",
+        "properties": {"experimentName": "e", "toolType": "pytorch"},
+    }
+    job = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
+    error = {"error": {"code": "InternalServerError", "message": "m"}}
+    usages = "/subscriptions/s/providers/Microsoft.BatchAI/locations/l/usages"
+    answers = [
+        (job, 200, view),
+        ("/providers/Microsoft.BatchAI/operations", 500, error),
+        (usages, 500, error),
+    ]
+
+    def problems(lines: list[Any]) -> int:
+        contract, found = Contract(document, lines), 0
+        for path, status, answer in answers:
+            body = json.dumps(answer).encode()
+            query = {"api-version": "2018-05-01"}
+            found += len(
+                contract.problems(Exchange("GET", path, query, b"", status, body, "application/json"))
+            )
+        return found
+
+    assert problems(overlay) == 0
+    for line in overlay:
+        assert problems([other for other in overlay if other is not line]) > 0, line["at"]
+        assert len(line["evidence"].split()) > 5
 
 
 async def test_the_synchronous_client_runs_a_job_from_workspace_to_clean_up(lab: Lab) -> None:
@@ -300,38 +334,3 @@ async def test_where_the_nodes_are_is_listed_in_pages(lab: Lab) -> None:
     assert "api-version=2018-05-01" in page["nextLink"]
     assert len(every) == len(set(every)) == 3
     assert all(address.startswith("127.0.") and port >= 50000 for _, address, port in every)
-
-
-@pytest.mark.parametrize(
-    ("properties", "target"),
-    [
-        ({"nodeCount": 101}, "/properties/nodeCount"),
-        ({"nodeCount": 0}, "/properties/nodeCount"),
-        ({"constraints": {"maxWallClockTime": "P7DT1S"}}, "/properties/constraints/maxWallClockTime"),
-        ({"schedulingPriority": "urgent"}, "/properties/schedulingPriority"),
-    ],
-)
-async def test_what_is_beyond_a_limit_is_refused_by_the_service_not_the_client(
-    lab: Lab, properties: dict[str, Any], target: str
-) -> None:
-    await lab.make_cluster(EMPTY)
-
-    with pytest.raises(HttpResponseError) as refused:
-        await lab.submit("job", **custom("true"), **properties)
-
-    assert refused.value.status_code == 400
-    assert refused.value.error is not None
-    assert refused.value.error.target == target
-
-
-async def test_a_resource_group_holds_800_workspaces_and_no_more(own_lab: Lab) -> None:
-    async def make(number: int) -> int:
-        path = own_lab.path.replace(GROUP, "full") + f"-{number}"
-        return (await own_lab.send("PUT", path, json={"location": "eastus"}))[0]
-
-    made: list[int] = []
-    for start in range(0, 800, 50):
-        made += await asyncio.gather(*(make(number) for number in range(start, start + 50)))
-
-    assert set(made) == {200}
-    assert await make(800) == 409

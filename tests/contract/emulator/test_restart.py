@@ -1,6 +1,10 @@
 """What an emulator that is stopped or killed leaves for the next one."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
+
+import aiohttp
 
 from tests.contract.emulator.conftest import Lab, alive, autoscale, custom, until
 
@@ -89,3 +93,49 @@ async def test_an_operation_is_still_known_after_a_restart(own_lab: Lab) -> None
 
     status, body, _ = await own_lab.send("GET", path)
     assert (status, body["status"]) == (200, "Succeeded")
+
+
+async def test_killed_in_a_burst_of_requests_it_loses_nothing_that_it_acknowledged(own_lab: Lab) -> None:
+    await own_lab.make_cluster({"manual": {"targetNodeCount": 0}})
+    acknowledged: list[str] = []
+
+    async def make(number: int) -> None:
+        name = f"job-{number}"
+        path = f"{own_lab.path}/experiments/digits/jobs/{name}"
+        with suppress(aiohttp.ClientError):
+            status, _, _ = await own_lab.send("PUT", path, json=own_lab.job_body(**custom("true")))
+            if status == 202:
+                acknowledged.append(name)
+
+    burst = asyncio.gather(*(make(number) for number in range(200)))
+
+    async def some() -> bool:
+        return len(acknowledged) > 20
+
+    await until(some)
+    await own_lab.emulator.kill()
+    await burst
+    await own_lab.emulator.start()
+
+    listed = {job.name async for job in own_lab.client.jobs.list_by_experiment(*own_lab.place)}
+    assert set(acknowledged) <= listed
+
+
+async def test_killed_at_any_moment_it_runs_every_job_once_and_to_its_end(
+    own_lab: Lab, tmp_path: Path
+) -> None:
+    starts = tmp_path / "starts"
+    await own_lab.make_cluster(autoscale(2))
+    names = [f"job-{number}" for number in range(6)]
+    for name in names:
+        await own_lab.submit(name, **custom(f"echo {name} >> {starts}; sleep 0.3; echo done"))
+
+    for moment in (0.05, 0.2, 0.4, 0.7):
+        await asyncio.sleep(moment)
+        await own_lab.emulator.kill()
+        await own_lab.emulator.start()
+    jobs = [await own_lab.ends(name) for name in names]
+
+    assert [job.execution_info.exit_code for job in jobs] == [0] * len(names)
+    assert sorted(starts.read_text().split()) == names
+    assert [await own_lab.read(name, "stdout.txt") for name in names] == ["done\n"] * len(names)

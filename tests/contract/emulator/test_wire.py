@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -21,6 +22,8 @@ from tests.contract.emulator.conftest import (
 )
 
 EMPTY = {"manual": {"targetNodeCount": 0}}
+USER = {"adminUserName": "me", "adminUserPassword": "hidden"}
+DISKS = {"diskSizeInGB": 1, "diskCount": 1, "storageAccountType": "Standard_LRS"}
 
 
 async def test_workspaces_are_made_changed_listed_and_deleted(lab: Lab) -> None:
@@ -314,6 +317,73 @@ async def test_lists_come_in_pages(lab: Lab) -> None:
     assert (refused, error["error"]["target"]) == (400, "maxresults")
 
 
+async def test_every_list_goes_on_where_its_page_ended(lab: Lab) -> None:
+    await lab.prepare()
+    await lab.send("PUT", f"{lab.path}-2", json={"location": "eastus"})
+    group = lab.path.rpartition("/")[0]
+    server = {"vmSize": "x", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
+    for name in ("a", "b"):
+        await lab.send("PUT", f"{lab.path}/experiments/{name}")
+        await lab.send("PUT", f"{lab.path}/clusters/{name}", json=cluster_body(EMPTY))
+        await lab.send("PUT", f"{lab.path}/fileServers/{name}", json={"properties": server})
+    lists = [
+        *(f"{lab.path}/{kind}" for kind in ("experiments", "clusters", "fileServers")),
+        *(group, "/subscriptions/sub/providers/Microsoft.BatchAI/workspaces"),
+        "/subscriptions/sub/providers/Microsoft.BatchAI/locations/eastus/usages",
+        "/providers/Microsoft.BatchAI/operations",
+    ]
+    for path in lists:
+        _, whole, _ = await lab.send("GET", path)
+        found, query = [], {"maxresults": "1"}
+        while query:
+            _, page, _ = await lab.send("GET", path, params=query)
+            assert len(page["value"]) == 1
+            found += page["value"]
+            query = _query(page["nextLink"]) if "nextLink" in page else {}
+
+        assert len(found) > 1
+        assert [_name(one) for one in found] == [_name(one) for one in whole["value"]], path
+
+
+async def test_all_that_goes_on_afterwards_is_an_empty_202_with_both_addresses(lab: Lab) -> None:
+    await lab.make_cluster(EMPTY)
+    await lab.submit("job", **custom("true"))
+    server = {"vmSize": "x", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
+    job, nfs = f"{lab.path}/experiments/digits/jobs/job", f"{lab.path}/fileServers/nfs"
+    requests: list[tuple[str, str, object]] = [
+        ("PUT", nfs, {"properties": server}),
+        ("PUT", f"{job}-2", lab.job_body(**custom("true"))),
+        ("POST", f"{job}/terminate", None),
+        ("DELETE", job, None),
+        ("DELETE", f"{lab.path}/experiments/digits", None),
+        ("DELETE", nfs, None),
+        ("DELETE", f"{lab.path}/clusters/{CLUSTER}", None),
+        ("DELETE", lab.path, None),
+    ]
+    for method, path, body in requests:
+        status, answer, headers = await lab.send(method, path, json=body)
+
+        assert (status, answer, headers["Content-Length"]) == (202, None, "0"), (method, path)
+        assert "/operationresults/" in headers["Azure-AsyncOperation"]
+        assert "/operationstatuses/" in headers["Location"]
+        assert int(headers["Retry-After"]) >= 1
+
+
+async def test_an_etag_changes_with_its_resource_and_with_nothing_else(lab: Lab) -> None:
+    await lab.make_cluster(EMPTY)
+    path = f"{lab.path}/clusters/{CLUSTER}"
+    scale = {
+        "properties": {
+            "scaleSettings": {"manual": {"targetNodeCount": 0, "nodeDeallocationOption": "terminate"}}
+        }
+    }
+
+    first, second = [(await lab.send("GET", path))[2]["ETag"] for _ in range(2)]
+    changed = (await lab.send("PATCH", path, json=scale))[2]["ETag"]
+
+    assert first == second != changed
+
+
 async def test_deleting_an_experiment_takes_its_jobs_and_leaves_the_cluster(lab: Lab) -> None:
     await lab.make_cluster(EMPTY)
     await lab.submit("job", **custom("true"))
@@ -355,6 +425,12 @@ async def test_another_method_is_refused(lab: Lab) -> None:
 def _path(lab: Lab, url: str) -> str:
     assert url.startswith(lab.emulator.url)
     return url.removeprefix(lab.emulator.url).split("?")[0]
+
+
+def _name(one: dict[str, Any]) -> str:
+    """What an entry of a list is known by."""
+    name = one["name"]
+    return str(name["value"] if isinstance(name, dict) else one.get("id", name))
 
 
 def _query(url: str) -> dict[str, str]:
