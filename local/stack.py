@@ -156,6 +156,7 @@ def app_settings(
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",
         "SLIPWAY_SOURCE": "urn:slipway:local",
+        "SLIPWAY_RECEIPTS": "all",
         "SLIPWAY_BATCHAI_URL": emulator_url,
         "SLIPWAY_CLUSTER_MOUNTS": "logs,datalake",
         "SLIPWAY_SEAL_KEY": seal_key,

@@ -123,7 +123,7 @@ async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notic
         if stored.job.drop is not None and not stored.job.state.terminal:
             await put_accepted(ports, stored.job, prepared.document)
         if stored.job.state is JobState.SUBMITTING:
-            stored = await submit(ports, stored)
+            stored = await submit(ports, stored, prepared.document)
         if notice is not None:
             await deliver_at_door(ports, notice)
     except Exception:
@@ -223,7 +223,10 @@ def _kept(prepared: Prepared) -> tuple[dict[str, Any], ...]:
 def _first_notice(ports: Ports, job: Job) -> Notice | None:
     due = job.created + timedelta(seconds=ports.policy.deliver_grace)
     first = job.history[0]  # accepted, or rejected
-    return notice_of(job, None, entry=first, source=ports.policy.source, due=due, pull=ports.policy.notices)
+    policy = ports.policy
+    return notice_of(
+        job, None, entry=first, source=policy.source, due=due, pull=policy.notices, receipt=policy.receipts
+    )
 
 
 def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:

@@ -36,4 +36,5 @@ def _notice(ports: Ports, transition: Transition) -> Any:
         source=ports.policy.source,
         due=ports.clock() + timedelta(seconds=ports.policy.deliver_grace),
         pull=ports.policy.notices,
+        receipt=ports.policy.receipts,
     )

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 #: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
 QUEUE = "job-events"
 _SCHEDULE = RetryPolicy()
+#: What goes on after its function has returned; the loop itself keeps no task alive.
+_under_way: set[asyncio.Task[None]] = set()
 
 
 async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
@@ -38,8 +40,15 @@ async def deliver_now(ports: Ports, *notices: Notice) -> int:
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
-    """Deliver while somebody waits for our answer: the receipt only. A message wakes the rest up."""
-    await _deliver(ports, notice, only=RECEIPT)
+    """Deliver while somebody waits for our answer, with a short patience; what is under way then goes on.
+
+    The outbox row stays until it is settled: a process that ends meanwhile costs a second delivery, no event.
+    """
+    task = asyncio.create_task(_one(ports, notice))
+    done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
+    if not done:
+        _under_way.add(task)
+        task.add_done_callback(_under_way.discard)
 
 
 async def deliver_due(ports: Ports) -> int:
@@ -73,13 +82,13 @@ async def _one(ports: Ports, notice: Notice) -> None:
         log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
 
 
-async def _deliver(ports: Ports, notice: Notice, *, only: str | None = None) -> Notice:
+async def _deliver(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
-    targets = await asyncio.gather(*(_attempt(ports, notice, target, now, only) for target in notice.targets))
+    targets = await asyncio.gather(*(_attempt(ports, notice, target, now) for target in notice.targets))
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
-        wait = 0.0 if only else max(0.0, (after.due - now).total_seconds())
+        wait = max(0.0, (after.due - now).total_seconds())
         # The sweep looks a little later than the message, so that one of them does the work.
         later = now + timedelta(seconds=wait + ports.policy.deliver_grace)
         await ports.ledger.settle(after.model_copy(update={"due": later}))
@@ -89,11 +98,7 @@ async def _deliver(ports: Ports, notice: Notice, *, only: str | None = None) -> 
     return after
 
 
-async def _attempt(
-    ports: Ports, notice: Notice, target: Delivery, now: datetime, only: str | None
-) -> Delivery:
-    if only not in (None, target.url):
-        return target
+async def _attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
     if target.state != "pending" or (target.attempts > 0 and target.due > now):
         return target
     try:

@@ -18,8 +18,9 @@ from shared.backoff import full_jitter
 from shared.deliver import deliver_at_door
 from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
 from shared.job import Job, JobState, Reason, Stored, intent
-from shared.ports import Order, Ports
-from shared.spec import open_secrets, with_credentials
+from shared.observe import follow
+from shared.ports import Observation, Order, Ports
+from shared.spec import JsonObject, open_secrets, with_credentials
 
 log = logging.getLogger(__name__)
 
@@ -42,15 +43,18 @@ async def dispatch(ports: Ports, job_id: str) -> Stored | None:
     return stored
 
 
-async def submit(ports: Ports, stored: Stored) -> Stored:
-    """Call the engine once, within the deadline, and record what it said. Engine errors never leave here."""
+async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = None) -> Stored:
+    """Call the engine once, within the deadline, and record what it said. Engine errors never leave here.
+
+    `accepted` is the document as it was recorded; it is read when whoever calls does not have it.
+    """
     job = stored.job
     assert job.target is not None
     try:
         engine = ports.engines.of(job.target.engine)
-        order = Order(job.target, await _document(ports, job))
+        order = Order(job.target, await _document(ports, job, accepted))
         async with asyncio.timeout(ports.policy.dispatch_deadline):
-            await engine.submit(order)
+            seen = await engine.submit(order)
     except (Rejected, Conflict) as error:
         reason = Reason.INFRASTRUCTURE if isinstance(error, Conflict) else Reason.UNSUPPORTED
         change = move(ports, stored, JobState.FAILED, reason=reason, message=str(error))
@@ -61,7 +65,7 @@ async def submit(ports: Ports, stored: Stored) -> Stored:
         else:
             change = note(ports, stored, **_later(ports, job, error))
     else:
-        change = move(ports, stored, JobState.QUEUED, due=ports.clock())
+        change = follow(ports, stored, seen or Observation(JobState.QUEUED), due=ports.clock())
     applied = await apply(ports, change)
     if applied is None:
         return stored
@@ -92,10 +96,10 @@ async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
     return await apply(ports, move(ports, stored, JobState.SUBMITTING, **fixed))
 
 
-async def _document(ports: Ports, job: Job) -> dict[str, Any]:
+async def _document(ports: Ports, job: Job, accepted: JsonObject | None) -> dict[str, Any]:
     """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
     assert job.target is not None
-    spec = await ports.ledger.spec(job.id)
+    spec = accepted or await ports.ledger.spec(job.id)
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))

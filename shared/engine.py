@@ -131,8 +131,11 @@ class Engine(Protocol):
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """Pure: the environment that the job's processes will see, in the order of its making."""
 
-    async def submit(self, order: Order) -> None:
-        """Give the attempt to the scheduler. A name that is taken with the same token is success."""
+    async def submit(self, order: Order) -> Observation | None:
+        """Give the attempt to the scheduler. A name that is taken with the same token is success.
+
+        The answer is what is known of it already; None for nothing but that it was taken.
+        """
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """In bulk, by engine-side name. A name that is missing was not found."""

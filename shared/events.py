@@ -16,8 +16,7 @@ from shared.cloudevents import cloud_event, event_id
 from shared.job import Entry, Job, JobState
 from shared.view import summary
 
-#: The outbox target that rewrites the receipt; every terminal event has it, so that a crash never leaves a
-#: drop without its answer.
+#: The outbox target that rewrites the receipt, so that a crash never leaves a drop without its answer.
 RECEIPT = "receipt:"
 #: The outbox target for those who prefer to pull.
 NOTICES = "queue:job-notices"
@@ -60,9 +59,19 @@ class Notice(BaseModel):
 
 
 def notice_of(
-    job: Job, previous: JobState | None, *, entry: Entry, source: str, due: datetime, pull: bool
+    job: Job,
+    previous: JobState | None,
+    *,
+    entry: Entry,
+    source: str,
+    due: datetime,
+    pull: bool,
+    receipt: bool,
 ) -> Notice | None:
-    """The outbox row of one entry of the record's history, or None when nobody asked for it."""
+    """The outbox row of one entry of the record's history, or None when nobody asked for it.
+
+    An end gets a receipt when it is a drop's, or a rejection, or nobody else is told; with `receipt` always.
+    """
     if entry.state is JobState.SUBMITTING:
         return None  # an intent, not something that happened to the job
     targets = [
@@ -70,10 +79,11 @@ def notice_of(
         for s in job.notify
         if entry.state.value in s.events
     ]
-    if entry.state.terminal:
-        targets.insert(0, Delivery(url=RECEIPT, due=due))
     if pull:
         targets.append(Delivery(url=NOTICES, due=due))
+    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not targets
+    if entry.state.terminal and answered:
+        targets.insert(0, Delivery(url=RECEIPT, due=due))
     if not targets:
         return None
     type_ = f"io.slipway.job.{entry.state.value}.v1"

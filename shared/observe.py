@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.advance import move, note
 from shared.errors import EngineError, NotFound
@@ -21,6 +22,12 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         return await _missing(ports, stored)
     if observation.state is job.state:
         return note(ports, stored, misses=0, missed_at=None) if job.misses else None
+    return follow(ports, stored, observation)
+
+
+def follow(ports: Ports, stored: Stored, observation: Observation, **changes: Any) -> Change:
+    """The record goes where the engine says that its attempt is; after an end perhaps to another attempt."""
+    job = stored.job
     spent = spent_on_another(job, observation.state, observation.reason)
     if spent is not None:
         return _again(ports, stored, observation, spent)
@@ -34,6 +41,7 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         misses=0,
         missed_at=None,
         **_times(job, observation),
+        **changes,
     )
 
 

@@ -37,6 +37,9 @@ class Policy:
     #: submitted and not ended; 0: any number
     max_active_jobs: int = 0
     notices: bool = False
+    #: a receipt for every job, and not only for drops and for ends that nobody else is told
+    receipts: bool = True
+    deliver_patience: float = 1.0
     #: an operator's own prices, and the region of the clusters; "" while it is unknown
     prices: tuple[Price, ...] = ()
     region: str = ""

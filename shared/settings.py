@@ -46,6 +46,10 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_WEBHOOK_LOOPBACK": ("false", "allow webhook addresses on this machine; only for local use"),
     "SLIPWAY_WEBHOOK_PORTS": ("443", "ports that webhook addresses may name"),
     "SLIPWAY_OWN_HOSTS": ("", "our own host names, refused as webhook addresses"),
+    "SLIPWAY_RECEIPTS": (
+        "drops",
+        "whose ends get a receipt: drops, and jobs that tell nobody else; or all",
+    ),
     "SLIPWAY_NOTICES": ("false", "also send every event to the queue job-notices"),
     "SLIPWAY_REGION": ("", "region of the clusters, for prices; empty: those of every region"),
     "SLIPWAY_PRICES": ("[]", "JSON list of prices of nodes, which win over those that ship (see explain)"),
@@ -60,6 +64,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_DELIVER_SECONDS": ("20", "how long one sweep delivers"),
     "SLIPWAY_SWEEP_SECONDS": ("120", "how long one sweep submits and cancels; the next goes on"),
     "SLIPWAY_ASK_SECONDS": ("60", "deadline of asking a cluster for its jobs"),
+    "SLIPWAY_DELIVER_PATIENCE_SECONDS": ("1", "how long a function waits for receivers that do not answer"),
     "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
     "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
     "SLIPWAY_MAX_DEPTH": ("64", "objects and lists inside each other in a document; at most 500"),
@@ -137,6 +142,13 @@ class Settings:
         if text not in ("true", "false", "1", "0"):
             raise Misconfigured(f"{name} must be true or false, not {text!r}")
         return text in ("true", "1")
+
+    def choice(self, name: str, *words: str) -> str:
+        """One of some words."""
+        text = self.text(name).lower()
+        if text not in words:
+            raise Misconfigured(f"{name} must be one of {', '.join(words)}, not {text[:40]!r}")
+        return text
 
     def names(self, name: str) -> tuple[str, ...]:
         """Words separated by commas."""

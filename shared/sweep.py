@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 #: How many records are read, submitted or cancelled at once.
 _PARALLEL = 16
+#: How many records change at once: their writes share transactions, so more of them cost fewer requests.
+_BULK = 256
 
 
 @dataclass(frozen=True)
@@ -125,21 +127,14 @@ def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
 
 
 async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
-    """Read the records that change, decide, commit them in bulk, and tell at once what can be told."""
-    changes: list[Change] = []
+    """Decide and commit what changes, and tell at once what can be told."""
+    applied: list[Change] = []
 
-    async def decide_one(row: Active) -> None:
-        stored = await ports.ledger.get(row.job_id)
-        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
-        if stored is None or stored.job.target != row.target:
-            return
-        change = await decide(ports, stored, seen[row.job_id])
-        if change is not None:
-            changes.append(change)
+    async def one(row: Active) -> None:
+        await _change(ports, row, seen[row.job_id], applied)
 
-    await _each(ports, rows, decide_one)
-    results = await ports.ledger.commit(changes) if changes else []
-    applied = [change for change, result in zip(changes, results, strict=True) if result is not None]
+    await _each(ports, (row for row in rows if seen[row.job_id] is not None), one, at_once=_BULK)
+    await _each(ports, (row for row in rows if seen[row.job_id] is None), one)  # each asks the engine
     for change in applied:
         job = change.transition.after
         log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
@@ -149,15 +144,35 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
     return len(applied)
 
 
+async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
+    """Change one record: as this process remembers it, else, or when that was too old, as it is read."""
+    for read in (ports.ledger.recall, ports.ledger.get):
+        stored = await read(row.job_id)
+        if stored is None:
+            return
+        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
+        if stored.job.target != row.target or stored.job.state is not row.state:
+            continue
+        change = await decide(ports, stored, word)
+        if change is None:
+            return
+        (result,) = await ports.ledger.commit([change])
+        if result is not None:
+            applied.append(change)
+            return
+
+
 async def _cancel(ports: Ports, row: Active) -> None:
     assert row.target is not None
     async with asyncio.timeout(ports.policy.dispatch_deadline):
         await ports.engines.of(row.target.engine).cancel(row.target)
 
 
-async def _each(ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> int:
+async def _each(
+    ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = _PARALLEL
+) -> int:
     """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
-    gate = asyncio.Semaphore(_PARALLEL)
+    gate = asyncio.Semaphore(at_once)
     done = 0
 
     async def one(item: T) -> None:

@@ -118,6 +118,8 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         max_jobs_per_hour=settings.whole("SLIPWAY_MAX_JOBS_PER_HOUR"),
         max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),
         notices=settings.flag("SLIPWAY_NOTICES"),
+        receipts=settings.choice("SLIPWAY_RECEIPTS", "drops", "all") == "all",
+        deliver_patience=settings.seconds("SLIPWAY_DELIVER_PATIENCE_SECONDS"),
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),
         default_notify=settings.objects("SLIPWAY_DEFAULT_NOTIFY"),

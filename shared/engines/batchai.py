@@ -54,7 +54,7 @@ class BatchAIEngine:
         """The documented variables, and the job's own."""
         return environment(self._workspace, order)
 
-    async def submit(self, order: Order) -> None:
+    async def submit(self, order: Order) -> Observation | None:
         """PUT by name. An existing job with our token is ours; with another one it is never overwritten."""
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
@@ -73,6 +73,7 @@ class BatchAIEngine:
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
+        return observation(existing) if existing is not None and _known(existing) else None
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""

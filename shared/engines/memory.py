@@ -50,18 +50,19 @@ class MemoryEngine:
         own = order.document["properties"].get("environmentVariables") or []
         return tuple(Variable(v["name"], v["value"], "job") for v in own)
 
-    async def submit(self, order: Order) -> None:
+    async def submit(self, order: Order) -> Observation | None:
         """Idempotent by name and token."""
         self._trouble()
         name = order.target.name
         if name in self.tokens:
             if self.tokens[name] != order.target.token:
                 raise Conflict(f"the name {name} belongs to another job")
-            return
+            return self.jobs[name]
         self.tokens[name] = order.target.token
         self.jobs[name] = Observation(JobState.QUEUED)
         self.started.append(name)
         self.orders.append(order)
+        return None
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """Those it knows."""

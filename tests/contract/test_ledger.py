@@ -58,7 +58,7 @@ def moved(stored: Any, to: JobState, **changes: Any) -> Change:
     transition = stored.job.move(to, now=NOW, token=next(TOKENS), **changes)
     after = transition.after
     notice = notice_of(
-        after, stored.job.state, entry=after.history[-1], source="urn:test", due=NOW, pull=False
+        after, stored.job.state, entry=after.history[-1], source="urn:test", due=NOW, pull=False, receipt=True
     )
     return Change(stored, transition, notice)
 

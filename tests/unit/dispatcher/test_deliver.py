@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -143,15 +144,44 @@ async def test_events_beyond_the_deadline_of_a_sweep_are_queued(world: World) ->
     assert [queue for queue, _, _ in world.queues.sent] == ["job-events"] * 4
 
 
-async def test_a_door_writes_the_receipt_and_leaves_the_webhooks_to_a_message(world: World) -> None:
+async def test_a_door_tells_at_once_without_a_message(world: World) -> None:
     accepted = await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
 
     assert accepted.job.state is JobState.REJECTED
     assert world.receipt(accepted.job)["state"] == "rejected"
-    assert world.webhooks.posts == []
-    assert [queue for queue, _, _ in world.queues.sent] == ["job-events"]
-    await world.wake()
     assert len(world.webhooks.posts) == 1
+    assert world.queues.sent == []
+
+
+async def test_a_receiver_that_hangs_keeps_no_door_waiting(world: World) -> None:
+    class Hangs(MemoryWebhooks):
+        async def post(self, *args: Any, **named: Any) -> Posted:
+            await answered.wait()
+            return await super().post(*args, **named)
+
+    answered = asyncio.Event()
+    world.use(webhooks=(hooks := Hangs()))
+    world.policy(deliver_patience=0)
+
+    accepted = await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
+    assert await world.ledger.notice(accepted.job.id, 1) is not None  # who dies now leaves it to the sweep
+
+    answered.set()
+    for _ in range(50):  # turns of the loop, until what went on has come to its end
+        await asyncio.sleep(0)
+    assert await world.ledger.notice(accepted.job.id, 1) is None
+    assert len(hooks.posts) == 1
+
+
+async def test_a_job_that_tells_somebody_needs_no_receipt(world: World) -> None:
+    world.policy(receipts=False)
+    told = await _ended(world, OK)
+    await world.message({"spec": job_json(), "notify": []}, "m2")
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+
+    assert [name.partition("/")[0] for name in world.drops.answers] == ["default"]
+    assert f"{told.receipt}/receipt.json" not in world.drops.answers
 
 
 async def test_a_sealed_address_behind_a_refused_one_still_opens(world: World) -> None:

@@ -11,6 +11,7 @@ from shared.arrive import message_arrived
 from shared.cancel import cancel
 from shared.errors import Conflict, Misconfigured, Rejected, Saturated, Transient
 from shared.job import JobState, Reason
+from shared.memory import MemoryLedger
 from tests.unit.dispatcher.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -244,6 +245,7 @@ async def test_a_defect_in_one_job_stops_no_other(world: World) -> None:
         world.engine.turn(name, JobState.RUNNING)
     first = next(key for key in world.ledger.rows if key[1].startswith("j|"))
     world.ledger.rows[first]["Record0"] = "not a record"
+    world.use(ledger=MemoryLedger(world.clock, table=world.ledger.table))  # another process has to read it
 
     assert (await world.sweep()).changed == 2
 
