@@ -120,7 +120,7 @@ async def world(
 
 #: Timers and scans out of the way: they are measured on their own.
 QUIET = {
-    "SLIPWAY_SWEEP_SCHEDULE": "* * * * * *",
+    "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
     "SLIPWAY_DEFAULT_NOTIFY": "[]",
