@@ -2,9 +2,10 @@
 
 import difflib
 import json
+import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +36,7 @@ _CLUSTER = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/slipway"
     "/providers/Microsoft.BatchAI/workspaces/dev/clusters/dev-cluster-00"
 )
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _DROPS = "scripts"
 _DEFAULTS = Defaults(
     cluster_id=_CLUSTER,
@@ -146,7 +148,9 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
 
 
 def _of_message(source: Source, path: Path) -> list[Problem]:
-    """Of whatever the queue takes: a job.json, a message, an event with one."""
+    """Of a job.json, of a message, of an event with one. Lists of events come from machines."""
+    if source.text.lstrip().startswith("["):
+        return list(read_through(source)[1])
     found: list[Problem] = []
     for request in meaning(source.data, Limits()):
         if isinstance(request, Request):
@@ -158,11 +162,19 @@ def _of_message(source: Source, path: Path) -> list[Problem]:
 
 
 def _of_job(document: JsonObject, path: Path, cluster: str | None = None) -> tuple[Problem, ...]:
-    folder = path.parent.name
-    completed, _ = complete(
-        document, _DEFAULTS, script=_script(document, path), folder=folder, cluster=cluster
-    )
+    folder, script = path.parent.name, _script(document, path)
+    named = cluster or _cluster_name(document)
+    # Which names are configured is not known here, so every name is.
+    defaults = replace(_DEFAULTS, clusters={named: _CLUSTER}) if _NAME.fullmatch(named) else _DEFAULTS
+    completed, _ = complete(document, defaults, script=script, folder=folder, cluster=cluster)
     return with_lint(validate(completed)[1], completed, _facts(completed, path), written=document)
+
+
+def _cluster_name(document: JsonObject) -> str:
+    properties = document.get("properties")
+    written = properties.get("cluster") if isinstance(properties, dict) else None
+    name = written.get("id") if isinstance(written, dict) else written
+    return name if isinstance(name, str) else ""
 
 
 def _facts(document: JsonObject, path: Path) -> Facts:

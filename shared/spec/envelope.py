@@ -131,7 +131,7 @@ def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
         return
     if len(given) == 2:
         yield problem("SW060", "", "spec and specBlob are both given")
-    elif not given:
+    elif not given and not root.at("properties").given:
         yield problem("SW060", "", "neither spec nor specBlob is given")
     blob = root.at("specBlob")
     if blob.text is not None and not _is_blob(blob.text):

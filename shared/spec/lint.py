@@ -68,6 +68,8 @@ def with_lint(
     found, more = tuple(problems), lint(document, facts)
     if written is not None and not Node("", written).at("properties", "stdOutErrPathPrefix").given:
         found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
+    left = {one.pointer for one in found if one.code == "SW046"}
+    more = tuple(one for one in more if one.pointer not in left)
     # The wrong root is also a path on no known mount: one mistake.
     roots = {one.pointer for one in more if one.code == "SW073"}
     kept = (one for one in found if not (one.code in _UNDER_ROOTS and one.pointer in roots))

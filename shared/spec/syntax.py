@@ -46,7 +46,8 @@ def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Pr
     """The problem for a text whose parsing stopped at `position`: what is wrong, where, what to type."""
     flaw = _diagnosis(text, position)
     if wants_colon and flaw.message in (_NO_COMMA, _TEXT_AFTER):
-        edits = (Edit(flaw.at, flaw.at, ":"),) if flaw.message == _NO_COMMA else ()
+        sure = flaw.message == _NO_COMMA or text[flaw.at] in "{["
+        edits = (Edit(flaw.at, flaw.at, ":"),) if sure else ()
         flaw = flaw._replace(message="a colon is missing after the name", remedy='write ":"', edits=edits)
     line, column = line_and_column(text, flaw.at)
     return problem(
@@ -64,6 +65,8 @@ def _diagnosis(text: str, at: int) -> _Flaw:
         return _Flaw(0, "the document is empty", 'write at least {"properties": {…}}')
     rest = text[at : at + 2]
     before = text[:at].rstrip(_SPACE)
+    if not before and rest[:1].isalnum():
+        return _Flaw(at, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
     here = _at_character(text, at, rest, before)
     if here:
         return here

@@ -14,6 +14,7 @@ from shared.spec.problem import Problem, has_errors, in_document_order
 from shared.spec.rules import RULES, Context
 from shared.spec.rules.text import texts
 from shared.spec.shape import shape_problems
+from shared.spec.toolkits import TOOLKITS
 from shared.spec.tree import JsonObject, Node, is_object
 
 
@@ -82,6 +83,8 @@ def _without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]
     unknown = {found.pointer for found in shape if found.code == "SW012"}
     left = {found.pointer for found in ruled if found.code == "SW046"} - unknown
     shaped = {found.pointer for found in shape} - left
+    if any(found.fix and found.fix.kind == "rename" and found.fix.value in TOOLKITS for found in shape):
+        ruled = [found for found in ruled if found.code != "SW020"]
     return [
         *(found for found in shape if found.pointer in shaped),
         *(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.validate import run
+from cli.validate import problems_of, run
 
 JOB: dict[str, Any] = {
     "properties": {
@@ -131,3 +131,26 @@ def test_a_template_stands_for_the_script_beside_it(
     assert run([file]) == 0
 
     assert capsys.readouterr().out == f"{file}: valid\n"
+
+
+@pytest.mark.parametrize("cluster", ['"dev"', '{"id": "dev"}'])
+def test_which_names_of_clusters_are_configured_is_not_known_here(cluster: str, tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    block = '"customToolkitSettings": {"commandLine": "true"}'
+    file.write_text(f'{{"properties": {{"nodeCount": 1, {block}, "cluster": {cluster}}}}}', encoding="utf-8")
+
+    assert problems_of(file.read_bytes(), file) == ()
+
+
+def test_a_job_message_in_an_event_is_checked_in_its_place(tmp_path: Path) -> None:
+    event = b'{"specversion": "1.0", "type": "io.slipway.job.submit.v1", "source": "s", "id": "1",\n'
+    found = problems_of(event + b'"data": {"spec": {"properties": {"nodeCuont": 1}}}}', tmp_path / "m.json")
+
+    assert [(one.code, one.pointer) for one in found] == [
+        ("SW020", "/data/spec/properties"),
+        ("SW012", "/data/spec/properties/nodeCuont"),
+    ]
+
+
+def test_a_list_is_no_job(tmp_path: Path) -> None:
+    assert [one.code for one in problems_of(b'[{"properties": {}}]', tmp_path / "job.json")] == ["SW008"]

@@ -198,7 +198,7 @@ _VALUES = (
     Text("SW046", job('"inputDirectories": [{"id": "A", "path": "/data/⟦{{ name }}⟧"}]')),
     Text("SW046", job('"jobPreparation": {"commandLine": "⟦%s⟧"}')),
     Text("SW046", _toolkit('"caffeSettings": {"configFilePath": "/x/⟦%(model)s⟧"}')),
-    Text("SW047", job('"cluster": ⟦"dev"⟧')),
+    Text("SW047", job('"cluster": ⟦"dev cluster"⟧')),
     Text("SW048", job('"outputDirectories": [{"id": "A", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",\n'
                       '"pathSuffix": ⟦"/models"⟧}]'), True),
     Text("SW048", job('"outputDirectories": [{"id": "A", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",\n'

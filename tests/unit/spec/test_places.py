@@ -147,12 +147,12 @@ def test_problems_come_in_the_order_of_the_text_and_the_rest_is_counted_last() -
 
 
 def test_a_problem_of_a_completed_document_points_at_what_the_person_wrote() -> None:
-    text = '{"properties": {"cluster": "dev", "customToolkitSettings": {"commandLine": "true"}}}'
+    text = '{"properties": {"cluster": "dev cluster", "customToolkitSettings": {"commandLine": "true"}}}'
 
     problems = problems_of(text.encode(), Path("job.json"))
 
     cluster = next(one for one in problems if one.code == "SW047")
-    assert token_of(text, cluster) == '"dev"'
+    assert token_of(text, cluster) == '"dev cluster"'
 
 
 def test_mistakes_of_syntax_do_not_hide_those_behind_them() -> None:
