@@ -1,7 +1,8 @@
 """What a document costs: `python -m bench.spec`. A clean one is to take less than a millisecond.
 
 Prints microseconds of processor time, the best of many rounds, for reading, completing, validating and
-linting a document; how many times longer that is than parsing its text; and what wrong documents cost.
+linting a document; how many times longer that is than parsing its text; and what wrong documents cost:
+bombs, and each of those in the tables of the tests.
 """
 
 from __future__ import annotations
@@ -81,6 +82,18 @@ def diagnosed(data: bytes) -> int:
     return len(report.text(report.found(found))) if found else 0
 
 
+def of_the_tests() -> list[bytes]:
+    """The wrong documents of the tests, of which each is told its rule, line and column."""
+    from tests.unit.spec.bad_jobs import BAD_JOBS
+    from tests.unit.spec.bad_texts import TEXTS
+    from tests.unit.spec.lint_jobs import LINTED
+    from tests.unit.spec.test_reading import BAD_TEXTS
+
+    documents = [*(bad.document for bad in BAD_JOBS), *(linted.document for linted in LINTED)]
+    written = [*map(json.dumps, documents), *(bad.text for bad in TEXTS)]
+    return [*(text.encode() for text in written), *(bad[0] for bad in BAD_TEXTS)]
+
+
 def best(work: Callable[[], object], rounds: int = _ROUNDS, repeats: int = _REPEATS) -> float:
     """Seconds of processor time for one call: the best round, so that neighbours do not count."""
     least = float("inf")
@@ -107,6 +120,8 @@ def main() -> None:
         assert diagnosed(data) > 0, name
         spent = best(partial(diagnosed, data), rounds=3, repeats=1)
         tell(f"{name:24}{spent * 1e3:8.1f}{len(data):12}\n")
+    times = sorted(best(partial(diagnosed, data), rounds=3, repeats=1) * 1e3 for data in of_the_tests())
+    tell(f"\n{len(times)} of the tests: median {times[len(times) // 2]:.1f} ms, slowest {times[-1]:.1f} ms\n")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shared.spec import JsonObject
@@ -79,10 +79,18 @@ def _expectations(body: JsonObject) -> list[str]:
         parts[-1] += (
             f"\n- Price: **0 to {total['to']:g} {price['currency']}**, "
             f"{hour['from']:g} to {hour['to']:g} {price['currency']} an hour; "
-            + "; ".join(f"{row['region']}, {row['date']}: {row['source']}" for row in price["rows"])
+            + "; ".join(_sources(price["rows"]))
             + "."
         )
     return parts
+
+
+def _sources(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Where prices come from: the regions of each source, and its date."""
+    regions: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        regions.setdefault((row["date"], row["source"]), []).append(row["region"])
+    return [f"{', '.join(where)}, {date}: {source}" for (date, source), where in regions.items()]
 
 
 def _identity(job: JsonObject, engine_name: str | None) -> list[str]:

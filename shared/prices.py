@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from functools import cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
+
+from shared.price_table import TABLE
 
 
 class Price(BaseModel):
@@ -30,18 +33,23 @@ class Price(BaseModel):
     source: str
 
 
-#: What could be traced to a dated source. Batch's low-priority nodes are Spot VMs since 2026.
-PRICES: tuple[Price, ...] = (
-    Price(
-        region="centralus",
-        size="Standard_NV12ads_A10_v5",
-        priority="lowpriority",
-        currency="USD",
-        per_hour=0.167798,
-        date=date(2026, 11, 18),
-        source="Azure Retail Prices API (Spot), as collected in the data set ComputeTicks/gpu-cloud-prices",
-    ),
-)
+@cache
+def shipped() -> tuple[Price, ...]:
+    """The rows of `price_table`."""
+    rows: list[Price] = []
+    for date_, source, lines in TABLE:
+        for line in lines.strip().splitlines():
+            size, *words = line.split()
+            for region, *costs in zip(words[::3], words[1::3], words[2::3], strict=True):
+                rows += (
+                    Price.model_validate(
+                        {"region": region, "size": size, "priority": priority, "currency": "USD"}
+                        | {"per_hour": float(cost), "date": date_, "source": source}
+                    )
+                    for priority, cost in zip(("dedicated", "lowpriority"), costs, strict=True)
+                    if cost != "-"
+                )
+    return tuple(rows)
 
 
 def prices_from(rows: Any) -> tuple[Price, ...]:
@@ -61,7 +69,7 @@ def prices_from(rows: Any) -> tuple[Price, ...]:
 
 def matching(own: Iterable[Price], size: str, priority: str, region: str) -> tuple[Price, ...]:
     """The rows for a node: an operator's if any fits, else those that ship. No region: of every region."""
-    for rows in (own, PRICES):
+    for rows in (own, shipped()):
         found = tuple(
             row
             for row in rows

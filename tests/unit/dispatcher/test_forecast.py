@@ -11,7 +11,7 @@ import pytest
 from shared.errors import Misconfigured
 from shared.forecast import Ahead, cost, limits, wait
 from shared.ports import ClusterView
-from shared.prices import PRICES, matching, prices_from
+from shared.prices import matching, prices_from, shipped
 from shared.settings import Settings
 from shared.spec import Limits
 from shared.wiring import ConfiguredEngines, policy_of
@@ -66,15 +66,29 @@ def test_an_operators_prices_win_and_without_a_region_those_of_all_regions_count
     )
     assert len(matching(own, "STANDARD_nc6", "lowpriority", "")) == 2
     assert [p.region for p in matching(own, "Standard_NC6", "lowpriority", "WestEurope")] == ["westeurope"]
-    shipped = PRICES[0]
-    assert matching(own, shipped.size, shipped.priority, shipped.region) == (shipped,)
-    assert matching((), "Standard_NC6", "lowpriority", "") == ()
+    first = shipped()[0]
+    assert matching(own, first.size, "dedicated", first.region) == (first,)
+    assert matching((), "Standard_NC6", "lowpriority", "westeurope") == ()
     both = cost(1, timedelta(hours=2), "x", "", own[:2])["price"]
     assert both[0]["perHour"] == {"from": 0.5, "to": 0.7}
 
 
 def test_every_price_that_ships_has_its_source_and_date() -> None:
-    assert all(price.source and price.date.year >= 2026 for price in PRICES)
+    rows = shipped()
+
+    assert len(rows) == len({(row.size, row.region, row.priority) for row in rows}) > 100
+    assert all(row.source and row.date.year >= 2024 and 0.01 < row.per_hour < 100 for row in rows)
+    spot = {(row.size, row.region): row.per_hour for row in rows if row.priority == "lowpriority"}
+    dedicated = [row for row in rows if row.priority == "dedicated"]
+    assert all(spot[row.size, row.region] < row.per_hour for row in dedicated)
+
+
+def test_the_rows_that_ship_are_those_of_their_source() -> None:
+    (dedicated,) = matching((), "standard_nc6", "dedicated", "westus2")
+    (spot,) = matching((), "Standard_NC24rs_v3", "lowpriority", "EastUS")
+
+    assert (dedicated.per_hour, spot.per_hour) == (0.9, 1.7498)
+    assert len(matching((), "Standard_NC6", "dedicated", "")) == 2
 
 
 @pytest.mark.parametrize(
