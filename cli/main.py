@@ -49,9 +49,12 @@ def validate(
         Literal["text", "json", "sarif"], typer.Option("--format", help="for people, programs, or editors")
     ] = "text",
     fix: Annotated[bool, typer.Option("--fix", help="write the certain fixes, and show them")] = False,
+    rules_url: Annotated[
+        str, typer.Option(help="address of docs/rules, for links", envvar="SLIPWAY_RULES_URL")
+    ] = "",
 ) -> None:
     """Say what is wrong with job.json, slipway.json or message files, and what to do about it."""
-    raise typer.Exit(_command("validate").run(files, output=output, fix=fix))
+    raise typer.Exit(_command("validate").run(files, output=output, fix=fix, rules_url=rules_url))
 
 
 @app.command()

@@ -28,6 +28,7 @@ from shared.spec import (
     scripts_wanted,
     validate,
     with_lint,
+    with_pages,
 )
 
 FORMATS = ("text", "json", "sarif")
@@ -70,13 +71,20 @@ class Checked:
 
 
 def run(
-    files: Sequence[str], stdin: BinaryIO | None = None, *, output: str = "text", fix: bool = False
+    files: Sequence[str],
+    stdin: BinaryIO | None = None,
+    *,
+    output: str = "text",
+    fix: bool = False,
+    rules_url: str = "",
 ) -> int:
     """Print the problems of each file and a verdict; 1 if any file has an error or cannot be read, else 0.
 
     `fix` writes the certain fixes into the files first and shows what changed; standard input is only shown.
+    `rules_url` is where the pages of the rules are; without it they are named by their path in the project.
     """
-    checked = [_one(file, stdin or sys.stdin.buffer, fix=fix, tell=output == "text") for file in files]
+    tell, stdin = output == "text", stdin or sys.stdin.buffer
+    checked = [_one(file, stdin, fix=fix, tell=tell, rules_url=rules_url) for file in files]
     if output == "json":
         found = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
         print(json.dumps(found, indent=2, ensure_ascii=False))
@@ -94,7 +102,7 @@ def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
     return _diagnosed(Source(data, name or path.name), path)
 
 
-def _one(file: str, stdin: BinaryIO, *, fix: bool, tell: bool) -> Checked:
+def _one(file: str, stdin: BinaryIO, *, fix: bool, tell: bool, rules_url: str) -> Checked:
     name = "standard input" if file == _STDIN else file
     path = Path("job.json") if file == _STDIN else Path(file).absolute()
     try:
@@ -106,7 +114,7 @@ def _one(file: str, stdin: BinaryIO, *, fix: bool, tell: bool) -> Checked:
         if tell:
             print(f"{name}: error: {checked.trouble}")
         return checked
-    checked = Checked(name, _diagnosed(source, path))
+    checked = Checked(name, with_pages(_diagnosed(source, path), rules_url))
     if tell:
         found = report.found(checked.problems)
         print(report.text(found, name), end="")

@@ -40,6 +40,8 @@ class Policy:
     #: a receipt for every job, and not only for drops and for ends that nobody else is told
     receipts: bool = True
     deliver_patience: float = 1.0
+    #: where people find the pages of the rules; "" while that is nowhere but in the project
+    rules_url: str = ""
     #: an operator's own prices, and the region of the clusters; "" while it is unknown
     prices: tuple[Price, ...] = ()
     region: str = ""

@@ -32,6 +32,7 @@ from shared.spec import (
     unknown_properties,
     validate,
     with_lint,
+    with_pages,
 )
 from shared.webhook_url import hides, refusal, shown
 
@@ -75,8 +76,8 @@ def prepare(
             subscribers=subscribers,
             problems=tuple(dict.fromkeys((*problems, *found))),
         )
-    source = request.source
-    return replace(prepared, problems=source.locate(prepared.problems)) if source else prepared
+    found = request.source.locate(prepared.problems) if request.source else prepared.problems
+    return replace(prepared, problems=with_pages(found, ports.policy.rules_url))
 
 
 def _checked(

@@ -1,7 +1,7 @@
 """What GPU nodes cost an hour, as far as it could be traced to a dated source: data for `prices`.
 
-Retail prices, Linux, USD. Those of 2024 are in a commit of a public catalog; the day is that of the pull
-request that fetched them, and a review of 2024-08-27 quotes rows with the same values. Sizes that Azure has
+Retail prices, Linux, USD. Those of 2024 are in a commit of a public catalog; the day is that of its last pull
+request that fetched prices, and a review of 2024-08-27 quotes rows with the same values. Sizes that Azure has
 retired are kept for what was paid then. Batch's low-priority nodes are Spot VMs since 2026, so Spot prices
 stand for them.
 """

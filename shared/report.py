@@ -70,7 +70,9 @@ def _one(problem: Found, file: str) -> str:
         blanks, marks = (_columns(piece) for piece in (source[:caret], source[caret:][: problem["width"]]))
         lines += [f"  | {source}".rstrip(), f"  | {' ' * blanks}{'^' * max(1, marks)}"]
     certain = " (--fix does it)" if problem.get("edits") else ""
-    lines.append(f"    {problem.get('remedy', '')}{certain} · {page_of(problem['code'])}")
+    lines.append(
+        f"    {problem.get('remedy', '')}{certain} · {problem.get('help') or page_of(problem['code'])}"
+    )
     return "\n".join(lines) + "\n"
 
 

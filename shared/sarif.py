@@ -16,7 +16,8 @@ _LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 def sarif(files: Mapping[str, Sequence[Found]], *, version: str) -> dict[str, Any]:
     """One run over these files: path → problems as JSON. Only the rules that were broken are described."""
-    broken = sorted({problem["code"] for problems in files.values() for problem in problems} & RULES.keys())
+    found = {problem["code"]: problem for problems in files.values() for problem in problems}
+    broken = sorted(found.keys() & RULES.keys())
     index = {code: number for number, code in enumerate(broken)}
     return {
         "$schema": SCHEMA,
@@ -27,7 +28,7 @@ def sarif(files: Mapping[str, Sequence[Found]], *, version: str) -> dict[str, An
                     "driver": {
                         "name": "slipway",
                         "version": version,
-                        "rules": [_rule(RULES[code]) for code in broken],
+                        "rules": [_rule(RULES[code], found[code].get("help", "")) for code in broken],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -40,14 +41,22 @@ def sarif(files: Mapping[str, Sequence[Found]], *, version: str) -> dict[str, An
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule, page: str) -> dict[str, Any]:
+    # An address has to be absolute; of a path in the project there is only the text.
+    link = {"helpUri": page} if "://" in page else {}
+    page = page or rule.page
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.title.replace("'", "").split()),
         "shortDescription": {"text": rule.title},
-        "help": {"text": f"{rule.remedy}. See {rule.page}", "markdown": f"{rule.remedy}. See `{rule.page}`"},
+        "help": {"text": f"{rule.remedy}. See {page}", "markdown": f"{rule.remedy}. See {_linked(page)}"},
+        **link,
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
+
+
+def _linked(page: str) -> str:
+    return f"<{page}>" if "://" in page else f"`{page}`"
 
 
 def _result(problem: Found, file: str, index: Mapping[str, int]) -> dict[str, Any]:
@@ -55,7 +64,10 @@ def _result(problem: Found, file: str, index: Mapping[str, int]) -> dict[str, An
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(where)}}
     if "line" in problem:
         region = {key: problem[name] for key, name in _REGION.items()}
-        physical["region"] = region | {"snippet": {"text": problem["source"]}}
+        physical["region"] = region
+        # What is shown is the line, without secrets, so it is the context and not the region.
+        lines = {key: region[key] for key in ("startLine", "endLine")}
+        physical["contextRegion"] = lines | {"snippet": {"text": problem["source"]}}
     mark = f"{where}|{problem['code']}|{problem['pointer']}|{problem['message']}"
     result: dict[str, Any] = {
         "ruleId": problem["code"],

@@ -50,6 +50,10 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "drops",
         "whose ends get a receipt: drops, and jobs that tell nobody else; or all",
     ),
+    "SLIPWAY_RULES_URL": (
+        "",
+        "address of docs/rules, for links in diagnostics; empty: the path in the project",
+    ),
     "SLIPWAY_NOTICES": ("false", "also send every event to the queue job-notices"),
     "SLIPWAY_REGION": ("", "region of the clusters, for prices; empty: those of every region"),
     "SLIPWAY_PRICES": ("[]", "JSON list of prices of nodes, which win over those that ship (see explain)"),
@@ -175,6 +179,13 @@ class Settings:
                 "__queueServiceUri and __tableServiceUri with an identity"
             )
         return string, *parts  # type: ignore[return-value]
+
+    def address(self, name: str) -> str:
+        """An address of the web, or nothing."""
+        text = self.text(name)
+        if text and not text.startswith(("https://", "http://")):
+            raise Misconfigured(f"{name} must be an address that starts with https://, not {text!r}")
+        return text
 
     def account(self) -> tuple[str, str]:
         """Storage account and key for mounts; the key may be empty."""

@@ -120,6 +120,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         notices=settings.flag("SLIPWAY_NOTICES"),
         receipts=settings.choice("SLIPWAY_RECEIPTS", "drops", "all") == "all",
         deliver_patience=settings.seconds("SLIPWAY_DELIVER_PATIENCE_SECONDS"),
+        rules_url=settings.address("SLIPWAY_RULES_URL"),
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),
         default_notify=settings.objects("SLIPWAY_DEFAULT_NOTIFY"),

@@ -21,7 +21,7 @@ from shared.spec.limits import Limits
 from shared.spec.lint import Facts, lint, with_lint
 from shared.spec.mend import mended
 from shared.spec.models import JobProperties, JobSpec
-from shared.spec.problem import Place, Problem, Severity, has_errors, page_of, unknown_properties
+from shared.spec.problem import Place, Problem, Severity, has_errors, page_of, unknown_properties, with_pages
 from shared.spec.reading import read, read_through
 from shared.spec.scripts import DROP_MOUNT, script_pattern, scripts_wanted
 from shared.spec.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
@@ -77,4 +77,5 @@ __all__ = [
     "validate",
     "with_credentials",
     "with_lint",
+    "with_pages",
 ]

@@ -70,6 +70,8 @@ class Problem:
     #: What certainly mends it.
     fix: Fix | None = field(default=None, repr=False)
     place: Place | None = field(default=None, repr=False)
+    #: Where the page of its rule is, if that is not only a file of the project.
+    page: str = field(default="", repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """The problem as JSON, for receipts and problem documents; with its place once that is known."""
@@ -84,7 +86,7 @@ class Problem:
             return found
         # A fix is known to fit only once its place in the text is.
         patch = self.fix.patch() if self.fix else []
-        found |= self.place.as_dict() | {"help": page_of(self.code)}
+        found |= self.place.as_dict() | {"help": self.page or page_of(self.code)}
         return found | ({"patch": patch} if patch else {})
 
     def under(self, pointer: str) -> Problem:
@@ -99,6 +101,14 @@ class Problem:
 def page_of(code: str) -> str:
     """The page of a code, from the top of the project."""
     return f"docs/rules/{code}.md"
+
+
+def with_pages(problems: Iterable[Problem], rules_url: str) -> tuple[Problem, ...]:
+    """The problems with links to their pages below an address; "" leaves the paths in the project."""
+    found = tuple(problems)
+    if not rules_url:
+        return found
+    return tuple(replace(one, page=f"{rules_url.rstrip('/')}/{one.code}.md") for one in found)
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from cli.validate import problems_of
 from shared import report
 from shared.sarif import SCHEMA, sarif
+from shared.spec import with_pages
 
 TEXT = """{
   "properties": {
@@ -29,6 +30,14 @@ REGION: dict[str, Any] = {
     "properties": {
         **{name: {"type": "integer", "minimum": 1} for name in ("startLine", "startColumn", "endLine")},
         "endColumn": {"type": "integer", "minimum": 1},
+    },
+    "additionalProperties": False,
+}  # fmt: skip
+CONTEXT: dict[str, Any] = {
+    "type": "object",
+    "required": ["startLine", "endLine", "snippet"],
+    "properties": {
+        **{name: {"type": "integer", "minimum": 1} for name in ("startLine", "endLine")},
         "snippet": {"type": "object", "required": ["text"], "additionalProperties": False,
                     "properties": {"text": {"type": "string"}}},
     },
@@ -60,6 +69,7 @@ SHAPE: dict[str, Any] = {
                                 "name": {"type": "string", "pattern": "^[A-Za-z0-9]+$"},
                                 "shortDescription": MESSAGE,
                                 "help": MESSAGE,
+                                "helpUri": {"type": "string", "format": "uri", "pattern": "^https?://"},
                                 "defaultConfiguration": {"type": "object", "properties": {
                                     "level": {"enum": ["none", "note", "warning", "error"]}}},
                             }, "additionalProperties": False}},
@@ -77,8 +87,8 @@ SHAPE: dict[str, Any] = {
                         "locations": {"type": "array", "minItems": 1, "items": {
                             "type": "object", "properties": {
                                 "physicalLocation": {"type": "object", "required": ["artifactLocation"],
-                                    "properties": {"artifactLocation": ARTIFACT, "region": REGION},
-                                    "additionalProperties": False},
+                                    "properties": {"artifactLocation": ARTIFACT, "region": REGION,
+                                        "contextRegion": CONTEXT}, "additionalProperties": False},
                                 "logicalLocations": {"type": "array"},
                             }, "additionalProperties": False}},
                         "partialFingerprints": {"additionalProperties": {"type": "string"}},
@@ -198,3 +208,15 @@ def test_pointers_are_written_as_people_write_them(pointer: str, shown: str) -> 
 def test_a_verdict_counts() -> None:
     assert report.verdict([]) == "valid"
     assert report.verdict(found()) == "2 errors, 1 warning, 1 hint"
+
+
+def test_links_are_absolute_where_the_pages_have_an_address_and_paths_where_not() -> None:
+    url = "https://example.com/rules"
+    linked = [one.as_dict() for one in with_pages(problems_of(TEXT.encode(), Path("job.json")), f"{url}/")]
+
+    rules = sarif({"job.json": linked}, version="1")["runs"][0]["tool"]["driver"]["rules"]
+
+    assert {problem["help"] for problem in linked} == {rule["helpUri"] for rule in rules}
+    assert f"· {url}/SW050.md\n" in report.text(linked)
+    plain = sarif({"job.json": found()}, version="1")["runs"][0]["tool"]["driver"]["rules"]
+    assert all("helpUri" not in rule and "docs/rules/SW" in rule["help"]["text"] for rule in plain)

@@ -38,6 +38,7 @@ def test_the_defaults_make_a_policy() -> None:
     ("name", "value"),
     [
         ("SLIPWAY_SETTLE_SECONDS", "soon"),
+        ("SLIPWAY_RULES_URL", "docs/rules"),
         ("SLIPWAY_SETTLE_SECONDS", "-1"),
         ("SLIPWAY_SETTLE_SECONDS", "nan"),
         ("SLIPWAY_NOTICES", "maybe"),

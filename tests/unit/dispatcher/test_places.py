@@ -47,6 +47,16 @@ async def test_a_rejected_drop_finds_its_diagnostics_as_text_and_as_json(world: 
     assert {problem["help"] for problem in whole["problems"]} >= {"docs/rules/SW012.md"}
 
 
+async def test_diagnostics_link_to_where_the_deployment_has_the_pages(world: World) -> None:
+    world.policy(rules_url="https://example.com/rules/")
+
+    job = await dropped(world, job=BAD)
+
+    text = world.drops.answers[f"{job.receipt}/diagnostics.txt"].decode()
+    assert "· https://example.com/rules/SW012.md\n" in text
+    assert job.problems[0]["help"].startswith("https://example.com/rules/SW")
+
+
 async def test_problems_of_the_envelope_beside_a_drop_stand_in_its_own_file(world: World) -> None:
     job = await dropped(
         world,
