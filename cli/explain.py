@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cli.drop import to_upload
@@ -18,14 +18,16 @@ from shared.drop import explain_folder
 from shared.errors import Misconfigured, Misuse
 from shared.explain import explain
 from shared.explanation import markdown
+from shared.folder import ignored, parent, plans
 from shared.memory import MemoryDrops
 from shared.message import read_request
 from shared.ports import Ports
 from shared.settings import Settings
-from shared.spec import read, script_pattern
 from shared.wiring import build
 
 _JOB = "job.json"
+_NOWHERE = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}
+_ONLY_TEMPLATE = "its job.json is a template, which runs scripts of the folders below, never itself"
 
 
 def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: bool) -> int:
@@ -37,8 +39,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
         raise Failure(f"{file}: there is no such file or folder")
     folder = file if file.is_dir() else file.parent if file.name == _JOB else None
     if url:
-        document, asked = _request(file, folder)
-        bodies = [asyncio.run(_asked(document, asked, url, key))]
+        bodies = asyncio.run(_asked(file, folder, url, key))
     else:
         ports = _ports(settings_file)
         try:
@@ -59,7 +60,7 @@ def _ports(settings_file: Path | None) -> Ports:
     except Failure:
         if settings_file is not None:
             raise
-        settings, where = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), "none; the defaults"
+        settings, where = Settings(_NOWHERE), "none; the defaults"
     sys.stderr.write(f"settings: {where}\n")
     try:
         return build(settings)
@@ -73,14 +74,17 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
         key = asked.key
         arrived = Arrived(door="http", scope="http:", key=key or "", request=replace(asked, key=None))
         return [await explain(ports, arrived, known=key is not None, look=False)]
-    found = await explain_folder(ports, f"{_name(folder)}/", look=False)
-    if isinstance(found, str):
-        raise Failure(f"{folder}: would not run as a drop: {found}")
-    if not found:
-        raise Failure(
-            f"{folder}: its {_JOB} is a template, which runs scripts of the folders below, never itself"
-        )
-    return found
+    bodies: list[dict[str, Any]] = []
+    waits: list[str] = []
+    for where in await _folders(ports):
+        found = await explain_folder(ports, where, look=False)
+        if isinstance(found, str):
+            waits.append(f"{where.rstrip('/')}: would not run as a drop: {found}")
+        else:
+            bodies += found
+    if not bodies:
+        raise Failure("\n".join(waits) or f"{folder}: {_ONLY_TEMPLATE}")
+    return bodies
 
 
 def _with_files(ports: Ports, folder: Path | None) -> Ports:
@@ -93,26 +97,43 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
     return replace(ports, drops=drops)
 
 
-def _request(file: Path, folder: Path | None) -> tuple[bytes, dict[str, str]]:
-    """What to send: the document, and in which folder and with which script it would be dropped."""
-    if folder is None:
-        return _bytes(file), {}
-    document = _bytes(folder / _JOB)
-    asked = {"folder": _name(folder)}
-    found, _ = read(document)
-    pattern = script_pattern(found) if found is not None else None
-    if pattern is not None:
-        asked["script"] = next((path.name for path in sorted(folder.glob(pattern))), "")
-    return document, asked
+async def _folders(ports: Ports) -> list[str]:
+    """The folders that files lie in, each with its slash: a template's runs are in those below it."""
+    return sorted({parent(blob.name) for blob in await ports.drops.list("") if not ignored(blob.name)})
+
+
+async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
+    """What to ask for: each document, with the folder and the script that it would be dropped with.
+
+    Raises Failure when nothing would run.
+    """
+    ports = _with_files(build(Settings(_NOWHERE)), folder)
+    runs: list[tuple[bytes, dict[str, str]]] = []
+    for where in await _folders(ports):
+        found = await plans(ports, where, await ports.drops.list(where, deep=False))
+        if isinstance(found, str):
+            # What is missing here may be there.
+            own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
+            runs += [(own[0], {"folder": where.rstrip("/")})] if own else []
+            continue
+        for plan in found:
+            if plan.problems:
+                raise Failure(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
+            script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
+            runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
+    if not runs:
+        raise Failure(f"{folder}: {_ONLY_TEMPLATE}")
+    return runs
 
 
 def _name(folder: Path) -> str:
     return folder.resolve().name
 
 
-async def _asked(document: bytes, asked: dict[str, str], url: str, key: str) -> dict[str, Any]:
+async def _asked(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
+    runs = await runs_of(folder) if folder else [(_bytes(file), {})]
     async with service(url, key) as api:
-        return await api.explain(document, asked)
+        return [await api.explain(document, asked) for document, asked in runs]
 
 
 def _bytes(file: Path) -> bytes:

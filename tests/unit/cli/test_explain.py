@@ -1,6 +1,8 @@
 """`slipway explain` and `slipway rerun` without a deployment: answers from settings, failures in one line."""
 
+import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +104,55 @@ def test_what_is_no_receipt_is_not_sent(tmp_path: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(Failure, match="receipt"):
         rerun.run(str(file), "http://127.0.0.1:1", "", None)
+
+
+def _template(tmp_path: Path, pattern: str = "") -> Path:
+    folder = tmp_path / "digits"
+    for name in ("big", "small"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "train.py").write_text("print(1)\n", encoding="utf-8")
+    command = f"python <SLIPWAY_SCRIPT{pattern}>"
+    block = {"customToolkitSettings": {"commandLine": command}}
+    (folder / "job.json").write_text(_job(**block), encoding="utf-8")
+    return folder
+
+
+def test_every_run_below_a_template_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, bodies = _said(_template(tmp_path), capsys)
+
+    assert code == 0
+    assert [body["document"]["properties"]["customToolkitSettings"]["commandLine"] for body in bodies] == [
+        f"python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/{name}/train.py" for name in ("big", "small")
+    ]
+
+
+def test_a_deployment_is_asked_for_every_run_below_a_template(tmp_path: Path) -> None:
+    folder = _template(tmp_path)
+
+    runs = asyncio.run(explain.runs_of(folder))
+
+    assert [asked for _, asked in runs] == [
+        {"folder": "digits/big", "script": "train.py"},
+        {"folder": "digits/small", "script": "train.py"},
+    ]
+    assert {document for document, _ in runs} == {(folder / "job.json").read_bytes()}
+
+
+def test_a_folder_is_asked_for_as_it_is_though_its_script_may_be_there_already(tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    (folder / "train.py").unlink()
+
+    assert [asked for _, asked in asyncio.run(explain.runs_of(folder))] == [{"folder": "run"}]
+
+
+def test_a_template_without_runs_and_one_with_too_many_scripts_are_one_line(tmp_path: Path) -> None:
+    folder = _template(tmp_path)
+    (folder / "big" / "model.py").write_text("", encoding="utf-8")
+    with pytest.raises(Failure, match="2 files of the folder match"):
+        asyncio.run(explain.runs_of(folder))
+    for name in ("big", "small"):
+        shutil.rmtree(folder / name)
+    with pytest.raises(Failure, match="never itself"):
+        asyncio.run(explain.runs_of(folder))
+    with pytest.raises(Failure, match="never itself"):
+        explain.run(folder, "", "", None, as_json=False)
