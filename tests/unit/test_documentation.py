@@ -30,6 +30,19 @@ def test_every_link_resolves(page: Path) -> None:
             assert anchor in _anchors(file), f"{page.name}: {target}"
 
 
+def test_every_test_that_a_page_names_is_there() -> None:
+    named = {
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))
+    }
+    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+    there = {name for text in sources for name in re.findall(r"def (test_\w+)\(", text)}
+
+    assert len(named) > 50
+    assert {(page, name) for page, name in named if name not in there} == set()
+
+
 def test_the_state_diagram_is_the_table_of_arrows() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     diagram = text.partition("stateDiagram-v2")[2].partition("```")[0]
