@@ -20,7 +20,9 @@ SettingsFile = Annotated[
     ),
 ]
 Url = Annotated[str, typer.Option(help="of the function app", envvar="SLIPWAY_URL")]
-Key = Annotated[str, typer.Option(help="function key, in Azure", envvar="SLIPWAY_KEY", show_default=False)]
+Key = Annotated[
+    str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
+]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
 
 app = typer.Typer(

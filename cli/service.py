@@ -1,5 +1,6 @@
 """The HTTP API of a running Slipway, from the outside."""
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ import aiohttp
 
 from cli.failure import Failure
 
+#: Three parts with dots between, as no function key has them.
+_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
 
 
@@ -105,8 +108,10 @@ class Service:
 
 @asynccontextmanager
 async def service(url: str, key: str = "") -> AsyncIterator[Service]:
-    """The API at a base URL, with a function key where one is needed."""
-    headers: Mapping[str, str] = {"x-functions-key": key} if key else {}
+    """The API at a base URL, with a function key or an access token where one is needed."""
+    headers: Mapping[str, str] = {}
+    if key:
+        headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
         yield Service(session, url.rstrip("/"))
 
@@ -114,7 +119,7 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
 async def _refusal(answer: aiohttp.ClientResponse) -> str:
     """A problem document in lines for a person; what is not one, by its status."""
     if answer.status == 401:
-        return "refused (401): a function key is needed; give it with --key or SLIPWAY_KEY"
+        return "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY"
     try:
         problem = await answer.json(content_type=None)
         said = f"{problem['detail']}; {problem['remedy']}"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from urllib.parse import quote
 
 import azure.functions as func
 
+from functions.caller import caller
 from functions.problem import answer, problem, told
-from functions.scope import scope
 from shared import read
 from shared.accept import Accepted
 from shared.arrive import request_arrived, request_explained, request_validated
+from shared.caller import SUBMIT
 from shared.cancel import cancel
 from shared.errors import Misuse
 from shared.explanation import markdown
@@ -32,11 +34,12 @@ _KEY_LENGTH = 255
 @told
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
-    here = ports()
+    here, who = ports(), caller()
+    who.needs(SUBMIT)
     asked = read_request(_body(req), here.policy.limits)
     key = _key(req, asked.key) or f"once:{here.token()}"
     asked = dataclasses.replace(asked, key=None)
-    return _told(await request_arrived(here, asked, door="http", scope=scope(req), key=key))
+    return _told(await request_arrived(here, asked, door="http", scope=who.source, key=key))
 
 
 @blueprint.function_name("rerun_job")
@@ -44,7 +47,8 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
-    here = ports()
+    here, who = ports(), caller()
+    who.needs(SUBMIT)
     limits = here.policy.limits
     receipt, problems = parse(_body(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
     if receipt is None:
@@ -52,7 +56,7 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )
     key = _key(req, None) or f"once:{here.token()}"
-    return _told(await rerun(here, req.route_params["id"], receipt, scope=scope(req), key=key))
+    return _told(await rerun(here, req.route_params["id"], receipt, who=who, key=key))
 
 
 def _told(accepted: Accepted) -> func.HttpResponse:
@@ -77,7 +81,11 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &limit=50 &after=<next>."""
     asked = req.params
     page = await read.jobs(
-        ports(), states=asked.get("state", ""), limit=asked.get("limit", "50"), after=asked.get("after")
+        ports(),
+        states=asked.get("state", ""),
+        limit=asked.get("limit", "50"),
+        after=asked.get("after"),
+        who=caller(),
     )
     return answer({"jobs": [whole(job) for job in page.jobs], "next": page.next})
 
@@ -87,7 +95,7 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
-    return answer(whole((await read.job(ports(), req.route_params["id"])).job))
+    return answer(whole((await read.job(ports(), req.route_params["id"], caller())).job))
 
 
 @blueprint.function_name("cancel_job")
@@ -95,7 +103,7 @@ async def get_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
-    stored = await cancel(ports(), req.route_params["id"])
+    stored = await cancel(ports(), req.route_params["id"], caller())
     return answer(whole(stored.job), 200 if stored.job.state.terminal else 202)
 
 
@@ -106,7 +114,7 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
     asked = req.params
     name, chunk, more = await read.log(
-        ports(), req.route_params["id"], asked.get("file"), asked.get("offset", "0")
+        ports(), req.route_params["id"], asked.get("file"), asked.get("offset", "0"), caller()
     )
     headers = {
         "Slipway-Next-Offset": str(chunk.next),
@@ -124,7 +132,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
     asked = req.params
     found = await read.files(
-        ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", ".")
+        ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", "."), caller()
     )
     listed = [
         {"name": f.name, "bytes": f.size, "modified": f.modified.isoformat() if f.modified else None}
@@ -158,7 +166,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
         )
     key = _key(req, asked.key)
     asked = dataclasses.replace(asked, key=None)
-    body = await request_explained(here, asked, scope=scope(req), key=key, drop=drop, script=script)
+    body = await request_explained(here, asked, scope=caller().source, key=key, drop=drop, script=script)
     if req.params.get("format") != "markdown":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -178,7 +186,11 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _key(req: func.HttpRequest, written: str | None) -> str | None:
-    key = req.headers.get("Idempotency-Key") or written
+    """The header is a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
+    key = req.headers.get("Idempotency-Key")
+    if key is not None and len(key) > 1 and key[0] == key[-1] == '"':
+        key = re.sub(r'\\(["\\])', r"\1", key[1:-1])
+    key = key if key is not None else written
     if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     return key

@@ -25,3 +25,5 @@ SOURCE = (
     if _setting("SLIPWAY_BLOB_SOURCE").lower() == "logsandcontainerscan"
     else func.BlobSource.EVENT_GRID
 )
+#: With Entra the app checks tokens itself, and the host asks for no key.
+AUTH = func.AuthLevel.ANONYMOUS if _setting("SLIPWAY_TENANT") else func.AuthLevel.FUNCTION

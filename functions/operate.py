@@ -6,9 +6,10 @@ from typing import Any
 
 import azure.functions as func
 
-from functions.problem import answer, problem, told
-from functions.scope import scope
+from functions.caller import caller
+from functions.problem import answer, problem, told, told_anyone
 from shared import admit
+from shared.caller import ADMIN
 from shared.ports import Pause
 from shared.ready import ready
 from shared.wiring import ports
@@ -21,7 +22,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @told
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
-    by = scope(req).removeprefix("http:") or "the API"
+    by = _operator()
     return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
 
 
@@ -30,13 +31,13 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
-    by = scope(req).removeprefix("http:") or "the API"
+    by = _operator()
     return answer(_switch(await admit.resume(ports(), by)))
 
 
 @blueprint.function_name("health")
 @blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@told
+@told_anyone
 async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage and clusters answer; no details, because anybody may ask. 503 when one does not."""
     found = await ready(ports())
@@ -44,6 +45,13 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     if not found.ready:
         return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
     return answer({"status": "ok", **parts})
+
+
+def _operator() -> str:
+    """Who turns the switch. Raises Misuse (403) for who may not."""
+    who = caller()
+    who.needs(ADMIN)
+    return who.id or "the holder of a function key"
 
 
 def _word(answers: bool) -> str:

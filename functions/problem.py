@@ -11,6 +11,7 @@ from typing import Any
 
 import azure.functions as func
 
+from functions.caller import identify
 from shared.errors import EngineError, Misuse, SlipwayError
 
 log = logging.getLogger(__name__)
@@ -19,6 +20,8 @@ Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _TITLES = {
     400: "Bad request",
+    401: "Not authenticated",
+    403: "Not allowed",
     404: "Not found",
     409: "Conflict",
     413: "Too large",
@@ -45,18 +48,31 @@ def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
 ) -> func.HttpResponse:
     """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
+    headers = dict(_HEADERS)
+    headers |= {"Retry-After": str(math.ceil(retry_after))} if retry_after is not None else {}
+    headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
     body |= {"remedy": remedy} if remedy else {}
     return func.HttpResponse(
         json.dumps({**body, **members}, ensure_ascii=False),
         status_code=status,
         mimetype="application/problem+json",
-        headers=_HEADERS if retry_after is None else {**_HEADERS, "Retry-After": str(math.ceil(retry_after))},
+        headers=headers,
     )
 
 
 def told(handler: Handler) -> Handler:
-    """Turn what a handler raises into a problem document."""
+    """Answer whoever may call, and turn what a handler raises into a problem document."""
+
+    async def known(req: func.HttpRequest) -> func.HttpResponse:
+        await identify(req)
+        return await handler(req)
+
+    return told_anyone(functools.wraps(handler)(known))
+
+
+def told_anyone(handler: Handler) -> Handler:
+    """The same for what anybody may ask."""
 
     @functools.wraps(handler)
     async def wrapped(req: func.HttpRequest) -> func.HttpResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from shared.advance import apply, move, note
+from shared.caller import KEY_HOLDER, Caller
 from shared.deliver import deliver_at_door
 from shared.errors import EngineError, Misuse, Unavailable
 from shared.job import JobState, Reason, Stored
@@ -13,12 +14,13 @@ from shared.ports import Ports
 log = logging.getLogger(__name__)
 
 
-async def cancel(ports: Ports, job_id: str) -> Stored:
-    """Ask for the end of a job; one that ended stays as it is. Raises Misuse (404)."""
+async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
+    """Ask for the end of a job; one that ended stays as it is. Raises Misuse (404, 403)."""
     for _ in range(5):
         stored = await ports.ledger.get(job_id)
-        if stored is None:
+        if stored is None or not who.sees(stored.job):
             raise Misuse(f"there is no job {job_id}", status=404, remedy="list the jobs: GET /api/jobs")
+        who.may_change(stored.job)
         if stored.job.state.terminal or stored.job.cancel:
             return stored
         if stored.job.state is JobState.ACCEPTED:

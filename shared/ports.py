@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from shared.caller import Caller
 from shared.engine import (
     Cluster,
     ClusterView,
@@ -53,6 +54,7 @@ __all__ = [
     "Seen",
     "Shown",
     "Submission",
+    "Tokens",
     "Variable",
     "Webhooks",
 ]
@@ -244,6 +246,13 @@ class Seal(Protocol):
         """The value. Raises Misconfigured when the key does not fit."""
 
 
+class Tokens(Protocol):
+    """Who is behind an access token."""
+
+    async def verify(self, token: str) -> Caller:
+        """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""
+
+
 #: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good.
 Outcome = Literal["delivered", "retry", "gone", "refused"]
 
@@ -299,3 +308,5 @@ class Ports:
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
+    #: None where the host checks function keys
+    tokens: Tokens | None = None

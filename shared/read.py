@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+from shared.caller import KEY_HOLDER, Caller
 from shared.errors import EngineError, Misuse, NotFound
 from shared.job import JobState, Stored
 from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
@@ -14,16 +16,19 @@ LOG_CHUNK = 1 << 18
 _LARGEST_PAGE = 200
 
 
-async def job(ports: Ports, job_id: str) -> Stored:
-    """One record. Raises Misuse (404)."""
+async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
+    """One record. Raises Misuse (404), also for one that is not the caller's to see."""
     stored = await ports.ledger.get(job_id)
-    if stored is None:
+    if stored is None or not who.sees(stored.job):
         raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
     return stored
 
 
-async def jobs(ports: Ports, *, states: str, limit: str, after: str | None) -> Page:
-    """Newest first. `states` is a comma-separated list, or `active`; `limit` 1 to 200."""
+async def jobs(ports: Ports, *, states: str, limit: str, after: str | None, who: Caller = KEY_HOLDER) -> Page:
+    """Newest first. `states` is a comma-separated list, or `active`; `limit` 1 to 200.
+
+    A page holds what the caller may see of `limit` jobs, so it may be short although there is a next one.
+    """
     wanted: frozenset[JobState] | None = None
     if states not in ("", "active"):
         unknown = [word for word in states.split(",") if word not in list(JobState)]
@@ -35,8 +40,10 @@ async def jobs(ports: Ports, *, states: str, limit: str, after: str | None) -> P
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
     if states == "active":
-        return await _active(ports, number, after)
-    return await ports.ledger.find(states=wanted, limit=number, after=after)
+        page = await _active(ports, number, after)
+    else:
+        page = await ports.ledger.find(states=wanted, limit=number, after=after)
+    return replace(page, jobs=tuple(job for job in page.jobs if who.sees(job)))
 
 
 async def _active(ports: Ports, limit: int, after: str | None) -> Page:
@@ -50,9 +57,11 @@ async def _active(ports: Ports, limit: int, after: str | None) -> Page:
     return Page(found, page[limit - 1].listed if len(page) > limit else None)
 
 
-async def files(ports: Ports, job_id: str, directory: str, path: str) -> tuple[OutputFile, ...]:
+async def files(
+    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
+) -> tuple[OutputFile, ...]:
     """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
-    target = _target(await job(ports, job_id))
+    target = _target(await job(ports, job_id, who))
     try:
         return await ports.engines.of(target.engine).files(target, directory, path)
     except NotFound as error:
@@ -61,9 +70,11 @@ async def files(ports: Ports, job_id: str, directory: str, path: str) -> tuple[O
         ) from error
 
 
-async def log(ports: Ports, job_id: str, file: str | None, offset: str) -> tuple[str, LogChunk, bool]:
+async def log(
+    ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER
+) -> tuple[str, LogChunk, bool]:
     """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
-    stored = await job(ports, job_id)
+    stored = await job(ports, job_id, who)
     target = _target(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
     if start < 0:

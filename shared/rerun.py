@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from shared.accept import Accepted, Arrived, accept
+from shared.caller import Caller
 from shared.errors import Misuse
 from shared.folder import ENVELOPE_FILE
 from shared.job import Drop, Job, JobState
@@ -18,13 +19,13 @@ from shared.spec import Envelope, JsonObject, open_secrets, redact
 _SEND_ANEW = "send the job again by the door that it came through"
 
 
-async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, scope: str, key: str) -> Accepted:
+async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
     """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
 
     Raises Misuse: 404 for an unknown job, 409 when the receipt or a script is not what it was.
     """
     stored = await ports.ledger.get(job_id)
-    if stored is None:
+    if stored is None or not who.sees(stored.job):
         raise Misuse(
             f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
         )
@@ -41,7 +42,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, scope: str, k
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     arrived = Arrived(
         door="rerun",
-        scope=scope,
+        scope=who.source,
         key=key,
         request=Request(_envelope(ports, job), document, payload),
         drop=drop,

@@ -12,7 +12,7 @@ from typing import Any
 
 from shared.errors import Misconfigured
 from shared.policy import Policy
-from shared.ports import Cluster, Engine, Ports
+from shared.ports import Cluster, Engine, Ports, Tokens
 from shared.prices import Price, prices_from
 from shared.settings import Settings
 from shared.spec import Defaults, Limits
@@ -73,6 +73,7 @@ def build(settings: Settings) -> Ports:
         jitter=random.random,
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
+        tokens=_tokens(settings),
     )
 
 
@@ -202,6 +203,17 @@ def _prices(settings: Settings) -> tuple[Price, ...]:
         return prices_from(settings.document("SLIPWAY_PRICES"))
     except ValueError as error:
         raise Misconfigured(f"SLIPWAY_PRICES: {error}") from None
+
+
+def _tokens(settings: Settings) -> Tokens | None:
+    from shared.entra import EntraTokens
+
+    tenant, audiences = settings.text("SLIPWAY_TENANT"), settings.names("SLIPWAY_AUDIENCE")
+    if not tenant:
+        return None
+    if not audiences:
+        raise Misconfigured("SLIPWAY_AUDIENCE is not set: name the application whose tokens are taken")
+    return EntraTokens(settings.text("SLIPWAY_AUTHORITY"), tenant, audiences)
 
 
 def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:

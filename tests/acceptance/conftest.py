@@ -16,7 +16,8 @@ from tests.acceptance.door import Door
 KEY = secrets.token_urlsafe(24)
 
 
-async def _provision(settings: Mapping[str, str]) -> None:
+async def provisioned(settings: Mapping[str, str]) -> None:
+    """A cluster of two nodes."""
     async for _ in provision(Settings(settings), Plan(maximum=2)):
         pass
 
@@ -36,5 +37,5 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=2"),
         host_arguments=("--enable-auth",),
     )
-    async with stack(options, _provision) as running, Door(running, KEY) as opened:
+    async with stack(options, provisioned) as running, Door(running, KEY) as opened:
         yield opened

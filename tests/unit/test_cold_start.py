@@ -17,6 +17,7 @@ HEAVY = (
     "msrest",
     "aiohttp",
     "cryptography",
+    "jwt",
 )
 
 

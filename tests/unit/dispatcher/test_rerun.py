@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.arrive import blob_arrived
+from shared.caller import KEY_HOLDER
 from shared.errors import Misuse
 from shared.job import Job, JobState
 from shared.rerun import rerun
@@ -34,7 +35,7 @@ async def _ran(world: World) -> Job:
 
 async def _again(world: World, job: Job, key: str = "k", **changes: Any) -> Job:
     receipt = {**world.receipt(job), **changes}
-    return (await rerun(world.ports, job.id, receipt, scope="http:", key=key)).job
+    return (await rerun(world.ports, job.id, receipt, who=KEY_HOLDER, key=key)).job
 
 
 async def test_the_engine_gets_the_same_document_and_the_same_people_are_told(world: World) -> None:
@@ -106,7 +107,7 @@ async def test_a_receipt_of_another_job_or_deployment_is_refused(world: World) -
     with pytest.raises(Misuse, match="another job"):
         await _again(world, job, id="j_other")
     with pytest.raises(Misuse, match="no job j_other") as caught:
-        await rerun(world.ports, "j_other", world.receipt(job), scope="", key="k")
+        await rerun(world.ports, "j_other", world.receipt(job), who=KEY_HOLDER, key="k")
     assert caught.value.status == 404
 
 

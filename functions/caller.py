@@ -1,0 +1,35 @@
+"""Who calls the HTTP API: the host has checked a function key, or the app checks a token of Entra."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+import azure.functions as func
+
+from shared.caller import KEY_HOLDER, Caller
+from shared.errors import Misuse
+from shared.wiring import ports
+
+#: Set by `told` before a handler runs.
+_caller: ContextVar[Caller] = ContextVar("caller")
+
+
+def caller() -> Caller:
+    """Whoever made the request that is being answered."""
+    return _caller.get()
+
+
+async def identify(req: func.HttpRequest) -> None:
+    """Find out who calls. Raises Misuse: 401 without a good token, 403 without any role."""
+    tokens = ports().tokens
+    if tokens is None:
+        _caller.set(KEY_HOLDER)
+        return
+    scheme, _, token = req.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Misuse(
+            "an access token is needed",
+            status=401,
+            remedy="send Authorization: Bearer, with a token for this deployment",
+        )
+    _caller.set(await tokens.verify(token.strip()))

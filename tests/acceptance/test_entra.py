@@ -1,0 +1,131 @@
+"""The API of a deployment that asks for tokens of Entra: who may see, ask for, cancel and pause what."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp.test_utils import TestServer
+
+from local.stack import Options, stack
+from tests.acceptance.conftest import provisioned
+from tests.acceptance.door import Door, shell
+from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ROOT = Path(__file__).resolve().parents[2]
+As = Callable[..., dict[str, str]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def tenant() -> AsyncIterator[Tenant]:
+    tenant = Tenant()
+    async with TestServer(tenant.app(), host="127.0.0.1") as server:
+        tenant.authority = str(server.make_url("")).rstrip("/")
+        yield tenant
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    options = Options(
+        data=tmp_path_factory.mktemp("guarded"),
+        in_memory=True,
+        overrides={
+            "SLIPWAY_TENANT": TENANT,
+            "SLIPWAY_AUDIENCE": AUDIENCE,
+            "SLIPWAY_AUTHORITY": tenant.authority,
+            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "LOCAL_HOST_FUNCTION_KEY": "function-key",
+            "LOCAL_HOST_MASTER_KEY": "master-key",
+        },
+        emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
+        host_arguments=("--enable-auth",),
+    )
+    async with stack(options, provisioned) as running, Door(running, "function-key") as opened:
+        yield opened
+
+
+@pytest.fixture
+def bearer(tenant: Tenant) -> As:
+    def bearer(oid: str, *roles: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {tenant.token(oid=oid, roles=list(roles))}"}
+
+    return bearer
+
+
+EVERY_ROUTE = (
+    *(("POST", path) for path in ("jobs", "validate", "explain", "pause", "resume", "jobs/j_x/rerun")),
+    *(("GET", path) for path in ("jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
+    ("POST", "jobs/j_x/cancel"),
+)
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
+async def test_without_a_good_token_nobody_gets_in(
+    guarded: Door, tenant: Tenant, method: str, path: str
+) -> None:
+    for header in ({}, {"Authorization": "Bearer x.y.z"}, {"Authorization": f"Basic {tenant.token()}"}):
+        status, body, headers = await guarded.call(method, path, {"properties": {}}, **header)
+        assert (status, headers["WWW-Authenticate"]) == (401, "Bearer")
+        assert body["remedy"]
+    token = tenant.token(aud="api://other")
+    assert (await guarded.call(method, path, {}, Authorization=f"Bearer {token}"))[0] == 401
+    nothing = {"Authorization": f"Bearer {tenant.token(roles=['Mail.Read'])}"}
+    assert (await guarded.call(method, path, {}, **nothing))[0] == 403
+
+
+async def test_every_route_of_the_app_but_health_is_tried_above() -> None:
+    written = "".join(file.read_text() for file in (ROOT / "functions").glob("*.py"))
+    routes = re.findall(r'blueprint\.route\("([^"]+)", methods=\["(\w+)"\]', written)
+    assert {(method, path.replace("{id}", "j_x")) for path, method in routes} == {
+        *EVERY_ROUTE,
+        ("GET", "health"),
+    }
+
+
+async def test_a_job_belongs_to_who_asked_for_it(guarded: Door, bearer: As) -> None:
+    ann, bob = bearer("ann", "Jobs.Submit"), bearer("bob", "Jobs.Submit")
+    auditor, boss = bearer("cay", "Jobs.Read.All"), bearer("dan", "Jobs.Admin")
+    _, job, _ = await guarded.call("POST", "jobs", shell("sleep 60"), **ann)
+    path = f"jobs/{job['id']}"
+
+    async def status(method: str, path: str, who: dict[str, str]) -> int:
+        return (await guarded.call(method, path, None, **who))[0]
+
+    async def listed(who: dict[str, str]) -> bool:
+        _, body, _ = await guarded.call("GET", "jobs", None, **who)
+        return job["id"] in {one["id"] for one in body["jobs"]}
+
+    assert [await status("GET", path, who) for who in (ann, bob, auditor, boss)] == [200, 404, 200, 200]
+    assert [await listed(who) for who in (ann, bob, auditor, boss)] == [True, False, True, True]
+    assert [await status("POST", f"{path}/cancel", who) for who in (bob, auditor)] == [404, 403]
+    assert await status("POST", f"{path}/cancel", boss) in (200, 202)
+    assert await status("POST", f"{path}/cancel", ann) in (200, 202)
+
+
+async def test_roles_limit_what_one_may_do(guarded: Door, bearer: As) -> None:
+    auditor, submitter = bearer("cay", "Jobs.Read.All"), bearer("ann", "Jobs.Submit")
+    assert (await guarded.call("POST", "jobs", shell("true"), **auditor))[0] == 403
+    assert (await guarded.call("POST", "pause", None, **submitter))[0] == 403
+    assert (await guarded.call("POST", "validate", shell("true"), **auditor))[0] == 200
+
+
+async def test_an_idempotency_key_is_its_callers_own_in_quotes_or_not(guarded: Door, bearer: As) -> None:
+    key = str(uuid.uuid4())
+
+    async def post(oid: str, key: str) -> tuple[int, Any]:
+        who = bearer(oid, "Jobs.Submit")
+        status, job, _ = await guarded.call("POST", "jobs", shell("true"), Idempotency_Key=key, **who)
+        return status, job["id"]
+
+    status, first = await post("ann", key)
+    assert status == 202
+    assert await post("ann", f'"{key}"') == (200, first)
+    status, other = await post("bob", key)
+    assert (status, other == first) == (202, False)
