@@ -98,6 +98,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             f"--data={data / 'batchai'}",
             f"--storage-connection-string={storage.connection_string}",
             f"--node-path={Path(sys.executable).parent}",
+            "--notice-queue=jobs",
             *options.emulator_arguments,
         )
         subscriber_url = await part.start(

@@ -14,9 +14,10 @@ from shared.explain import explain
 from shared.fetch import fetched
 from shared.folder import ignored, parent
 from shared.job import Drop
-from shared.message import Arrival, Foreign, Look, Message, Request, read_message
+from shared.message import Arrival, Ended, Foreign, Look, Message, Request, read_message
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare
+from shared.push import jobs_ended
 from shared.refusals import refused
 from shared.spec import JsonObject
 
@@ -88,6 +89,9 @@ async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return []
     if isinstance(message, Arrival):
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
+    if isinstance(message, Ended):
+        await jobs_ended(ports, message.jobs)
+        return []
     if isinstance(message, Look):
         return list((await look(ports, message.folder, ordered_for=message.newest)).accepted)
     return [await _by_queue(ports, message, key)]

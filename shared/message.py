@@ -10,6 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -31,8 +32,14 @@ from shared.spec import (
 SUBMIT = "io.slipway.job.submit.v1"
 #: CloudEvents type of our own delayed look at a folder.
 LOOK = "io.slipway.drop.look.v1"
+#: CloudEvents type of a notice that jobs have ended, from whoever runs them: `data.jobs` are their ids.
+ENDED = "io.slipway.jobs.ended.v1"
+#: Jobs that one such notice may name.
+_MOST_ENDED = 1000
 #: What the places of problems call what was sent.
 MESSAGE = "message"
+#: As `job_id` makes them.
+_JOB_ID = re.compile(r"j_[a-z2-7]{24}", re.ASCII)
 _BLOB_CREATED = "Microsoft.Storage.BlobCreated"
 
 
@@ -50,6 +57,13 @@ class Look:
 
     folder: str
     newest: datetime
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Somebody says that jobs have ended; to be looked at, not to be believed."""
+
+    jobs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +95,7 @@ class Request:
     crlf: frozenset[str] = frozenset()
 
 
-Message = Arrival | Look | Foreign | Request
+Message = Arrival | Look | Ended | Foreign | Request
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -170,6 +184,8 @@ def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "")
         return _arrival(str(document.get("subject", ""))) or Foreign(type_)
     if type_ == LOOK:
         return _look(payload) or Foreign(type_)
+    if type_ == ENDED:
+        return _ended(payload) or Foreign(type_)
     return Foreign(type_[:100])
 
 
@@ -192,6 +208,15 @@ def _arrival(subject: str) -> Arrival | None:
     head, _, rest = subject.partition("/containers/")
     container, _, name = rest.partition("/blobs/")
     return Arrival(container, name) if head and container and name else None
+
+
+def _ended(data: dict[str, Any]) -> Ended | None:
+    jobs = data.get("jobs")
+    if not isinstance(jobs, list) or len(jobs) > _MOST_ENDED:
+        return None
+    if not all(isinstance(job, str) and _JOB_ID.fullmatch(job) for job in jobs):
+        return None
+    return Ended(tuple(jobs))
 
 
 def _look(data: dict[str, Any]) -> Look | None:

@@ -14,6 +14,7 @@ from aiohttp import web
 from local.batchai.app import application
 from local.batchai.certificate import certificate, server_context
 from local.batchai.login import TENANT
+from local.batchai.notices import NoticeSettings
 from local.batchai.scheduler import Pace
 from local.batchai.settings import Settings, SettingsError, account, table
 from local.batchai.store import StoreBusyError
@@ -91,11 +92,22 @@ def _settings(options: argparse.Namespace) -> Settings:
         secrets_file=_table(options.secrets_file),
         unmanaged_mounts=_table(options.unmanaged_mounts),
         gpus=len(list(Path("/proc/driver/nvidia/gpus").glob("*"))),
+        notice=_notice(options),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),
             idle=timedelta(seconds=options.idle_seconds),
             leaving=timedelta(seconds=options.leaving_seconds),
         ),
+    )
+
+
+def _notice(options: argparse.Namespace) -> NoticeSettings | None:
+    if not options.notice_queue:
+        return None
+    return NoticeSettings(
+        queue=options.notice_queue,
+        variable=options.notice_variable,
+        connection_string=options.storage_connection_string,
     )
 
 
@@ -117,6 +129,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--storage-connection-string", required=True, help="the account that jobs mount from")
     parser.add_argument("--subscription", help="the only subscription to serve (default: any)")
     parser.add_argument("--location", default="eastus", help="name of the region in addresses")
+    parser.add_argument("--notice-queue", help="a storage queue that is told when jobs end (default: none)")
+    parser.add_argument(
+        "--notice-variable", default="SLIPWAY_JOB_ID", help="the environment variable that names a job there"
+    )
     parser.add_argument("--provisioning-seconds", type=float, default=2, help="how long a node takes to come")
     parser.add_argument(
         "--idle-seconds", type=float, default=10, help="after which autoscale takes an idle node"

@@ -16,6 +16,7 @@ from local.batchai.control import Control
 from local.batchai.errors import ArmError, invalid
 from local.batchai.files import FileService
 from local.batchai.login import Login
+from local.batchai.notices import Notices
 from local.batchai.outputs import PREFIX, Downloads
 from local.batchai.settings import Settings
 from local.batchai.store import Store
@@ -32,7 +33,8 @@ def application(
     """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
     store = Store(settings.data)
     operations.prune(store, clock())
-    conductor = Conductor(store, settings, clock)
+    notices = Notices(settings.notice) if settings.notice else None
+    conductor = Conductor(store, settings, clock, notices.ended if notices else lambda _: None)
     emulator = Emulator(store, conductor, settings, Downloads(settings), clock)
 
     async def arm(request: web.Request) -> web.StreamResponse:
@@ -46,6 +48,8 @@ def application(
 
     async def stop(_: web.Application) -> None:
         await conductor.stop()
+        if notices is not None:
+            await notices.close()
         store.close()
 
     app = web.Application(middlewares=[_answer_errors], client_max_size=_LARGEST_BODY)

@@ -22,9 +22,16 @@ _log = logging.getLogger(__name__)
 
 
 class Conductor:
-    """The only one who changes nodes and running jobs. `clock` gives the time in UTC."""
+    """Who alone changes nodes and running jobs. `clock` gives the time in UTC, `told` hears of ends."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        told: Callable[[Job], None] = lambda _: None,
+    ) -> None:
+        self._told = told
         self._store = store
         self._settings = settings
         self._clock = clock
@@ -72,7 +79,10 @@ class Conductor:
 
     def halt(self, job: Job, reason: Stop) -> None:
         """Stop a job, or take it out of the queue."""
-        self._store.save(transitions.halted(job, reason, self._clock()))
+        halted = transitions.halted(job, reason, self._clock())
+        self._store.save(halted)
+        if job.active and not halted.active:
+            self._told(halted)
         if run := self._runs.get(ids.key(job.id)):
             run.stop(reason)
         self.nudge()
@@ -170,9 +180,10 @@ class Conductor:
         cluster = self._store.clusters.get(job.cluster)
         assert cluster is not None
         now = self._clock()
-        self._store.save(
-            transitions.ended(job, outcome, now), transitions.moved(cluster, job.nodes, "idle", now)
-        )
+        ended = transitions.ended(job, outcome, now)
+        self._store.save(ended, transitions.moved(cluster, job.nodes, "idle", now))
+        if not ended.active:
+            self._told(ended)
         self.nudge()
 
     async def _prepare(self, cluster_id: str, node_id: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from local.batchai.notices import NoticeSettings
 from local.batchai.scheduler import Pace
 
 
@@ -28,6 +29,8 @@ class Settings:
     location: str = "eastus"
     containers: Literal["auto", "host", "require"] = "auto"
     pace: Pace
+    #: None: nobody is told of ends.
+    notice: NoticeSettings | None = None
     #: What Key Vault references refer to: a JSON object of addresses of secrets and their values.
     secrets_file: Path | None = None
     #: What mount commands bring: a JSON object of commands and directories of this machine. None: refused.

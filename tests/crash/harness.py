@@ -21,6 +21,7 @@ from shared.errors import Misuse, SlipwayError
 from shared.inventory import inventory
 from shared.job import Job, JobState, Reason
 from shared.memory import MemoryLedger
+from shared.message import ENDED
 from shared.ports import Cluster, Engine, Ports
 from shared.storage import rows
 from shared.sweep import sweep
@@ -29,6 +30,7 @@ from tests.unit.dispatcher.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 _ROUNDS = 60
+_PUSHES = 8
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
 
 
@@ -75,6 +77,8 @@ class Run:
         self._drowsy = 0
         #: the mutant that every queue user writes first
         self.acknowledges_first = False
+        #: whether notices say that jobs have ended, true or not
+        self.pushes = False
         #: whether the first attempt of every job loses its node
         self.preempts = False
         #: whether messages that come together are handled by one process, which commits them in groups
@@ -105,6 +109,9 @@ class Run:
                 self.world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
             elif seen.state in _NEXT:
                 self.world.engine.turn(name, _NEXT[seen.state])
+        if self.pushes and number < _PUSHES:
+            # Early, late and repeated: every round says of every job that it has ended.
+            self.messages.append(_ended([job.id for job in self.jobs()]))
         await self._check_order()
 
     async def _handle(self) -> None:
@@ -304,6 +311,17 @@ def _cancelled(run: Run) -> None:
     run.messages.append(Message(ask))
 
 
+def _pushed(run: Run) -> None:
+    run.pushes = True
+    _one(run)
+
+
+def _ended(jobs: list[str]) -> Message:
+    event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
+    body = json.dumps(event).encode()
+    return Message(lambda ports: message_arrived(ports, body, "push"))
+
+
 def _preempted(run: Run) -> None:
     run.preempts = True
     _one(run)
@@ -318,6 +336,7 @@ STORIES = (
     Story("a drop", _drop),
     Story("a drop whose event never came", _drop_without_event),
     Story("a cancelled job", _cancelled),
+    Story("a job whose end is told, and often too early", _pushed),
     Story("a job that loses its node", _preempted, started=2),
 )
 

@@ -1,0 +1,63 @@
+"""Ends are told to a queue: the first at once, the others together; a queue that is missing harms nobody."""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from azure.storage.queue.aio import QueueClient
+
+from local.azurite import Azurite
+from local.batchai.notices import TYPE, Notices, NoticeSettings
+from local.batchai.records import Job
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def _job(name: str, variable: str = "SLIPWAY_JOB_ID") -> Job:
+    document = {"nodeCount": 1, "environmentVariables": [{"name": variable, "value": name}]}
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Job(
+        id=f"/subscriptions/s/{name}",
+        sequence=1,
+        created=now,
+        document=document,
+        cluster="c",
+        instance="i",
+        wall_clock=1,
+        since=now,
+    )
+
+
+async def test_the_ends_of_jobs_are_told_by_their_variable(storage: Azurite) -> None:
+    name = f"q{uuid.uuid4().hex[:12]}"
+    async with QueueClient.from_connection_string(storage.connection_string, name) as queue:
+        await queue.create_queue()
+        notices = Notices(_settings(storage, name))
+        for number in range(600):
+            notices.ended(_job(f"j_{number}"))
+        notices.ended(_job("nobody's", "OTHER"))
+        await notices.close()
+
+        found = [json.loads(base64.b64decode(message.content)) async for message in queue.receive_messages()]
+
+    assert {event["type"] for event in found} == {TYPE}
+    told = [job for event in found for job in event["data"]["jobs"]]
+    assert sorted(told) == sorted(f"j_{number}" for number in range(600))
+    assert len(found) == 2
+
+
+async def test_a_queue_that_is_missing_is_a_warning(
+    storage: Azurite, caplog: pytest.LogCaptureFixture
+) -> None:
+    notices = Notices(_settings(storage, "nowhere"))
+    notices.ended(_job("j_1"))
+    await notices.close()
+    assert "1 ends are not told" in caplog.text
+
+
+def _settings(storage: Azurite, queue: str) -> NoticeSettings:
+    return NoticeSettings(queue=queue, variable="SLIPWAY_JOB_ID", connection_string=storage.connection_string)
