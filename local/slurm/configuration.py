@@ -52,6 +52,15 @@ def slurm_conf(site: Site) -> str:
     return "\n".join([*_cluster(site), *_nodes(site), ""])
 
 
+def hosts(site: Site) -> str:
+    """The text of a file like /etc/hosts, for jobs: each node has an address of its own on the loopback.
+
+    Slurm itself reaches all of them at 127.0.0.1, the only one that slurmd can be made to listen on.
+    """
+    names = [name for part in site.partitions for name in part.node_names]
+    return "".join(f"127.0.{1 + at // 250}.{1 + at % 250} {name}\n" for at, name in enumerate(names))
+
+
 def gres_conf(site: Site) -> str:
     """The text of gres.conf: each GPU is a file, of which slurmd looks at the name only."""
     lines = [
@@ -104,8 +113,8 @@ def _cluster(site: Site) -> Iterator[str]:
         "SelectType=select/cons_tres",
         "SelectTypeParameters=CR_Core",
         "SchedulerType=sched/backfill",
-        # Jobs are looked at when they come; by default up to 3 s later, to spare a busy controller.
-        "SchedulerParameters=batch_sched_delay=0",
+        # Jobs are looked at when they come and every second, not every minute, to spare a busy controller.
+        "SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1",
         "PriorityType=priority/basic",
         "EnforcePartLimits=ALL",
         "JobRequeue=1",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from local.slurm.configuration import Site, cgroup_conf, devices, gres_conf, slurm_conf
+from local.slurm.configuration import Site, cgroup_conf, devices, gres_conf, hosts, slurm_conf
 from local.slurm.programs import Programs, SlurmError
 
 _SCRIPTS = Path(__file__).with_name("scripts")
@@ -29,6 +29,7 @@ def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
     (home / "path").write_text(":".join(map(str, [*own, *node_path])))
     (home / "environment").write_text(_environment(site, programs))
     (home / "slurm.conf").write_text(slurm_conf(site))
+    (home / "hosts").write_text(hosts(site))
     (home / "cgroup.conf").write_text(cgroup_conf(site))
     (home / "gres.conf").write_text(gres_conf(site))
     (home / "client.conf").unlink(missing_ok=True)

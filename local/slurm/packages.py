@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from local.slurm.programs import Programs, SlurmError
 
 PACKAGES = (
+    "libnss-wrapper",
     "munge",
     "slurm-client",
     "slurmctld",

@@ -43,7 +43,12 @@ class Programs:
     def missing(self) -> tuple[str, ...]:
         """The programs and plugins that are not there; none when all are."""
         lacking = [name for name in _NAMES if not shutil.which(name, path=self.path)]
-        return (*lacking, *([] if self.plugins else ["auth_jwt.so"]))
+        names = any(Path("/usr/lib").glob("*/libnss_wrapper.so"))
+        return (
+            *lacking,
+            *([] if self.plugins else ["auth_jwt.so"]),
+            *([] if names else ["libnss_wrapper.so"]),
+        )
 
     def version(self) -> tuple[int, int]:
         """Major and minor number, e.g. (22, 5). Raises SlurmError."""

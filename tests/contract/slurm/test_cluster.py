@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 import textwrap
@@ -40,6 +41,14 @@ async def test_a_node_has_the_gpus_of_its_partition_and_this_python(cluster: Slu
     gpu, python = (cluster.shared / "gpu.txt").read_text().split()
     assert gpu == "0"
     assert Path(python).parent == Path(sys.executable).parent
+
+
+async def test_the_nodes_of_a_job_find_each_other_by_name(cluster: Slurm) -> None:
+    script = "python -c 'import socket; print(socket.gethostbyname(\"warm-2\"))'"
+
+    await ended(cluster, await batch(cluster, "warm", script, out="found.txt"))
+
+    assert re.fullmatch(r"127\.0\.1\.\d+\n", (cluster.shared / "found.txt").read_text())
 
 
 async def test_slurmrestd_takes_our_tokens_and_no_others(cluster: Slurm) -> None:

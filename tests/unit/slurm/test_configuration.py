@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from local.slurm.configuration import Partition, Site, gres_conf, slurm_conf
+from local.slurm.configuration import Partition, Site, gres_conf, hosts, slurm_conf
 
 PARTS = (Partition(name="big", nodes=2, gpus=2), Partition(name="small", nodes=1, elastic=False))
 NAMES = [name for part in PARTS for name in part.node_names]
@@ -35,6 +35,10 @@ def test_each_node_is_this_machine_at_a_port_of_its_own() -> None:
 
     found = re.findall(r"^NodeName=(\S+) NodeHostname=vm NodeAddr=127.0.0.1 Port=(\d+) ", text, re.M)
     assert found == [("big-1", "20001"), ("big-2", "20002"), ("small-1", "20003")]
+
+
+def test_jobs_see_each_node_at_an_address_of_its_own() -> None:
+    assert hosts(site()) == "127.0.1.1 big-1\n127.0.1.2 big-2\n127.0.1.3 small-1\n"
 
 
 def test_only_elastic_nodes_are_started_and_stopped_by_slurm() -> None:
