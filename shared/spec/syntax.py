@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from shared.spec.brackets import CLOSING, OPENING, still_open
 from shared.spec.codes import problem
 from shared.spec.fix import Edit, Fix
 from shared.spec.problem import Problem
@@ -13,8 +14,13 @@ _SPACE = " \t\r\n"
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,40}", re.ASCII)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
 _NO_COMMA = "a comma is missing"
-_TEXT_AFTER = "text after the end of the document, or a missing comma"
-_MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
+_TEXT_AFTER = "text after the end of the document"
+_NO_SEPARATOR = "a comma or a closing bracket is missing"
+#: What may stand at the start of a document, if only by mistake.
+_STARTS = "{[\"'/#}],:=\\\u2018\u2019\u201c\u201d\u201e"
+_NUMBER = re.compile(r"[+.\d-][\w.+-]{0,80}", re.ASCII)
+_IN_NUMBERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+-")
+_BEFORE_VALUES = (":", "[", ",")
 #: A comment to its end; a block that is not closed is none.
 _COMMENT = re.compile(r"(?://|#)[^\r\n]*|/\*(?:[^*]|\*(?!/)){0,10000}\*/")
 #: A whole text in other quotes, which holds nothing that would have to be escaped.
@@ -45,7 +51,7 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Problem:
     """The problem for a text whose parsing stopped at `position`: what is wrong, where, what to type."""
     flaw = _diagnosis(text, position)
-    if wants_colon and flaw.message in (_NO_COMMA, _TEXT_AFTER):
+    if wants_colon and flaw.message in (_NO_COMMA, _NO_SEPARATOR):
         sure = flaw.message == _NO_COMMA or text[flaw.at] in "{["
         edits = (Edit(flaw.at, flaw.at, ":"),) if sure else ()
         flaw = flaw._replace(message="a colon is missing after the name", remedy='write ":"', edits=edits)
@@ -65,16 +71,46 @@ def _diagnosis(text: str, at: int) -> _Flaw:
         return _Flaw(0, "the document is empty", 'write at least {"properties": {…}}')
     rest = text[at : at + 2]
     before = text[:at].rstrip(_SPACE)
-    if not before and rest[:1].isalnum():
+    if not before and rest[0] not in _STARTS and rest[0] >= " ":
         return _Flaw(at, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
     here = _at_character(text, at, rest, before)
     if here:
         return here
     if at >= len(text.rstrip(_SPACE)):
         return _early_end(text)
+    opened = still_open(text[:at])
+    if rest[0] in "}]" and opened and text[opened[-1]] != OPENING[rest[0]]:
+        line, column = line_and_column(text, opened[-1])
+        message = f'"{rest[0]}" cannot close the "{text[opened[-1]]}" of line {line}, column {column}'
+        return _Flaw(at, message, f'write "{CLOSING[text[opened[-1]]]}", or delete it')
     if _complete_before(before):
-        return _Flaw(at, _TEXT_AFTER, 'write "," or delete the rest')
+        if opened:
+            return _unseparated(text, at, before)
+        return _Flaw(at, _TEXT_AFTER, "delete it")
+    if before.endswith(("{", ",")) and opened and text[opened[-1]] == "{":
+        return _Flaw(at, "a name has to stand here", "write a name in double quotes, or a closing bracket")
     return _Flaw(at, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here")
+
+
+def _unseparated(text: str, at: int, before: str) -> _Flaw:
+    """Something behind a whole value that is no comma and no bracket."""
+    if text[at] == ";":
+        edits = (Edit(at, at + 1, ","),) if _MEMBER.match(text, at + 1) else ()
+        return _Flaw(at, "a semicolon", 'write a comma: ","', 1, edits)
+    if text[at - 1] == '"' and text[at] not in "{}[]:,":
+        return _Flaw(at, "the text ended at the quote before this", 'write \\" for a quote inside of a text')
+    return _Flaw(at, _NO_SEPARATOR, 'write "," or a closing bracket')
+
+
+def _number(text: str, at: int) -> _Flaw | None:
+    """A number of another language, of which JSON took at most the start: 0x10, 01, +1, .5, 1_000."""
+    start = at
+    while start > 0 and at - start < 40 and text[start - 1] in _IN_NUMBERS:
+        start -= 1
+    found = _NUMBER.match(text, start)
+    if found is None or found.end() <= at or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
+        return None
+    return _Flaw(start, "a number that JSON does not have", "write a plain number, such as 10", len(found[0]))
 
 
 def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
@@ -106,7 +142,7 @@ def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
         return _in_string(text, at)
     if first == '"':
         return _at_quote(text, at, before)
-    return _at_word(text, at, before)
+    return _at_word(text, at, before) or _number(text, at)
 
 
 def _at_word(text: str, at: int, before: str) -> _Flaw | None:
@@ -141,6 +177,10 @@ def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
 
 
 def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
+    if text[at - 1] == '"':
+        return _Flaw(
+            at, "two quotes in a row", 'write \\" for a quote inside of a text, or a comma between texts'
+        )
     if _complete_before(before):
         return _Flaw(len(before), _NO_COMMA, 'write ","', 1, (Edit(len(before), len(before), ","),))
     if before.endswith(("{", ",", ":", "[")):
@@ -162,26 +202,14 @@ def _in_string(text: str, at: int) -> _Flaw:
 
 def _early_end(text: str) -> _Flaw:
     """The document stops inside of something: name the innermost bracket that was never closed."""
-    opened: list[int] = []
-    in_string = False
-    for match in _MARK.finditer(text):
-        mark = match[0]
-        if mark == '"':
-            in_string = not in_string
-        elif in_string or mark[0] == "\\":
-            continue
-        elif mark in "{[":
-            opened.append(match.start())
-        elif opened:
-            opened.pop()
+    opened = still_open(text)
     end = len(text.rstrip(_SPACE))
     if not opened:
         return _Flaw(end, "the document ends early", "write the missing value", 0)
     line, column = line_and_column(text, opened[-1])
     bracket = text[opened[-1]]
-    closing = "}" if bracket == "{" else "]"
     message = f'the document ends early: "{bracket}" of line {line}, column {column} is not closed'
-    return _Flaw(end, message, f'write "{closing}"', 0)
+    return _Flaw(end, message, f'write "{CLOSING[bracket]}"', 0)
 
 
 def _unclosed_string(text: str, at: int) -> bool:
