@@ -171,6 +171,16 @@ def nodes(
 
 
 @app.command()
+def audit(
+    as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
+    url: Url = _LOCAL,
+    key: Key = "",
+) -> None:
+    """Compare drops, ledger, clusters and deliveries; exit code 1 when they differ, 3 when one is silent."""
+    raise typer.Exit(_command("audit").run(url, key, as_json=as_json))
+
+
+@app.command()
 def pause(
     reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
     url: Url = _LOCAL,

@@ -68,6 +68,10 @@ class Service:
         """Let them go on."""
         return await self._json("POST", "resume")
 
+    async def audit(self) -> dict[str, Any]:
+        """Every difference between drops, ledger, clusters and deliveries."""
+        return await self._json("GET", "audit")
+
     async def clusters(self) -> list[dict[str, Any]]:
         """Every cluster as it is now."""
         found: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import azure.functions as func
@@ -9,6 +10,7 @@ import azure.functions as func
 from functions.caller import caller
 from functions.problem import answer, problem, told, told_anyone
 from shared import admit
+from shared.audit import audit as compare
 from shared.caller import ADMIN
 from shared.ports import Pause
 from shared.ready import ready
@@ -33,6 +35,15 @@ async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
     by = _operator()
     return answer(_switch(await admit.resume(ports(), by)))
+
+
+@blueprint.function_name("audit")
+@blueprint.route("audit", methods=["GET"])
+@told
+async def audit(req: func.HttpRequest) -> func.HttpResponse:
+    """Whether drops, ledger, clusters and deliveries say the same: every difference."""
+    caller().needs(ADMIN)
+    return answer(dataclasses.asdict(await compare(ports())))
 
 
 @blueprint.function_name("health")

@@ -23,7 +23,6 @@ _EXPLAINED = timedelta(minutes=15)
 class Counted:
     """What one inventory did, in numbers for the log."""
 
-    folders: int
     looked: int
     accepted: int
     waiting: int
@@ -31,22 +30,9 @@ class Counted:
 
 async def inventory(ports: Ports) -> Counted:
     """Look at every folder that holds a young file nobody has seen. One listing, one range query."""
-    blobs = await ports.drops.list("", deep=True)
-    remembered = await ports.ledger.all_seen()
-    oldest = ports.clock() - ports.policy.inventory_window
-    folders: dict[str, list[Blob]] = defaultdict(list)
-    for blob in blobs:
-        if ignored(blob.name):
-            continue
-        folders[parent(blob.name)].append(blob)
-    rows: dict[str, list[Seen]] = defaultdict(list)
-    for seen in remembered.values():
-        rows[seen.folder].append(seen)
+    folders, _ = await unseen(ports)
     looked = accepted = waiting = 0
-    for folder, files in sorted(folders.items()):
-        known = any(seen.content == content_of(files) for seen in rows[folder])
-        if known or _only_explained(ports, files) or max(b.modified for b in files) < oldest:
-            continue
+    for folder, files in folders.items():
         looked += 1
         try:
             found = await look(ports, folder, door="inventory")
@@ -56,7 +42,27 @@ async def inventory(ports: Ports) -> Counted:
         accepted += sum(1 for one in found.accepted if one.created)
         if found.waits and await _say_what_it_waits_for(ports, folder, files, found.waits):
             waiting += 1
-    return Counted(len(folders), looked, accepted, waiting)
+    return Counted(looked, accepted, waiting)
+
+
+async def unseen(ports: Ports) -> tuple[dict[str, list[Blob]], dict[str, Seen]]:
+    """The folders whose content the ledger does not know, in order, and all that it remembers."""
+    blobs = await ports.drops.list("", deep=True)
+    remembered = await ports.ledger.all_seen()
+    oldest = ports.clock() - ports.policy.inventory_window
+    folders: dict[str, list[Blob]] = defaultdict(list)
+    for blob in blobs:
+        if not ignored(blob.name):
+            folders[parent(blob.name)].append(blob)
+    rows: dict[str, list[Seen]] = defaultdict(list)
+    for seen in remembered.values():
+        rows[seen.folder].append(seen)
+    unknown = {}
+    for folder, files in sorted(folders.items()):
+        known = any(seen.content == content_of(files) for seen in rows[folder])
+        if not (known or _only_explained(ports, files) or max(b.modified for b in files) < oldest):
+            unknown[folder] = files
+    return unknown, remembered
 
 
 def _only_explained(ports: Ports, files: list[Blob]) -> bool:

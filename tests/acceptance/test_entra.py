@@ -61,7 +61,7 @@ def bearer(tenant: Tenant) -> As:
 
 EVERY_ROUTE = (
     *(("POST", path) for path in ("jobs", "validate", "explain", "pause", "resume", "jobs/j_x/rerun")),
-    *(("GET", path) for path in ("jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
+    *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
     ("POST", "jobs/j_x/cancel"),
 )
 

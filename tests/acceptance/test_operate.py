@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from cli.audit import run as audit
 from cli.jobs import pause, resume
 from tests.acceptance.door import Door, eventually, shell, unique
 
@@ -34,3 +35,12 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(
         assert await asyncio.to_thread(resume, url, door.key) == 0
 
     assert (await door.ended(name=name))["state"] == "succeeded"
+
+
+async def test_after_a_day_of_work_nothing_differs(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+    name = unique("audited")
+    await door.drop(f"{name}/job.json", shell("true"))
+    await door.ended(experiment=name)
+
+    assert await asyncio.to_thread(audit, door.stack.host_url, door.key, as_json=False) == 0
+    assert capsys.readouterr().out.startswith("no difference (")

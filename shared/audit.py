@@ -1,0 +1,155 @@
+"""audit: do drops, ledger, clusters and deliveries say the same? Reads everything, changes nothing.
+
+What is younger than the grace may still be under way, and is no difference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from shared.admit import paused
+from shared.errors import EngineError
+from shared.folder import plans
+from shared.inventory import unseen
+from shared.job import Job, JobState, Target
+from shared.ports import Active, Observation, Ports
+
+#: Seconds after which a difference is one.
+_GRACE = 300.0
+#: Seconds after which a submission or a delivery is late: their tries are that far apart.
+_LATE = 3600.0
+#: How many of the jobs that ended last are compared, and how many records are read at once.
+_ENDED, _PARALLEL = 200, 16
+_ENDS = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.LOST})
+_AT_WORK = (JobState.QUEUED, JobState.RUNNING)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two parts say something else of one thing. `kind`: drop, record, submission, cluster, delivery."""
+
+    kind: str
+    what: str
+    message: str
+
+
+@dataclass
+class Audit:
+    """What was compared, in numbers; what differs; and what could not be asked."""
+
+    counted: dict[str, int] = field(default_factory=dict)
+    differences: list[Difference] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    def differs(self, kind: str, what: str, message: str) -> None:
+        """Note a difference."""
+        self.differences.append(Difference(kind, what, message))
+
+
+async def audit(ports: Ports) -> Audit:
+    """Compare everything with everything. Raises Unavailable when storage does not answer."""
+    found = Audit()
+    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+    active = [row for shard in shards for row in shard]
+    ended = (await ports.ledger.find(states=_ENDS, limit=_ENDED, after=None)).jobs
+    found.counted |= {"active": len(active), "ended": len(ended)}
+    await _drops(ports, found)
+    await _submissions(ports, active, found)
+    await _clusters(ports, active, ended, found)
+    await _deliveries(ports, found)
+    return found
+
+
+async def _drops(ports: Ports, found: Audit) -> None:
+    """Every complete folder has a job, and every job of a folder its record."""
+    folders, remembered = await unseen(ports)
+    for folder, blobs in folders.items():
+        if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
+            continue
+        complete = await plans(ports, folder, blobs)
+        if complete and not isinstance(complete, str):
+            found.differs("drop", folder, "a complete folder without a job")
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def has_record(job_id: str, path: str) -> None:
+        async with gate:
+            if await ports.ledger.get(job_id) is None:
+                found.differs("record", job_id, f"the record of the drop {path} is missing")
+
+    jobs = {seen.job_id: seen.path for seen in remembered.values() if seen.job_id}
+    await asyncio.gather(*(has_record(job_id, path) for job_id, path in jobs.items()))
+    found.counted |= {"drops": len(jobs)}
+
+
+async def _submissions(ports: Ports, active: Iterable[Active], found: Audit) -> None:
+    """Nothing waits for its submission for long, unless submissions are paused."""
+    if await paused(ports) is not None:
+        return
+    for row in active:
+        if row.state not in _AT_WORK and _age(ports, row.due) > _LATE:
+            found.differs("submission", row.job_id, f"{row.state.value}, and due since {row.due.isoformat()}")
+
+
+async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job], found: Audit) -> None:
+    """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
+    at_work = {row.target: row for row in active if row.target and row.state in _AT_WORK}
+    over = {job.target: job for job in ended if job.target and _age(ports, job.ended or job.due) > _GRACE}
+    asked, seen = await _seen(ports, (*at_work, *over), found)
+    for target, row in at_work.items():
+        known = seen.get(target.name)
+        if target.cluster not in asked:
+            continue
+        if known is None:
+            text = f"{row.state.value}; {target.cluster} does not know {target.name}"
+            found.differs("cluster", row.job_id, text)
+        elif known.state.terminal and known.ended and _age(ports, known.ended) > _GRACE:
+            found.differs(
+                "cluster", row.job_id, f"{row.state.value}; {known.state.value} on {target.cluster}"
+            )
+    for target, job in over.items():
+        known = seen.get(target.name)
+        if known is not None and not known.state.terminal:
+            text = f"{job.state.value}; still {known.state.value} on {target.cluster} as {target.name}"
+            found.differs("cluster", job.id, text)
+
+
+async def _seen(
+    ports: Ports, targets: Iterable[Target], found: Audit
+) -> tuple[set[str], dict[str, Observation]]:
+    """The clusters that answered, and what they said, by engine-side name."""
+    groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
+    for target in targets:
+        groups[target.engine, target.cluster].append(target)
+    asked: set[str] = set()
+    seen: dict[str, Observation] = {}
+    for (engine, cluster), group in groups.items():
+        try:
+            async with asyncio.timeout(ports.policy.ask_deadline):
+                seen |= await ports.engines.of(engine).status(cluster, group)
+        except (EngineError, TimeoutError):
+            found.unknown.append(f"cluster {cluster} cannot be asked")
+        else:
+            asked.add(cluster)
+    return asked, seen
+
+
+async def _deliveries(ports: Ports, found: Audit) -> None:
+    """No event waits for long, and none was given up."""
+    now = ports.clock()
+    shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
+    late = [notice for shard in shards for notice in shard if _age(ports, notice.due) > _LATE]
+    for notice in late:
+        found.differs("delivery", notice.event_id, f"due since {notice.due.isoformat()} ({notice.job_id})")
+    dead = await ports.ledger.dead()
+    for notice in dead:
+        urls = ", ".join(target.url for target in notice.targets if target.state == "dead")
+        found.differs("delivery", notice.event_id, f"given up for {urls} ({notice.job_id})")
+    found.counted |= {"undelivered": sum(len(shard) for shard in shards), "dead": len(dead)}
+
+
+def _age(ports: Ports, moment: datetime) -> float:
+    return (ports.clock() - moment) / timedelta(seconds=1)
