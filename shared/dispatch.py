@@ -76,6 +76,19 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     return applied
 
 
+async def submit_again(ports: Ports, job: Job) -> None:
+    """Give the attempt to its engine once more, by the same name and token. Engine errors stay here."""
+    assert job.target is not None
+    try:
+        order = Order(job.target, await _document(ports, job))
+        async with asyncio.timeout(ports.policy.dispatch_deadline):
+            await ports.engines.of(job.target.engine).submit(order)
+    except (EngineError, TimeoutError) as error:
+        log.warning("%s could not be submitted again: %s", job.id, _kind(error), extra={"job": job.id})
+    else:
+        log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
+
+
 def _never_taken(ports: Ports, job: Job, error: BaseException) -> bool:
     """Whether a refusal is definite and no earlier try can still land: then a cancel may end it here."""
     if not isinstance(error, (Saturated, Misconfigured)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from shared.job import JobState, Reason, Target
 from shared.spec import JobSpec, JsonObject, Problem
@@ -112,12 +112,48 @@ class Variable:
     exact: bool = True
 
 
+@dataclass(frozen=True)
+class Ability:
+    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
+
+    answer: Literal["yes", "configured", "no"]
+    note: str = ""
+
+
+#: What is asked of engines; each declares every one of them. `docs/engines.md` shows the answers.
+ABILITIES: Mapping[str, str] = {
+    "durable": "an acknowledged job is never forgotten",
+    "gang": "the nodes of a job start together",
+    "mpi": "toolkits under MPI",
+    "containers": "containers",
+    "registries": "log-in to a private registry by the job",
+    "shares": "shares and containers mounted by the job",
+    "servers": "file servers mounted by the job",
+    "commands": "mount commands of the job",
+    "preparation": "job preparation",
+    "secrets": "secret values",
+    "vault": "secrets from Key Vault",
+    "priorities": "scheduling priorities",
+    "limit": "wall-clock limit from the start",
+    "exit": "exit code",
+    "ended": "jobs that ended long ago are known",
+    "bulk": "one call for the status of all jobs",
+    "logs": "logs while a job runs",
+    "elastic": "nodes from zero",
+    "preemptible": "nodes that may be taken away",
+}
+
+
 class Engine(Protocol):
     """A scheduler. Each verb returns at once, may be repeated safely and calls nobody back."""
 
     @property
     def version(self) -> str:
         """What it speaks, for receipts: a name and the version of its interface."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Ability]:
+        """Pure: every one of ABILITIES."""
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """Pure: each field that this engine cannot honour (SW109), so that a gap is refused at acceptance.

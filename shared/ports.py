@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from shared.caller import Caller
 from shared.engine import (
+    Ability,
     Cluster,
     ClusterView,
     Engine,
@@ -30,6 +31,7 @@ from shared.policy import Policy
 from shared.spec import JsonObject
 
 __all__ = [
+    "Ability",
     "Active",
     "Blob",
     "Change",

@@ -31,6 +31,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_WORKSPACE": ("dev", "Batch AI workspace"),
     "SLIPWAY_CLUSTER": ("dev-cluster-00", "default cluster"),
     "SLIPWAY_CLUSTERS": ("", "all clusters, comma separated; empty: only the default one"),
+    "SLIPWAY_SLURM": ("{}", "JSON: clusters that are Slurm's → how to reach and use them (see engines)"),
+    "SLIPWAY_SLURM_KEYS": ("{}", "JSON: Slurm cluster → its JWT key in base64, or a token"),
     "SLIPWAY_CLUSTER_MOUNTS": ("", "mounts of the clusters, comma separated; empty: unknown"),
     "SLIPWAY_CLUSTER_NODES": ("0", "most nodes of a cluster, for warnings; 0: unknown"),
     "SLIPWAY_CLUSTER_GPUS": ("0", "GPUs of a node, for warnings; 0: unknown"),

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from shared.engines.batchai_abilities import ABILITIES
 from shared.engines.batchai_client import Workspace, connect
 from shared.engines.batchai_environment import environment
 from shared.engines.batchai_errors import api_errors, raise_for
@@ -22,7 +23,7 @@ from shared.engines.batchai_words import observation, token_of
 from shared.engines.download import Downloads
 from shared.errors import Conflict, NotFound, Transient
 from shared.job import Target
-from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.ports import Ability, ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.spec import JobSpec, Problem
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,11 @@ class BatchAIEngine:
     def version(self) -> str:
         """The API."""
         return f"Batch AI {API}"
+
+    @property
+    def capabilities(self) -> Mapping[str, Ability]:
+        """All of the format."""
+        return ABILITIES
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """The format is Batch AI's own, so the engine honours all of it."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from shared.engine import ABILITIES
 from shared.errors import Conflict, EngineError, NotFound
 from shared.job import JobState, Reason, Target
-from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.ports import Ability, ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.refusals import refused
 from shared.spec import JobSpec, Problem
 from shared.spec.toolkits import TOOLKITS
+
+_ALL = dict.fromkeys(ABILITIES, Ability("yes"))
 
 
 @dataclass
@@ -29,6 +32,7 @@ class MemoryEngine:
     #: toolkit → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
     view: ClusterView | None = None
+    capabilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
 
     @property
     def version(self) -> str:

@@ -1,4 +1,4 @@
-"""One suite for the engine port, over memory and over Batch AI (the emulator, by the real SDK)."""
+"""One suite for the engine port: memory, Batch AI (the emulator, by the real SDK), and a real Slurm."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ import pytest_asyncio
 from cli.provision import Plan, provision
 from local.azurite import Azurite
 from local.process import child
+from local.slurm import Options, Slurm, missing, slurm
 from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
 from shared.engines.memory import MemoryEngine
+from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm_cluster import SlurmCluster
 from shared.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.job import JobState, Reason, Target
 from shared.ports import Engine, Observation, Order
@@ -90,16 +93,50 @@ def _workspace(settings: Settings, name: str = "dev") -> Workspace:
     )
 
 
-@pytest_asyncio.fixture(params=["memory", "batchai"], loop_scope="session")
-async def rig(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[Rig]:
-    if request.param == "memory":
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def slurm_cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Slurm]:
+    if lacking := missing():
+        pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
+    async with slurm(Options(data=tmp_path_factory.mktemp("slurm"))) as running:
+        yield running
+
+
+@pytest.fixture(params=[None, "settings", "slurm_cluster"], ids=["memory", "batchai", "slurm"])
+def running(request: pytest.FixtureRequest) -> Settings | Slurm | None:
+    """What the engine under test talks to; only the parts that are asked for are started."""
+    return request.getfixturevalue(request.param) if request.param else None
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
+    if running is None:
         memory = MemoryEngine()
         yield Rig(memory, "id", memory)
-        return
-    workspace = _workspace(settings)
-    engine = BatchAIEngine(workspace)
-    yield Rig(engine, workspace.cluster_id(CLUSTER))
-    await engine.close()
+    elif isinstance(running, Slurm):
+        on_slurm = slurm_engine(running)
+        yield Rig(on_slurm, f"/clusters/{CLUSTER}")
+        await on_slurm.close()
+    else:
+        workspace = _workspace(running)
+        engine = BatchAIEngine(workspace)
+        yield Rig(engine, workspace.cluster_id(CLUSTER))
+        await engine.close()
+
+
+def slurm_engine(running: Slurm) -> SlurmEngine:
+    shared = str(running.shared)
+    cluster = SlurmCluster(
+        CLUSTER,
+        url=running.url,
+        user=running.user,
+        shared=shared,
+        partition="elastic",
+        mount_root=f"{shared}/mounts",
+        temporary=f"{shared}/nodes",
+        reads={shared: shared},
+        settle_seconds=0.5,
+    )
+    return SlurmEngine({CLUSTER: cluster}, {CLUSTER: running.jwt_key.read_bytes()})
 
 
 async def _both_ways(rig: Rig, target: Target) -> tuple[Observation, Observation]:

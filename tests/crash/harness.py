@@ -64,7 +64,14 @@ class _Process:
 class Run:
     """One world, one plan of faults."""
 
-    def __init__(self, plan: Mapping[int, Fault], *, wake_after: int = 3, together: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Mapping[int, Fault],
+        *,
+        wake_after: int = 3,
+        together: bool = False,
+        engine: Engine | None = None,
+    ) -> None:
         self.world = World()
         self.world.policy(deliver_grace=30.0)
         self.chaos = Chaos(plan)
@@ -83,6 +90,7 @@ class Run:
         self.preempts = False
         #: whether messages that come together are handled by one process, which commits them in groups
         self.together = together
+        self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
     async def until_quiet(self) -> None:
@@ -101,18 +109,26 @@ class Run:
         if number % 2 == 1:
             await self._work(inventory)
         # Woken some rounds after it fell asleep, when others have taken over.
-        self._drowsy = self._drowsy + 1 if self.zombies or self.chaos.late else 0
+        self._drowsy = self._drowsy + 1 if self.zombies or self.late() else 0
         if self._drowsy > self.wake_after:
             await self._wake()
+        self.advance()
+        if self.pushes and number < _PUSHES:
+            # Early, late and repeated: every round says of every job that it has ended.
+            self.messages.append(_ended([job.id for job in self.jobs()]))
+        await self._check_order()
+
+    def late(self) -> bool:
+        """Whether something that seemed to fail is still to happen."""
+        return bool(self.chaos.late)
+
+    def advance(self) -> None:
+        """The cluster moves every job on by one state."""
         for name, seen in list(self.world.engine.jobs.items()):
             if self.preempts and seen.state is JobState.RUNNING and name.endswith("-1"):
                 self.world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
             elif seen.state in _NEXT:
                 self.world.engine.turn(name, _NEXT[seen.state])
-        if self.pushes and number < _PUSHES:
-            # Early, late and repeated: every round says of every job that it has ended.
-            self.messages.append(_ended([job.id for job in self.jobs()]))
-        await self._check_order()
 
     async def _handle(self) -> None:
         """Give every visible message to a worker; what fails comes back."""
@@ -171,7 +187,7 @@ class Run:
             drops=Seam(ports.drops, "drops", chaos),
             queues=Seam(ports.queues, "queues", chaos),
             webhooks=Seam(ports.webhooks, "webhooks", chaos),
-            engines=_Engines(Seam(self.world.engine, "engine", chaos), ports.engines.clusters),
+            engines=_Engines(Seam(self._engine, "engine", chaos), ports.engines.clusters),
         )
         return _Process(number, own)
 
@@ -206,12 +222,10 @@ class Run:
 
     def check(self, *, accepted: int, started: int) -> list[str]:
         """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
-        found = self.violations
-        jobs, engine = self.jobs(), self.world.engine
+        found, jobs = self.violations, self.jobs()
         if len(jobs) != accepted:
             found.append(f"{len(jobs)} records instead of {accepted}")
-        if len(engine.started) != started or max(Counter(engine.started).values(), default=0) > 1:
-            found.append(f"started {engine.started}, expected {started} starts")
+        found += self.check_cluster(jobs, started)
         found += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
         bodies: dict[str, set[bytes]] = {}
         told: dict[str, set[str]] = {}
@@ -222,9 +236,6 @@ class Run:
                 told.setdefault(data["jobId"], set()).add(identity)
         found += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
         for job in jobs:
-            seen = engine.jobs.get(job.target.name) if job.target else None
-            if seen is not None and seen.state is not job.state:
-                found.append(f"the cluster says {seen.state} and the record {job.state}")
             if len(told.get(job.id, ())) != 1:
                 found.append(f"the end of {job.id} was told under {len(told.get(job.id, ()))} ids")
             receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
@@ -233,6 +244,17 @@ class Run:
             line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else None
             if line is not None and not line.startswith(f"{job.state.value} ".encode()):
                 found.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
+        return found
+
+    def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
+        """What the cluster knows: every attempt began once, and the records say how it ended."""
+        engine, found = self.world.engine, []
+        if len(engine.started) != started or max(Counter(engine.started).values(), default=0) > 1:
+            found.append(f"started {engine.started}, expected {started} starts")
+        for job in jobs:
+            seen = engine.jobs.get(job.target.name) if job.target else None
+            if seen is not None and seen.state is not job.state:
+                found.append(f"the cluster says {seen.state} and the record {job.state}")
         return found
 
 

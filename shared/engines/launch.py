@@ -1,0 +1,95 @@
+"""What runs on the nodes for a job: one program for every scheduler, and the plan that it follows. Pure.
+
+The program (`node/`) is Python, for any version from 3.6 on with nothing installed: it has JSON, processes in
+groups and atomic renames, where a shell would need quoting for each of them; and the nodes of a scheduler
+have it. What enters a job's container is bash alone. The plan is data. A person's text is in the environment
+of a step, and meets a shell only as the job's own command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shared.engine import Order
+from shared.engines.launch_shells import PREPARE, SETUP
+from shared.engines.launch_site import Site
+from shared.engines.launch_steps import Steps
+from shared.engines.launch_toolkits import main_steps
+from shared.engines.launch_variables import inputs, outputs, own, secrets, system
+from shared.spec import parse_duration
+from shared.spec.models import DEFAULT_WALL_CLOCK
+
+_FILES = ("files", "claim", "processes", "run")
+#: Variables by which the program gets its orders.
+PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
+
+
+@cache
+def script() -> str:
+    """The program, the same for every job: it holds nothing of any of them."""
+    folder = Path(__file__).with_name("node")
+    parts = ["#!/usr/bin/env python3\n"]
+    for name in _FILES:
+        lines = (folder / f"{name}.py").read_text(encoding="utf-8").splitlines(keepends=True)
+        parts += [line for line in lines if not line.startswith("from shared.")]
+    return "".join(parts)
+
+
+def plan(site: Site, order: Order) -> dict[str, Any]:
+    """Everything that the program has to know, as JSON. Secret values stand in it: see `environment`."""
+    properties: Mapping[str, Any] = order.document["properties"]
+    nodes = int(properties["nodeCount"])
+    steps = Steps(site, nodes, _names(site, order, properties))
+    preparation = (properties.get("jobPreparation") or {}).get("commandLine")
+    main = main_steps(steps, properties)
+    return {
+        "version": 1,
+        "token": order.target.token,
+        "records": site.records,
+        "run": list(site.scheduler.run),
+        "hosts": list(site.scheduler.hosts),
+        "ready": list(site.scheduler.ready),
+        "seconds": seconds(properties),
+        "slots": steps.slots(properties),
+        "links": [list(link) for link in site.links],
+        "system": _pairs(system(site, properties)),
+        "inputs": _pairs(inputs(properties)),
+        "outputs": [list(output) for output in outputs(site, properties)],
+        "job": _pairs(own(properties)),
+        "secrets": secrets(properties),
+        "setup": [steps.everywhere(SETUP, host=True)],
+        "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
+        "main": main,
+        "cleanup": steps.cleanup(),
+    }
+
+
+def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
+    """The environment in which the scheduler is to start the program. Nothing else may hold secret values."""
+    return {
+        "PATH": site.path,
+        "LANG": "C.UTF-8",
+        PLAN: json.dumps(plan(site, order), separators=(",", ":")),
+        SUBMISSION: submission,
+    }
+
+
+def seconds(properties: Mapping[str, Any]) -> int:
+    """The wall-clock limit, that of the service where the job sets none."""
+    written = (properties.get("constraints") or {}).get("maxWallClockTime")
+    return int((parse_duration(written or "") or DEFAULT_WALL_CLOCK).total_seconds())
+
+
+def _pairs(variables: Mapping[str, str]) -> list[list[str]]:
+    return [[name, value] for name, value in variables.items()]
+
+
+def _names(site: Site, order: Order, properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every variable that the processes of the job are to see, whatever starts them."""
+    found = [*system(site, properties), *inputs(properties)]
+    found += [name for name, *_ in outputs(site, properties)]
+    return tuple(dict.fromkeys((*found, *own(properties), *secrets(properties), "SLIPWAY_WORK")))

@@ -1,0 +1,89 @@
+"""The processes of a run, side by side: started, watched, and ended together."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+from shared.engines.node.files import expand
+
+#: Seconds: between two looks, and until a process that was asked to end is killed.
+LOOK, GRACE = 0.1, 10.0
+_PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
+
+
+class Failed(Exception):
+    """A process ended with another code than zero."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def words(argv: List[str], env: Dict[str, str]) -> List[str]:
+    """A command of the plan, with {NAME} replaced; a shell's own $NAME stays for the shell."""
+    return [_PLACE.sub(lambda match: env.get(match.group(1), match.group(0)), word) for word in argv]
+
+
+def run_all(
+    steps: List[Dict[str, Any]], env: Dict[str, str], directory: Path, look: Callable[[], None]
+) -> None:
+    """Run the steps until all but the services have ended; `look` is called all the while, and may raise.
+
+    Raises Failed for the first that fails, FileNotFoundError for a program that is not there. Whatever is
+    raised, nothing is left running.
+    """
+    running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
+    try:
+        for step in steps:
+            running.append((step["service"], _start(step, env, directory)))
+        waiting = True
+        while waiting:
+            look()
+            waiting = any(process.poll() is None for service, process in running if not service)
+            for _, process in running:
+                if process.poll():
+                    raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
+            time.sleep(LOOK if waiting else 0)
+    finally:
+        _stop([process for _, process in running])
+
+
+def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subprocess.Popen[bytes]":
+    known = dict(env)
+    for name, text in step["environment"]:
+        known[name] = expand(text, known)
+    known.update(step["literal"])
+    out, err = (directory / name for name in words(step["files"], known))
+    with out.open("ab") as stdout, err.open("ab") as stderr:
+        return subprocess.Popen(
+            words(step["argv"], known),
+            env=known,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+
+
+def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:
+    """End what still runs: asked first, then killed."""
+    left = [process for process in processes if process.poll() is None]
+    until = time.time() + GRACE
+    for process in left:
+        _signal(process, signal.SIGTERM)
+    while any(process.poll() is None for process in left) and time.time() < until:
+        time.sleep(LOOK)
+    for process in processes:
+        _signal(process, signal.SIGKILL)
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return

@@ -1,0 +1,190 @@
+"""One run of an attempt, on the nodes that a scheduler gave it. It starts on the first of them.
+
+Does what the plan in SLIPWAY_PLAN says (`launch.py` makes it): claim the attempt, make the directories, make
+every node ready, prepare it, start the toolkit, keep the time, write `result.json`. Every command of the plan
+is a list of words; what a person wrote meets a shell only as the job's own command.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.files import expand, stamp
+from shared.engines.node.processes import Failed, run_all, words
+
+#: Exit codes where no command of the job gave one; the record says the same in words.
+NOT_READY, NOT_PREPARED, TIMEOUT, MISSING, TERMINATED = 250, 251, 124, 127, 143
+#: Seconds that the scheduler's controller may be away.
+PATIENCE = 600.0
+
+
+class End(Exception):
+    """The run is over: exit code, why, and a sentence. `final`: no other run of the attempt may follow."""
+
+    def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
+        super().__init__(message)
+        self.code, self.reason, self.message, self.final = code, reason, message, final
+
+
+class Run:
+    """One run of the plan."""
+
+    def __init__(self, plan: Dict[str, Any], claim: Claim) -> None:
+        self._plan, self._claim = plan, claim
+        self._until, self._looked = time.time() + plan["seconds"], time.time()
+        self._started = stamp()
+        self._env: Dict[str, str] = dict(os.environ)
+        self._hosts: List[str] = []
+        self._directories: Dict[str, str] = {}
+        self._asked = False
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask)
+
+    def _ask(self, number: int, frame: Any) -> None:
+        self._asked = True
+
+    def execute(self) -> int:
+        """The whole run; its exit code. Raises Silent when another run has taken over."""
+        try:
+            end = self._execute()
+        except End as found:
+            end = found
+        except (OSError, subprocess.SubprocessError) as error:
+            end = End(NOT_READY, "infrastructure", str(error))
+        self._log(end.message)
+        self._record(end)
+        if "SLIPWAY_TEMP" in self._env:
+            for command in self._plan["cleanup"]:
+                subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
+        return end.code
+
+    def _execute(self) -> End:
+        self._find_hosts()
+        self._make_environment()
+        self._record(None)
+        self._step("setup", NOT_READY, "infrastructure", "A node could not be made ready")
+        for at, to in self._plan["links"]:
+            self._log(f"Mounted {to} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
+        if self._plan["preparation"]:
+            for host in self._hosts:
+                self._log(f"Executing 'job environment preparation' on {host}", host)
+            text = "Job preparation task failed with non-zero exit code"
+            self._step("preparation", NOT_PREPARED, "preparation", text)
+        self._log(f"Starting the job on {', '.join(self._hosts)}")
+        self._step("main", 0, "user", "Job failed with non-zero exit code")
+        return End(0, "", "All processes ended with exit code 0")
+
+    def _find_hosts(self) -> None:
+        self._wait_for_scheduler()
+        env = self._env
+        self._hosts = subprocess.check_output(self._plan["hosts"]).decode().split()
+        env.update((f"SLIPWAY_HOST_{number}", host) for number, host in enumerate(self._hosts))
+        env["SLIPWAY_HOSTS"], env["SLIPWAY_RUN"] = ",".join(self._hosts), self._claim.run
+        env["SLIPWAY_LOG"] = "execution.log" if len(self._hosts) == 1 else f"execution-{self._hosts[0]}.log"
+        env.setdefault("HOME", str(Path.home()))
+
+    def _make_environment(self) -> None:
+        """Variables in the order of their making, each of which may use those before it, and directories."""
+        env = self._env
+        for name, text in self._plan["system"]:
+            env[name] = expand(text, env)
+        env["SLIPWAY_TEMP"] = env["AZ_BATCHAI_JOB_TEMP"]
+        env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
+        for name, text in self._plan["inputs"]:
+            env[name] = expand(text, env)
+        for name, identity, prefix, rest in self._plan["outputs"]:
+            path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
+            path.mkdir(parents=True, exist_ok=True)
+            env[name] = self._directories[identity] = str(path)
+        Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
+        hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
+        Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
+        for name, text in self._plan["job"]:
+            env[name] = expand(text, env)
+        env.update(self._plan["secrets"])
+        env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to in self._plan["links"])
+
+    def _step(self, name: str, code: int, reason: str, message: str) -> None:
+        """Run one part of the plan. Raises End; `code` 0 stands for the code of the process that failed."""
+        steps = self._plan[name]
+        if any(step["scheduler"] for step in steps):
+            self._wait_for_scheduler()
+        try:
+            run_all(steps, self._env, Path(self._directories["stdouterr"]), self._look)
+        except Failed as failed:
+            raise End(code or failed.code, reason, message) from None
+        except FileNotFoundError as error:
+            text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
+            raise End(MISSING, "unsupported", text) from None
+
+    def _look(self) -> None:
+        """What may end the run from outside: a request, the clock, another run with the claim."""
+        now = time.time()
+        if self._asked:
+            end = End(TERMINATED, "terminated", "The job has been asked to end", final=False)
+            self._record(end)  # at once: the kill comes soon
+            raise end
+        if now > self._until:
+            text = f"The wall-clock limit of {self._plan['seconds']} s has been reached"
+            raise End(TIMEOUT, "timeout", text)
+        if now - self._looked > WATCH:
+            self._looked = now
+            if not self._claim.held():
+                raise Silent(MOVED)
+
+    def _wait_for_scheduler(self) -> None:
+        """Its commands fail at once while its controller restarts."""
+        until = time.time() + PATIENCE
+        while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+            self._look()
+            if time.time() > until:
+                raise End(
+                    NOT_READY, "infrastructure", "The scheduler does not answer on its node", final=False
+                )
+            time.sleep(1)
+
+    def _record(self, end: Optional[End]) -> None:
+        found: Dict[str, Any] = {
+            "started": self._started,
+            "hosts": self._hosts,
+            "directories": self._directories,
+        }
+        if end is None:
+            self._claim.record(dict(found, state="running", final=False))
+            return
+        told = {"preparation": 1}.get(end.reason, end.code)  # as the service told it
+        exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else told
+        found.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
+        self._claim.record(dict(found, exitCode=exit_code, ended=stamp()))
+
+    def _journal(self, host: str) -> str:
+        return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"
+
+    def _log(self, text: str, host: Optional[str] = None) -> None:
+        """A line in the log of a node, or of every one."""
+        for name in self._hosts if "stdouterr" in self._directories else ():
+            if host in (None, name):
+                path = Path(self._directories["stdouterr"], self._journal(name))
+                with path.open("a", encoding="utf-8") as journal:
+                    journal.write(f"{stamp()} {text}\n")
+
+
+def main() -> int:
+    """Run the plan; the exit code is the job's, or one of those above."""
+    plan = json.loads(os.environ.pop("SLIPWAY_PLAN"))
+    claim = Claim(Path(plan["records"]), plan["token"], os.environ.pop("SLIPWAY_SUBMISSION", ""))
+    try:
+        claim.take([os.environ.get(name) or "0" for name in plan["run"]])
+        return Run(plan, claim).execute()
+    except Silent as silent:
+        return silent.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

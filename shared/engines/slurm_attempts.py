@@ -1,0 +1,219 @@
+"""The attempts of our jobs on one Slurm cluster: submitted without a doubt, looked up, cancelled.
+
+An acknowledgement means little: slurmctld, killed, forgets what it took in the last seconds, and gives the
+numbers to others. So a submission is held, and believed when a list shows it under its name; it is released
+when it is old enough to be on the controller's disk, so that what can still be forgotten has never run. What
+is forgotten is submitted again. The claim that the nodes keep (`node/claim.py`) is the last guard: a second
+copy that ran all the same would find it, and end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from shared.engine import Order
+from shared.engines.slurm_client import Answer, SlurmClient
+from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm_copies import Verdict, judge
+from shared.engines.slurm_dialect import Copy
+from shared.engines.slurm_finished import Finished
+from shared.engines.slurm_jobs import Named, SlurmJobs
+from shared.engines.slurm_request import submission
+from shared.engines.slurm_words import observation, state_of
+from shared.errors import Conflict, EngineError, Misconfigured, NotFound, Transient
+from shared.job import Target
+from shared.ports import Observation
+
+log = logging.getLogger(__name__)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_HELD = 2042
+#: Names of submissions that are remembered, to look before one is repeated.
+_REMEMBERED = 20_000
+#: Seconds after which a held copy that nobody asks for is nobody's.
+_ORPHANED = 3600.0
+_PARALLEL = 16
+
+
+class Attempts:
+    """The attempts on one cluster. `clock` gives Unix time, `sleep` waits for seconds."""
+
+    def __init__(
+        self,
+        cluster: SlurmCluster,
+        client: SlurmClient,
+        finished: Finished,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._cluster, self._client, self._finished = cluster, client, finished
+        self._clock, self._sleep = clock, sleep
+        self._jobs = SlurmJobs(client)
+        #: name → token of what this process has sent
+        self._sent: dict[str, str] = {}
+        #: name → number of what is released and durable: no other job can get that number
+        self._settled: dict[str, int] = {}
+        self._unsettled: set[str] = set()
+        self._settling: asyncio.Task[None] | None = None
+
+    async def submit(self, order: Order) -> None:
+        """Send it, held. One that this process has sent before is looked up first."""
+        target = order.target
+        if target.name in self._sent and await self._there(target):
+            return
+        self._sent[target.name] = target.token
+        while len(self._sent) > _REMEMBERED:
+            self._sent.pop(next(iter(self._sent)))
+        dialect = await self._client.agree()
+        asked = submission(self._cluster, dialect, order, uuid.uuid4().hex)
+        answer = await self._client.call(asked.method, "/job/submit", asked.body)
+        number = _number(answer)
+        if number is None:
+            raise answer.failure() or Transient("Slurm gave no number to a submission")
+        await self._complain(answer, number)
+        self._unsettled.add(target.name)
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._settle_soon())
+
+    async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """In bulk: one list, or one list of states where the server has that and knows all of them by it."""
+        quick = await self._by_state(targets)
+        rest = [target for target in targets if target.name not in quick]
+        if not rest:
+            return quick
+        named = await self._jobs.named()
+        await self._settle(named, rest)
+        seen = await _each(rest, lambda target: self._observed(target, named))
+        return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
+
+    async def see(self, target: Target) -> Observation:
+        """One attempt. Raises NotFound."""
+        seen = await self._observed(target, await self._jobs.named())
+        if seen is None:
+            raise NotFound(f"neither Slurm nor a record knows {target.name}")
+        return seen
+
+    async def cancel(self, target: Target) -> None:
+        """Cancel every copy."""
+        for copy in _ours(await self._jobs.named(), target):
+            if not state_of(copy.states, copy.name)[0].terminal:
+                await self._jobs.cancel(copy.id)
+
+    async def close(self) -> None:
+        """Leave what is unsettled to the next sweep."""
+        if self._settling is not None:
+            self._settling.cancel()
+            await asyncio.wait([self._settling])
+
+    async def _there(self, target: Target) -> bool:
+        """Whether it needs no further submission. Raises Conflict."""
+        copies = (await self._jobs.named()).get(target.name, ())
+        if self._sent[target.name] != target.token or any(copy.token != target.token for copy in copies):
+            raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
+        return bool(copies) or await self._finished.of(target) is not None
+
+    async def _complain(self, answer: Answer, number: int) -> None:
+        """A server that took the job and found fault with it may have dropped what it did not understand."""
+        faults = [text for code, text in answer.errors if code != _HELD]
+        faults += [text for text in answer.warnings if "held" not in text.lower()]
+        if faults:
+            await self._jobs.cancel(number)
+            text = f"slurmrestd of {self._cluster.name} took a job with the words: {'; '.join(faults)[:500]}"
+            raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
+
+    async def _observed(self, target: Target, named: Named) -> Observation | None:
+        kept = self._judged(target, named).kept
+        if kept is None:
+            return await self._finished.of(target)
+        record = await self._finished.record(target) if state_of(kept.states, kept.name)[0].terminal else None
+        return observation(kept, record)
+
+    def _judged(self, target: Target, named: Named) -> Verdict:
+        return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
+
+    async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
+        """What the states alone say of jobs whose numbers are certain; nothing of those that are over."""
+        known = [target for target in targets if target.name in self._settled]
+        dialect = await self._client.agree()
+        if not dialect.states or not known:
+            return {}
+        states = await self._jobs.states()
+        found: dict[str, Observation] = {}
+        for target in known:
+            number = self._settled[target.name]
+            words = states.get(number)
+            if words is None:
+                del self._settled[target.name]
+            elif not (state := state_of(words, target.name)[0]).terminal:
+                found[target.name] = Observation(state)
+            else:
+                copy = await self._jobs.one(number)
+                found[target.name] = observation(copy, await self._finished.record(target))
+        return found
+
+    async def _settle(self, named: Named, targets: Sequence[Target]) -> None:
+        """Release what is durable, cancel what is surplus."""
+        verdicts = {target.name: self._judged(target, named) for target in targets}
+        await _each(list(verdicts.values()), self._carry_out)
+        for name, verdict in verdicts.items():
+            if verdict.kept is not None and not verdict.kept.held:
+                self._settled[name] = verdict.kept.id
+                self._unsettled.discard(name)
+        await _each(self._orphans(named, verdicts), self._jobs.discard)
+
+    async def _carry_out(self, verdict: Verdict) -> None:
+        for copy in verdict.surplus:
+            await self._jobs.discard(copy)
+        if verdict.kept is not None and verdict.release:
+            await self._jobs.release(verdict.kept)
+        elif verdict.kept is not None and verdict.prioritise:
+            await self._jobs.prioritise(verdict.kept)
+
+    def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[Copy]:
+        """Held copies of ours that nobody has asked for in a long time: a late effect, or a job given up."""
+        old = self._clock() - _ORPHANED
+        copies = (copy for name, found in named.items() if name not in asked for copy in found)
+        return [copy for copy in copies if copy.held and copy.token and copy.submitted < old]
+
+    async def _settle_soon(self) -> None:
+        """Release without waiting for the sweep. Whatever fails here, the sweep repeats."""
+        while self._unsettled:
+            await self._sleep(self._cluster.settle_seconds + 1)
+            try:
+                named = await self._jobs.named()
+                targets = [self._target(name) for name in self._unsettled if name in self._sent]
+                await self._settle(named, targets)
+            except EngineError as error:
+                log.warning("cluster %s: jobs stay held until the next sweep: %s", self._cluster.name, error)
+                return
+            self._unsettled &= {name for name, copies in named.items() if any(c.held for c in copies)}
+
+    def _target(self, name: str) -> Target:
+        token = self._sent[name]
+        return Target(engine="slurm", cluster=self._cluster.name, experiment="", name=name, token=token)
+
+
+def _ours(named: Named, target: Target) -> list[Copy]:
+    return [copy for copy in named.get(target.name, ()) if copy.token == target.token]
+
+
+def _number(answer: Answer) -> int | None:
+    """The number that a submission got, if it got one: whatever the status, there is a job then."""
+    result = answer.body.get("result")
+    found = answer.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
+    return found if isinstance(found, int) and found > 0 else None
+
+
+async def _each(items: Sequence[Item], act: Callable[[Item], Awaitable[Result]]) -> list[Result]:
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(item: Item) -> Result:
+        async with gate:
+            return await act(item)
+
+    return await asyncio.gather(*(one(item) for item in items))

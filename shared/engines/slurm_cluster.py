@@ -1,0 +1,129 @@
+"""One Slurm cluster as a deployment configures it. Pure: read from JSON, every mistake named."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.errors import Misconfigured
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+#: How a job gets into its container, by the word in the configuration.
+CONTAINERS = ("apptainer", "pyxis")
+
+
+@dataclass(frozen=True)
+class SlurmCluster:
+    """A cluster behind one slurmrestd. Paths are those of its nodes."""
+
+    name: str
+    #: of slurmrestd
+    url: str
+    #: the user that jobs run as
+    user: str
+    #: a directory that all nodes share and the user may write: claims, records, the files nodes meet at
+    shared: str
+    partition: str = ""
+    #: $AZ_BATCHAI_MOUNT_ROOT
+    mount_root: str = "/mnt"
+    #: where each node keeps what only it needs
+    temporary: str = "/tmp/slipway"  # noqa: S108 - of the nodes, below a folder of the attempt's own
+    #: PATH of jobs
+    path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    gpus: int = 0
+    #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
+    mounts: Mapping[str, str] = field(default_factory=dict)
+    #: directory of the nodes → where this app sees it
+    reads: Mapping[str, str] = field(default_factory=dict)
+    #: schedulingPriority → name of a QOS, or an explicit priority
+    priorities: Mapping[str, str | int] = field(default_factory=dict)
+    #: whether nodes may be taken away from jobs, which then wait again
+    preemptible: bool = False
+    container: str = ""
+    #: "mpirun", or what srun --mpi takes
+    mpi: str = "mpirun"
+    account: str = ""
+    #: whether finished jobs are looked up in slurmdbd
+    accounting: bool = False
+    #: seconds until a submitted job is on the controller's disk; it is released only then
+    settle_seconds: float = 6.0
+    #: allow http to another machine; the token travels in it
+    plain_http: bool = False
+
+
+def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
+    """The clusters of a JSON object: name → options in camelCase. Raises Misconfigured."""
+    if not isinstance(document, dict):
+        raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
+    return {name: _cluster(name, options, f"{setting}: {name}") for name, options in document.items()}
+
+
+def key_from(text: str, place: str) -> bytes | str:
+    """What authenticates us: a token as it is, or the key that signs tokens, in base64. Never shown."""
+    if text.count(".") == 2:
+        return text
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (ValueError, binascii.Error):
+        key = b""
+    if len(key) < 16:
+        raise Misconfigured(f"{place} is neither a token nor a JWT key in base64 (base64 -w0 jwt_hs256.key)")
+    return key
+
+
+def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
+    known = {_camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
+    if not isinstance(options, dict):
+        raise Misconfigured(f"{place} must be an object of options")
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise Misconfigured(f"{place}: there is no option {unknown[0]!r}; there are {', '.join(known)}")
+    for option in ("url", "user", "shared"):
+        if not options.get(option):
+            raise Misconfigured(f"{place}: {option} is missing")
+    for option, value in options.items():
+        if not _fits(value, str(known[option].type)):
+            raise Misconfigured(f"{place}: {option} has the wrong type: {known[option].type} is needed")
+    found = SlurmCluster(name, **{known[option].name: value for option, value in options.items()})
+    _check(found, place)
+    return found
+
+
+def _fits(value: Any, wanted: str) -> bool:
+    if wanted.startswith("Mapping"):
+        inside = (str, int) if "int" in wanted else (str,)
+        return isinstance(value, dict) and all(type(one) in inside for one in value.values())
+    kinds = {"str": (str,), "int": (int,), "bool": (bool,), "float": (int, float)}
+    return type(value) in kinds[wanted]
+
+
+def _check(cluster: SlurmCluster, place: str) -> None:
+    """What would go wrong later, at a job. Raises Misconfigured."""
+    address = urlsplit(cluster.url)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise Misconfigured(f"{place}: url must be the address of slurmrestd, e.g. https://head:6820")
+    if address.scheme == "http" and address.hostname not in _LOOPBACK and not cluster.plain_http:
+        raise Misconfigured(
+            f"{place}: the token would travel in the clear; put slurmrestd behind https, "
+            "or set plainHttp where the network is private"
+        )
+    if cluster.container not in ("", *CONTAINERS):
+        raise Misconfigured(f"{place}: container is one of {', '.join(CONTAINERS)}, or left out")
+    if cluster.container == "pyxis" and cluster.mpi == "mpirun":
+        raise Misconfigured(f"{place}: pyxis starts containers with srun: set mpi to what srun --mpi takes")
+    paths = (cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads)
+    for path in paths:
+        if not path.startswith("/") or any(c in path for c in "\t\n$"):
+            raise Misconfigured(f"{place}: {path!r} is no absolute path")
+    unknown = set(cluster.priorities) - {"low", "normal", "high"}
+    if unknown:
+        raise Misconfigured(f"{place}: priorities are low, normal and high, not {sorted(unknown)[0]!r}")
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

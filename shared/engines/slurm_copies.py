@@ -1,0 +1,41 @@
+"""Which of the jobs that bear one name is the attempt, and what is to be done about the others. Pure.
+
+Every submission is held and may have landed several times: an answer was lost, a worker slept. Nothing runs
+before it is released, and one is: that which is no longer held, else the one with the lowest number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.engines.slurm_dialect import Copy
+from shared.engines.slurm_words import IDLE, state_of
+from shared.job import JobState
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do. `kept` is the attempt; None while there is no copy."""
+
+    kept: Copy | None
+    release: bool = False
+    prioritise: bool = False
+    surplus: tuple[Copy, ...] = ()
+
+
+def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
+    """About the copies of one attempt, at a time (Unix) and with the seconds that make a job durable."""
+    if not copies:
+        return Verdict(None)
+    ordered = sorted(copies, key=lambda copy: copy.id)
+    held = [copy for copy in ordered if copy.held]
+    begun = [copy for copy in ordered if not copy.held]
+    if not begun:
+        kept = held[0]
+        return Verdict(kept, release=now - kept.submitted >= settle, surplus=tuple(held[1:]))
+    told = [copy for copy in begun if copy.code not in IDLE]
+    kept = (told or begun)[0]
+    waits = state_of(kept.states, kept.name)[0] is JobState.QUEUED
+    prioritise = waits and kept.wanted is not None and kept.wanted != kept.priority
+    return Verdict(kept, prioritise=prioritise, surplus=tuple(held))

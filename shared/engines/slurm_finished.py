@@ -1,0 +1,84 @@
+"""How a job ended that slurmctld has forgotten (MinJobAge): by the record of its run, else by accounting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from shared.engines.slurm_client import SlurmClient
+from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm_dialect import Copy, copy_of
+from shared.engines.slurm_records import Record, Records
+from shared.engines.slurm_words import IDLE, observation, recorded, state_of
+from shared.errors import NotFound, Transient
+from shared.job import JobState, Reason, Target
+from shared.ports import Observation
+
+
+class Finished:
+    """The memory that outlives slurmctld's.
+
+    Where there is none, a job is submitted again, and tells its end: the claim of the run that was makes the
+    new copy answer with its exit code, and run nothing.
+    """
+
+    def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
+        self._cluster, self._client, self._records = cluster, client, records
+
+    async def record(self, target: Target) -> Record | None:
+        """What the last run wrote."""
+        return await self._records.of(target)
+
+    async def of(self, target: Target) -> Observation | None:
+        """How it ended, None if nobody knows."""
+        record = await self.record(target)
+        if record is not None and record.get("state") == "ended":
+            return recorded(record)
+        return await self._accounted(target) if self._cluster.accounting else None
+
+    async def _accounted(self, target: Target) -> Observation | None:
+        answer = await self._client.accounting(f"/jobs/?job_name={quote(target.name, safe='')}")
+        failure = answer.failure()
+        if failure is not None and not isinstance(failure, NotFound):
+            raise failure
+        dialect = await self._client.agree()
+        try:
+            copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Transient(f"slurmdbd said something unreadable: {type(error).__name__}") from error
+        told = [c for c in copies if _tells(c, target)]
+        if not told:
+            return None
+        seen = observation(min(told, key=lambda copy: copy.id), None)
+        if seen.reason is Reason.USER and not seen.exit_code:
+            # slurmdbd's v0.0.38 says 0 of jobs that failed.
+            return replace(seen, exit_code=None)
+        return seen
+
+
+def _tells(copy: Copy, target: Target) -> bool:
+    """Whether it is of this attempt, ran, and is over."""
+    ran = copy.started is not None and copy.code not in IDLE
+    state, _ = state_of(copy.states, copy.name)
+    return copy.token == target.token and state.terminal and (ran or state is JobState.CANCELLED)
+
+
+def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
+    """A job of accounting, in the words of the queue."""
+    state, times = job.get("state") or {}, job.get("time") or {}
+    code = job.get("exit_code") or {}
+    if isinstance(code.get("return_code"), int):
+        code = {**code, "return_code": {"set": True, "number": code["return_code"]}}
+    return {
+        "job_id": job["job_id"],
+        "name": job.get("name"),
+        "comment": job.get("comment"),
+        "job_state": state.get("current"),
+        "state_reason": state.get("reason"),
+        "submit_time": times.get("submission"),
+        "start_time": times.get("start"),
+        "end_time": times.get("end"),
+        "exit_code": code,
+    }

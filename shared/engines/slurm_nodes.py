@@ -1,0 +1,64 @@
+"""A Slurm cluster's nodes, in the words of all engines. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.engine import ClusterView, NodeView
+from shared.engines.slurm_cluster import SlurmCluster
+
+#: Words of a node's state, the most telling first → ours. POWERED_DOWN: there is no such node now.
+_STATES = {
+    "POWERED_DOWN": "",
+    "POWERING_DOWN": "leaving",
+    "POWER_DOWN": "leaving",
+    "POWERING_UP": "preparing",
+    "POWER_UP": "preparing",
+    "DOWN": "unusable",
+    "DRAIN": "unusable",
+    "FAIL": "unusable",
+    "ERROR": "unusable",
+    "NOT_RESPONDING": "unusable",
+    "ALLOCATED": "running",
+    "MIXED": "running",
+    "COMPLETING": "running",
+    "IDLE": "idle",
+}
+
+
+def view(cluster: SlurmCluster, nodes: Iterable[Mapping[str, Any]]) -> ClusterView:
+    """What the nodes of the cluster's partition do."""
+    ours = [n for n in nodes if not cluster.partition or cluster.partition in (n.get("partitions") or ())]
+    words = [_words(node) for node in ours]
+    counts = Counter(state for one in words if (state := _STATES[_word(one)]))
+    elastic = sum("CLOUD" in one for one in words)
+    moving = counts["preparing"] + counts["leaving"]
+    reasons = (f"{n.get('name')}: {n['reason']}" for n in ours if n.get("reason"))
+    return ClusterView(
+        name=cluster.name,
+        engine="slurm",
+        state="resizing" if moving else "steady",
+        nodes=sum(counts.values()),
+        counts={name: counts[name] for name in ("idle", "running", "preparing", "unusable", "leaving")},
+        minimum=len(ours) - elastic,
+        maximum=len(ours),
+        size="",
+        errors=tuple(sorted(reasons)),
+        priority="lowpriority" if cluster.preemptible else "dedicated",
+        members=tuple(
+            NodeView(str(node.get("name")), _word(one).lower()) for node, one in zip(ours, words, strict=True)
+        ),
+    )
+
+
+def _words(node: Mapping[str, Any]) -> frozenset[str]:
+    """v0.0.38 has a state and flags, the newer ones a list of both."""
+    state = node.get("state")
+    words = [state] if isinstance(state, str) else list(state or ())
+    return frozenset(str(word).upper() for word in (*words, *(node.get("state_flags") or ())))
+
+
+def _word(words: frozenset[str]) -> str:
+    return next((word for word in _STATES if word in words), "ERROR")

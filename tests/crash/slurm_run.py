@@ -1,0 +1,114 @@
+"""The real dispatcher and the real Slurm engine, over HTTP to a model of Slurm, with faults on every side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+
+from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm_cluster import SlurmCluster
+from shared.job import Job, JobState
+from tests.crash.chaos import Fault
+from tests.crash.harness import Run, Story
+from tests.crash.slurmctld import Slurmctld
+from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
+
+
+class Sleepers:
+    """What the engine does in the background sleeps until a round is over."""
+
+    def __init__(self) -> None:
+        self._asleep: dict[asyncio.Task[object], asyncio.Event] = {}
+
+    async def sleep(self, seconds: float) -> None:
+        """Until the next round."""
+        task, event = asyncio.current_task(), asyncio.Event()
+        assert task is not None
+        self._asleep[task] = event
+        await event.wait()
+
+    async def wake(self) -> None:
+        """Until each of them is done, or asleep again."""
+        woken, self._asleep = self._asleep, {}
+        for event in woken.values():
+            event.set()
+        while any(not task.done() and task not in self._asleep for task in woken):  # noqa: ASYNC110
+            await asyncio.sleep(0)  # they wait for answers from a socket
+
+
+class SlurmRun(Run):
+    """One world whose cluster is the model."""
+
+    def __init__(
+        self, engine: SlurmEngine, server: Slurmrestd, sleepers: Sleepers, plan: Mapping[int, Fault]
+    ) -> None:
+        super().__init__(plan, engine=engine)
+        self.server, self.sleepers = server, sleepers
+        server.model.clock = lambda: self.world.clock().timestamp()
+        self.cancels = False
+
+    async def round(self, number: int) -> None:
+        """At its end the engine does what it does in the background."""
+        await super().round(number)
+        await self.sleepers.wake()
+
+    def advance(self) -> None:
+        """Jobs move on, and some time later the controller saves its state."""
+        self.server.model.advance(lambda name: self.preempts and name.endswith("-1"))
+        self.server.model.save()
+
+    def late(self) -> bool:
+        """On the wire as well."""
+        return super().late() or bool(self.server.late)
+
+    async def _wake(self) -> None:
+        await super()._wake()
+        await self.server.happen_late()
+
+    def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
+        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        model = self.server.model
+        found = list(model.violations)
+        found += [f"{name} ran {n} times to its end" for name, n in Counter(model.finished).items() if n > 1]
+        found += [f"{name} is left on the nodes" for name in model.alive.values()]
+        if len(set(model.began)) > started:
+            found.append(f"{sorted(set(model.began))} began, expected {started} attempts")
+        for job in jobs:
+            ran = job.target is not None and job.target.name in model.finished
+            if ran is not (job.state is JobState.SUCCEEDED):
+                found.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
+            if job.state is not JobState.SUCCEEDED and not self.cancels:
+                found.append(f"{job.id} is {job.state}: {job.message}")
+        return found
+
+
+async def play(
+    story: Story,
+    plan: Mapping[int, Fault] | None = None,
+    wire: Mapping[int, Wire] | None = None,
+    *,
+    version: str = OLD,
+    eager: bool = False,
+    fenced: bool = True,
+    forgets: float = 300.0,
+    wake_after: int = 3,
+) -> SlurmRun:
+    """Run a story to its end, under faults of our own processes (`plan`) and of the wire."""
+    model = Slurmctld(lambda: 0.0, forgets=forgets, eager=eager, fenced=fenced)
+    server = Slurmrestd(model, wire, version=version)
+    async with server.running() as url:
+        mounts = {"acct/scripts": "/shared/scripts"}
+        cluster = SlurmCluster("dev", url=url, user="u", shared="/shared", gpus=1, mounts=mounts)
+        sleepers = Sleepers()
+        engine = SlurmEngine({"dev": cluster}, {"dev": b"k" * 32}, clock=model.now, sleep=sleepers.sleep)
+        try:
+            run = SlurmRun(engine, server, sleepers, plan or {})
+            run.wake_after = wake_after
+            run.cancels = "cancel" in story.name
+            story.begin(run)
+            await run.until_quiet()
+            run.check(accepted=story.accepted, started=story.started)
+        finally:
+            await engine.close()
+    return run

@@ -1,0 +1,173 @@
+"""slurmrestd at the wire, over the model: two dialects, and every way in which a call goes wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from tests.crash.slurmctld import Slurmctld, shown
+
+OLD, NEW = "v0.0.38", "v0.0.42"
+_UNKNOWN = {"error_number": 2017, "error": "Invalid job id specified"}
+#: Fields of a submission that each dialect knows, of those that we send in any.
+_BOTH = {
+    "name", "comment", "hold", "nodes", "tasks", "memory_per_node", "time_limit", "current_working_directory",
+    "standard_output", "standard_error", "open_mode", "environment", "partition", "qos", "account",
+}  # fmt: skip
+KNOWN = {
+    OLD: _BOTH | {"exclusive", "requeue", "no_requeue", "gres"},
+    NEW: _BOTH | {"shared", "requeue", "tres_per_node", "script"},
+}
+
+
+class Wire(StrEnum):
+    """What happens to one request."""
+
+    LOST = "it works, its answer is lost"
+    REFUSED = "the connection breaks before it"
+    LATE = "the connection breaks, and it works later"
+    TIMEOUT = "504: slurmctld did it, slurmrestd did not hear of it"
+    DOWN = "500: slurmctld is away"
+    CRASH = "it works, it is acknowledged, and slurmctld is killed"
+    CRASHED = "it works, and slurmctld is killed before it says so"
+    GARBAGE = "an answer that is no JSON"
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Slurmrestd:
+    """One server. `plan`: n-th request → what happens to it."""
+
+    def __init__(
+        self, model: Slurmctld, plan: Mapping[int, Wire] | None = None, *, version: str = OLD
+    ) -> None:
+        self.model, self.plan, self.version = model, dict(plan or {}), version
+        self.calls: list[str] = []
+        #: acts that seemed to fail, and work when they are called
+        self.late: list[Callable[[], Awaitable[object]]] = []
+        #: words of warning that come with the next submission
+        self.warns: list[str] = []
+        self.bodies: list[Any] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        """The address, for the length of the block."""
+        app = web.Application()
+        root = f"/slurm/{self.version}"
+        app.add_routes(
+            [
+                web.get(f"{root}/ping/", self._ping),
+                web.post(f"{root}/job/submit", self._faulty(self._submit)),
+                web.get(f"{root}/jobs/", self._faulty(self._jobs)),
+                web.get(f"{root}/job/{{id}}", self._faulty(self._job)),
+                web.post(f"{root}/job/{{id}}", self._faulty(self._update)),
+                web.delete(f"{root}/job/{{id}}", self._faulty(self._cancel)),
+            ]
+        )
+        if self.version != OLD:
+            app.add_routes([web.get(f"{root}/jobs/state/", self._faulty(self._states))])
+        async with TestServer(app, access_log=None) as server:
+            yield str(server.make_url("/")).rstrip("/")
+
+    async def happen_late(self) -> None:
+        """What seemed to fail happens now."""
+        late, self.late = self.late, []
+        for act in late:
+            await act()
+
+    def _faulty(self, handler: Handler) -> Handler:
+        async def serve(request: web.Request) -> web.StreamResponse:
+            return await self._serve(request, handler)
+
+        return serve
+
+    async def _serve(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        await request.read()
+        self.calls.append(f"{request.method} {request.path}")
+        fault = self.plan.get(len(self.calls))
+        if fault in (Wire.REFUSED, Wire.LATE, Wire.DOWN):
+            if fault is Wire.LATE:
+                self.late.append(lambda: handler(request))
+            return self._down() if fault is Wire.DOWN else self._break(request)
+        answer = await handler(request)
+        if fault in (Wire.CRASH, Wire.CRASHED):
+            self.model.crash()
+        if fault in (Wire.LOST, Wire.CRASHED):
+            return self._break(request)
+        if fault is Wire.TIMEOUT:
+            return web.json_response({"errors": [{"error_number": 5004, "error": "timed out"}]}, status=504)
+        if fault is Wire.GARBAGE:
+            return web.Response(text="<html>Bad gateway</html>", status=502)
+        return answer
+
+    @staticmethod
+    def _down() -> web.Response:
+        return web.json_response({"errors": [{"error_number": 104, "error": "Connection reset"}]}, status=500)
+
+    @staticmethod
+    def _break(request: web.Request) -> web.Response:
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+    async def _ping(self, request: web.Request) -> web.Response:
+        return web.json_response({"pings": [{"mode": "primary"}], "errors": []})
+
+    async def _submit(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.bodies.append(body)
+        job = body["job"]
+        unknown = sorted(set(job) - KNOWN[self.version])
+        if unknown and self.version == OLD:
+            error = {"error_number": 9001, "error": f"unknown field {unknown[0]}"}
+            return web.json_response({"errors": [error]}, status=400)
+        variables = job["environment"]
+        if isinstance(variables, list):
+            variables = dict(word.partition("=")[::2] for word in variables)
+        number = self.model.submit(job["name"], job["comment"], variables, held=bool(job.get("hold")))
+        held = {"error_code": 2042, "error": "Job is in held state, pending scheduler release"}
+        if self.version == OLD:
+            return web.json_response({"job_id": number, "errors": [held]})
+        warnings = [f"{name}: ignoring unknown key" for name in unknown] + self.warns
+        told = [{"description": text} for text in ("Job is in held state", *warnings)]
+        return web.json_response({"job_id": number, "errors": [], "warnings": told})
+
+    async def _jobs(self, request: web.Request) -> web.Response:
+        listed = [shown(job, old=self.version == OLD) for job in self.model.jobs.values()]
+        return web.json_response({"jobs": listed, "errors": []})
+
+    async def _states(self, request: web.Request) -> web.Response:
+        listed = [{"job_id": str(job.id), "state": [job.state]} for job in self.model.jobs.values()]
+        return web.json_response({"jobs": listed, "errors": []})
+
+    async def _job(self, request: web.Request) -> web.Response:
+        job = self.model.jobs.get(int(request.match_info["id"]))
+        if job is None:
+            return self._unknown()
+        return web.json_response({"jobs": [shown(job, old=self.version == OLD)], "errors": []})
+
+    async def _update(self, request: web.Request) -> web.Response:
+        number, change = int(request.match_info["id"]), await request.json()
+        if number not in self.model.jobs:
+            return self._unknown()
+        if change.get("hold") is False:
+            self.model.release(number)
+        if "comment" in change:
+            self.model.jobs[number].comment = change["comment"]
+        return web.json_response({"errors": []})
+
+    async def _cancel(self, request: web.Request) -> web.Response:
+        number = int(request.match_info["id"])
+        if number not in self.model.jobs:
+            return self._unknown()
+        self.model.cancel(number)
+        return web.json_response({"errors": []})
+
+    def _unknown(self) -> web.Response:
+        return web.json_response({"errors": [_UNKNOWN]}, status=500 if self.version == OLD else 404)

@@ -1,0 +1,64 @@
+"""The Slurm engine in the harness: any fault of the wire and of our processes, and nothing runs twice."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.crash.chaos import Fault
+from tests.crash.harness import STORIES, Story
+from tests.crash.slurm_run import play
+from tests.crash.slurmrestd import NEW, OLD, Wire
+
+_STORIES = tuple(story for story in STORIES if story.name != "a bad message")
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+async def test_without_faults_the_story_ends_well(story: Story, version: str) -> None:
+    run = await play(story, version=version)
+    assert run.violations == []
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("fault", list(Wire), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire, eager: bool) -> None:
+    calls = len((await play(story, eager=eager)).server.calls)
+    for n in range(1, calls + 1):
+        run = await play(story, wire={n: fault}, eager=eager)
+        assert run.violations == [], f"{fault} at {run.server.calls[n - 1]}, call {n}"
+
+
+@pytest.mark.parametrize("forgets", [0.0, 300.0])
+@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
+async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(
+    fault: Fault, forgets: float
+) -> None:
+    for story in (STORIES[0], STORIES[2]):
+        names = (await play(story, forgets=forgets)).chaos.calls
+        asked = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
+        for n in sorted({near for at in asked for near in (at - 1, at, at + 1)}):
+            for wake_after in (1, 8):
+                run = await play(story, {n: fault}, forgets=forgets, wake_after=wake_after)
+                assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
+
+
+@pytest.mark.parametrize("block", [0, 20, 40])
+async def test_random_schedules_with_faults_on_both_sides_are_survived(block: int) -> None:
+    for seed in range(block, block + 20):
+        dice = random.Random(seed)
+        wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 16), dice.randint(1, 4))}
+        plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 3))}
+        story = dice.choice(_STORIES)
+        run = await play(
+            story,
+            plan,
+            wire,
+            version=dice.choice([OLD, NEW]),
+            eager=dice.random() < 0.5,
+            forgets=dice.choice([0.0, 300.0]),
+            wake_after=dice.randint(1, 8),
+        )
+        assert run.violations == [], f"seed {seed}, {story.name}"

@@ -1,0 +1,96 @@
+"""What each part of the protocol with Slurm is for: without it, some schedule breaks an invariant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import shared.engines.slurm_attempts
+import shared.observe
+from shared.engines.slurm_copies import Verdict, judge
+from shared.engines.slurm_jobs import SlurmJobs
+from shared.ports import Submission
+from tests.crash.chaos import Fault
+from tests.crash.harness import STORIES
+from tests.crash.slurm_run import play
+from tests.crash.slurmrestd import Wire
+
+Patch = pytest.MonkeyPatch
+
+
+def not_held(patch: Patch) -> None:
+    original = shared.engines.slurm_attempts.submission
+
+    def mutant(*args: Any) -> Submission:
+        asked = original(*args)
+        job = {name: value for name, value in asked.body["job"].items() if name != "hold"}
+        return replace(asked, body={**asked.body, "job": job})
+
+    patch.setattr(shared.engines.slurm_attempts, "submission", mutant)
+
+
+def released_at_once(patch: Patch) -> None:
+    def mutant(copies: Any, now: float, settle: float) -> Verdict:
+        return judge(copies, now, 0.0)
+
+    patch.setattr(shared.engines.slurm_attempts, "judge", mutant)
+    original = shared.engines.slurm_attempts.Attempts.submit
+
+    async def submit(self: Any, order: Any) -> None:
+        await original(self, order)
+        await self.status([order.target])
+
+    patch.setattr(shared.engines.slurm_attempts.Attempts, "submit", submit)
+
+
+def every_copy_released(patch: Patch) -> None:
+    async def mutant(self: SlurmJobs, copy: Any) -> None:
+        await self.release(copy)
+
+    patch.setattr(SlurmJobs, "discard", mutant)
+
+
+def forgotten_for_good(patch: Patch) -> None:
+    async def mutant(*args: Any) -> None:
+        return None
+
+    patch.setattr(shared.observe, "submit_again", mutant)
+
+
+def no_claim_on_the_nodes(patch: Patch) -> None:
+    """The model's own switch, see `_UNFENCED`."""
+
+
+#: Mutant → whether the nodes keep a claim, which would hide what it is for.
+MUTANTS: Mapping[Callable[[Patch], None], bool] = {
+    not_held: False,
+    released_at_once: True,
+    every_copy_released: False,
+    forgotten_for_good: True,
+    no_claim_on_the_nodes: False,
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mutant(monkeypatch)
+    assert await _caught(fenced=MUTANTS[mutant]), "no schedule shows this mutant"
+
+
+async def _caught(*, fenced: bool) -> str:
+    for story in (STORIES[0], STORIES[2]):
+        for wire in Wire:
+            for n in range(1, 8):
+                run = await play(story, wire={n: wire}, eager=True, forgets=0.0, fenced=fenced)
+                if run.violations:
+                    return f"{story.name}, {wire} at {n}: {run.violations}"
+        calls = (await play(story, forgets=0.0)).chaos.calls
+        for fault in (Fault.ZOMBIE, Fault.LATE, Fault.TWICE):
+            for n in [n for n, name in enumerate(calls, 1) if name.startswith("engine.")]:
+                run = await play(story, {n: fault}, eager=True, forgets=0.0, fenced=fenced, wake_after=8)
+                if run.violations:
+                    return f"{story.name}, {fault} at {n}: {run.violations}"
+    return ""

@@ -1,0 +1,313 @@
+"""The program of the nodes, run for real, with a scheduler that has this machine only."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.engine import Order
+from shared.engines import launch
+from shared.engines.launch_site import Scheduler, Site, Spread
+from shared.job import Target
+
+_EVERYWHERE = Path(__file__).with_name("everywhere.py")
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def _spread(spread: Spread) -> tuple[str, ...]:
+    numbers = (str(spread.nodes), str(spread.tasks), str(spread.first))
+    return (sys.executable, str(_EVERYWHERE), *numbers)
+
+
+@dataclass
+class Place:
+    """A file system that all nodes share, and runs of the program on it."""
+
+    root: Path
+    nodes: int = 1
+
+    def __post_init__(self) -> None:
+        hosts = "\n".join(f"node{number}" for number in range(self.nodes))
+        scheduler = Scheduler(("echo", hosts), ("true",), ("JOB", "RESTARTS"), "NODE", "RANK", _spread)
+        self.site = Site(
+            scheduler=scheduler,
+            segment="jobs/n",
+            records=str(self.root / "records"),
+            temporary=str(self.root / "temporary"),
+            output=str(self.root / "{JOB}.out"),
+            mount_root=str(self.root / "mnt"),
+            path=_PATH,
+            gpus=0,
+        )
+
+    def run(self, *, job: str = "7", once: str = "s1", token: str = "t.1", **properties: Any) -> int:
+        process = self.start(job=job, once=once, token=token, **properties)
+        _, told = process.communicate(timeout=30)
+        assert told == b""
+        return process.returncode
+
+    def start(
+        self, *, job: str = "7", restarts: str = "0", once: str = "s1", token: str = "t.1", **properties: Any
+    ) -> subprocess.Popen[bytes]:
+        document = {
+            "nodeCount": self.nodes,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            **properties,
+        }
+        target = Target(engine="slurm", cluster="c", experiment="e", name="n", token=token)
+        env = launch.environment(self.site, Order(target, {"properties": document}), once)
+        # The patience of a real cluster would be this test's.
+        text = (
+            launch.script()
+            .replace("WATCH = 5.0", "WATCH = 0.2")
+            .replace("GRACE = 0.1, 10.0", "GRACE = 0.1, 1.0")
+        )
+        return subprocess.Popen(
+            [sys.executable, "-c", text],
+            env={**env, "JOB": job, "RESTARTS": restarts},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def record(self, run: str = "7-0") -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.root / "records" / run / "result.json").read_text())
+        return found
+
+    def output(self, name: str, run: str = "7-0") -> str:
+        return (self.root / "mnt/logs/jobs/n" / run / "stdouterr" / name).read_text()
+
+    def until(self, path: str) -> None:
+        end = time.monotonic() + 20
+        while not (self.root / path).exists():
+            assert time.monotonic() < end, f"no {path}"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Place:
+    return Place(tmp_path, nodes=2)
+
+
+def custom(command: str) -> dict[str, Any]:
+    return {"customToolkitSettings": {"commandLine": command}}
+
+
+def test_a_command_runs_in_its_directory_with_the_documented_environment(place: Place) -> None:
+    command = 'pwd; echo "$AZ_BATCHAI_OUTPUT_M"; echo "$W"; echo "$P" >&2; touch $AZ_BATCHAI_OUTPUT_M/m'
+    code = place.run(
+        **custom(command),
+        outputDirectories=[{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "a/b"}],
+        environmentVariables=[{"name": "W", "value": "${AZ_BATCHAI_JOB_TEMP}/x $UNKNOWN"}],
+        secrets=[{"name": "P", "value": "$HOME 'it"}],
+    )
+
+    logs = place.root / "mnt/logs/jobs/n/7-0"
+    work = f"{place.root}/temporary/7-0"
+    assert code == 0
+    assert place.output("stdout.txt").splitlines() == [
+        f"{work}/wd",
+        f"{logs}/outputs/a/b",
+        f"{work}/x $UNKNOWN",
+    ]
+    assert place.output("stderr.txt") == "$HOME 'it\n"
+    assert (logs / "outputs/a/b/m").exists()
+    assert not Path(work).exists()
+
+
+def test_the_record_says_how_it_ended_and_where_the_output_is(place: Place) -> None:
+    assert place.run(**custom("exit 3")) == 3
+
+    record = place.record()
+    assert (record["state"], record["final"], record["reason"], record["exitCode"]) == (
+        "ended",
+        True,
+        "user",
+        3,
+    )
+    assert record["directories"]["stdouterr"].endswith("/mnt/logs/jobs/n/7-0/stdouterr")
+    assert "Job failed with non-zero exit code" in place.output("execution.log")
+
+
+def test_a_killed_command_has_the_code_of_a_shell(place: Place) -> None:
+    assert place.run(**custom("kill -9 $$")) == 128 + 9
+
+
+def test_mounts_appear_below_the_mount_root_of_the_job(place: Place) -> None:
+    (place.root / "share").mkdir()
+    (place.root / "share/data").write_text("hello")
+    place.site = replace(place.site, links=(("deep/share", str(place.root / "share")),))
+
+    assert place.run(**custom("cat $AZ_BATCHAI_JOB_MOUNT_ROOT/deep/share/data")) == 0
+
+    assert place.output("stdout.txt") == "hello"
+    assert (place.root / "share/data").exists(), "what is mounted outlives the job"
+
+
+def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(place: Place) -> None:
+    place.site = replace(place.site, links=(("share", "/no/such"),))
+
+    assert place.run(**custom("true")) == 250
+
+    assert (place.record()["reason"], place.record()["exitCode"]) == ("infrastructure", None)
+    assert "There is no directory /no/such on" in place.output("execution.log")
+
+
+def test_every_node_is_prepared_and_has_files_of_its_own(two: Place) -> None:
+    code = two.run(**custom("echo main"), jobPreparation={"commandLine": "echo on $NODE"})
+
+    assert code == 0
+    assert [two.output(f"stdout-job_prep-node{n}.txt") for n in (0, 1)] == ["on node0\n", "on node1\n"]
+    assert "Executing 'job environment preparation' on node1" in two.output("execution-node1.log")
+    assert two.output("stdout.txt") == "main\n"
+
+
+def test_a_failed_preparation_starts_nothing_and_is_told_as_by_the_service(place: Place) -> None:
+    assert place.run(**custom("echo main"), jobPreparation={"commandLine": "exit 9"}) == 251
+
+    assert (place.record()["reason"], place.record()["exitCode"]) == ("preparation", 1)
+    assert place.output("stderr-job_prep.txt") == ""
+    assert not (place.root / "mnt/logs/jobs/n/7-0/stdouterr/stdout.txt").exists()
+
+
+def test_ranks_have_numbers_and_files(two: Place) -> None:
+    (two.root / "r.sh").write_text("echo rank $AZ_BATCHAI_TASK_INDEX $1 $AZ_BATCHAI_PYTORCH_INIT_METHOD\n")
+    script = {"pythonScriptFilePath": str(two.root / "r.sh"), "pythonInterpreterPath": "bash"}
+
+    two.run(pyTorchSettings={**script, "commandLineArgs": "'a b'", "processCount": 4})
+
+    meeting = f"file://{two.root}/records/7-0/shared/pytorch-init"
+    assert [two.output(f"stdout-{n}.txt") for n in range(4)] == [
+        f"rank {n} a b {meeting}\n" for n in range(4)
+    ]
+
+
+def test_a_parameter_server_ends_with_the_workers(two: Place) -> None:
+    (two.root / "tf.sh").write_text(
+        'echo "$TF_CONFIG"; case $TF_CONFIG in *\'"ps", "index"\'*) sleep 60;; esac\n'
+    )
+    script = {"pythonScriptFilePath": str(two.root / "tf.sh"), "pythonInterpreterPath": "bash"}
+
+    assert two.run(tensorFlowSettings={**script, "workerCount": 2}) == 0
+
+    config = json.loads(two.output("stdout-wk-1.txt"))
+    assert config["cluster"] == {"chief": ["node0:2223"], "worker": ["node1:2222"], "ps": ["node0:2222"]}
+    assert config["task"] == {"type": "worker", "index": 0}
+
+
+def test_the_first_process_that_fails_ends_the_others(two: Place) -> None:
+    (two.root / "x.sh").write_text("[ $AZ_BATCHAI_TASK_INDEX = 0 ] && exit 4; exec sleep 60\n")
+    script = {"pythonScriptFilePath": str(two.root / "x.sh"), "pythonInterpreterPath": "bash"}
+
+    assert two.run(tensorFlowSettings={**script, "workerCount": 2}) == 4
+
+
+def test_the_wall_clock_limit_ends_a_job(place: Place) -> None:
+    code = place.run(**custom("trap 'echo bye' TERM; sleep 60"), constraints={"maxWallClockTime": "PT1S"})
+
+    assert (code, place.record()["reason"], place.record()["exitCode"]) == (124, "timeout", None)
+
+
+def test_a_program_that_is_not_there_is_named(place: Place) -> None:
+    place.site = replace(place.site, path=str(_tools(place.root)))
+
+    assert place.run(customMpiSettings={"commandLine": "hostname"}) == 127
+
+    assert place.record()["reason"] == "unsupported"
+    assert "There is no mpirun on" in place.record()["message"]
+
+
+def _tools(root: Path) -> Path:
+    """A PATH with nothing but what the program itself needs."""
+    folder = root / "bin"
+    folder.mkdir()
+    for name in ("bash", "echo", "true", "mkdir", "uname", "printf", "dirname", "ln", "rm", "find"):
+        (folder / name).symlink_to(next(p for d in _PATH.split(":") if (p := Path(d, name)).exists()))
+    return folder
+
+
+def test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again(place: Place) -> None:
+    first = place.start(**custom(f"touch {place.root}/began; trap '' TERM; sleep 60 & wait; wait"))
+    place.until("began")
+    first.send_signal(signal.SIGTERM)
+    place.until("records/7-0/result.json")
+    assert first.wait(20) == 143
+    assert (place.record()["reason"], place.record()["final"]) == ("terminated", False)
+    first.communicate()
+
+    again = place.start(restarts="1", **custom("echo again"))
+
+    assert again.wait(20) == 0
+    again.communicate()
+    assert place.output("stdout.txt", "7-1") == "again\n"
+
+
+def test_a_copy_of_a_job_that_ended_answers_for_it_and_runs_nothing(place: Place) -> None:
+    assert place.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5")) == 5
+    assert place.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5"), job="9", once="s2") == 5
+
+    assert (place.root / "mnt/ran").read_text() == "x\n"
+    assert sorted(path.name for path in (place.root / "records").iterdir()) == ["7-0", "claim.json"]
+
+
+def test_a_copy_of_a_job_that_has_begun_runs_nothing(place: Place) -> None:
+    first = place.start(
+        **custom(f"touch {place.root}/began; until [ -e {place.root}/go ]; do sleep 0.1; done")
+    )
+    place.until("began")
+
+    assert place.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", once="s2") == 253
+
+    (place.root / "go").touch()
+    assert first.wait(20) == 0
+    first.communicate()
+    assert not (place.root / "mnt/ran").exists()
+
+
+def test_a_name_that_belongs_to_another_job_is_left_alone(place: Place) -> None:
+    place.run(**custom("true"))
+
+    assert place.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", token="other.1") == 252
+
+    assert not (place.root / "mnt/ran").exists()
+
+
+def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(place: Place) -> None:
+    """The node lost the controller, the job was requeued elsewhere, and the old processes live on."""
+    alive = f"echo $$ >> {place.root}/pids; touch {place.root}/began; exec sleep 60"
+    old = place.start(**custom(alive))
+    place.until("began")
+    (place.root / "began").unlink()
+
+    new = place.start(restarts="1", **custom(f"echo $$ >> {place.root}/pids; touch {place.root}/second"))
+
+    assert new.wait(20) == 0
+    assert old.wait(20) == 254
+    first, _ = (place.root / "pids").read_text().split()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(first), 0)
+    assert place.record("7-1")["final"]
+    assert place.record("7-0")["state"] == "running", "it has nothing more to say"
+    for process in (old, new):
+        process.communicate()
+
+
+def test_a_number_that_is_used_again_gets_a_directory_of_its_own(place: Place) -> None:
+    place.run(**custom("kill -9 $PPID"))
+
+    assert place.run(**custom("echo second")) == 0
+
+    assert place.output("stdout.txt", "7-0-2") == "second\n"
