@@ -77,12 +77,18 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
 
 
 async def submit_again(ports: Ports, job: Job) -> None:
-    """Give the attempt to its engine once more, by the same name and token. Engine errors stay here."""
+    """Give a job that its engine does not know any more to it once more, if it is one that forgets.
+
+    By the same name and token, which keep the job from running twice. Engine errors stay here.
+    """
     assert job.target is not None
+    engine = ports.engines.of(job.target.engine)
+    if job.cancel or engine.capabilities["durable"].answer == "yes":
+        return
     try:
-        order = Order(job.target, await _document(ports, job))
+        order = Order(job.target, await _document(ports, job, None))
         async with asyncio.timeout(ports.policy.dispatch_deadline):
-            await ports.engines.of(job.target.engine).submit(order)
+            await engine.submit(order)
     except (EngineError, TimeoutError) as error:
         log.warning("%s could not be submitted again: %s", job.id, _kind(error), extra={"job": job.id})
     else:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from shared.advance import move, note
-from shared.dispatch import submit_again
 from shared.errors import EngineError, NotFound
 from shared.job import Budget, Job, JobState, Reason, Stored
 from shared.ports import Change, Observation, Ports
@@ -79,10 +78,9 @@ async def _missing(ports: Ports, stored: Stored) -> Change | None:
     """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
     job, policy, now = stored.job, ports.policy, ports.clock()
     assert job.target is not None
-    engine = ports.engines.of(job.target.engine)
     try:
         async with asyncio.timeout(policy.dispatch_deadline):
-            observation = await engine.see(job.target)
+            observation = await ports.engines.of(job.target.engine).see(job.target)
     except NotFound:
         pass
     except (EngineError, TimeoutError):
@@ -96,8 +94,5 @@ async def _missing(ports: Ports, stored: Stored) -> Change | None:
             f"the engine has not known {job.target.name} since {first.isoformat()}; how it ended is unknown"
         )
         return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
-    if engine.capabilities["durable"].answer == "no" and not job.cancel:
-        # It forgets what it has acknowledged; the name and the token keep the job from running twice.
-        await submit_again(ports, job)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
     return note(ports, stored, misses=misses, missed_at=first, due=now + wait)

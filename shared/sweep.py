@@ -16,7 +16,7 @@ from typing import TypeVar
 from shared.admit import submittable
 from shared.answers import put_status, put_statuses
 from shared.deliver import deliver_due, deliver_now
-from shared.dispatch import dispatch
+from shared.dispatch import dispatch, submit_again
 from shared.errors import EngineError
 from shared.job import JobState
 from shared.observe import decide
@@ -159,6 +159,8 @@ async def _change(ports: Ports, row: Active, word: Observation | None, applied: 
         (result,) = await ports.ledger.commit([change])
         if result is not None:
             applied.append(change)
+            if result.job.misses and not result.job.state.terminal:
+                await submit_again(ports, result.job)
             return
 
 

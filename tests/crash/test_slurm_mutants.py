@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import shared.engines.slurm_attempts
-import shared.observe
+import shared.engines.slurm_request
+import shared.sweep
 from shared.engines.slurm_copies import Verdict, judge
 from shared.engines.slurm_jobs import SlurmJobs
 from shared.ports import Submission
@@ -22,7 +23,7 @@ Patch = pytest.MonkeyPatch
 
 
 def not_held(patch: Patch) -> None:
-    original = shared.engines.slurm_attempts.submission
+    original = shared.engines.slurm_request.submission
 
     def mutant(*args: Any) -> Submission:
         asked = original(*args)
@@ -57,7 +58,7 @@ def forgotten_for_good(patch: Patch) -> None:
     async def mutant(*args: Any) -> None:
         return None
 
-    patch.setattr(shared.observe, "submit_again", mutant)
+    patch.setattr(shared.sweep, "submit_again", mutant)
 
 
 def no_claim_on_the_nodes(patch: Patch) -> None:

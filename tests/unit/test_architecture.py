@@ -95,8 +95,9 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         and (node.attr if isinstance(node, ast.Attribute) else node.name) in {"environ", "getenv", "environb"}
     }
 
-    # A binding is fixed when the app is indexed, before there is an event.
-    assert readers == {"shared/wiring.py", "functions/bindings.py"}
+    # A binding is fixed when the app is indexed, before there is an event; what is sent to the nodes of a
+    # cluster runs in their environment.
+    assert readers == {"shared/wiring.py", "functions/bindings.py", "shared/engines/node/run.py"}
 
 
 def test_only_the_triggers_know_the_functions_library() -> None:

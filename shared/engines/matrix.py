@@ -1,0 +1,36 @@
+"""What every engine can do, as the table of docs/engines.md. Pure.
+
+`python -m shared.engines.matrix` writes the table, from the engines' own declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.engine import ABILITIES, Ability
+from shared.engines import batchai_abilities, slurm_abilities
+
+ENGINES: Mapping[str, Mapping[str, Ability]] = {
+    "batchai": batchai_abilities.ABILITIES,
+    "slurm": slurm_abilities.ABILITIES,
+}
+
+
+def table() -> str:
+    """A row for each ability, a column for each engine."""
+    rows = [f"| | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
+    for ability, words in ABILITIES.items():
+        answers = " | ".join(_shown(declared[ability]) for declared in ENGINES.values())
+        rows.append(f"| {words} | {answers} |")
+    return "\n".join(rows)
+
+
+def _shown(ability: Ability) -> str:
+    answer = "where configured" if ability.answer == "configured" else ability.answer
+    return f"{answer}: {ability.note}" if ability.note else answer
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(table() + "\n")
