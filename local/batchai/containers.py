@@ -25,6 +25,8 @@ NO_ENGINE = (
     "No container engine answers. Start Docker or Podman, or start the emulator with --containers auto, "
     "to run such jobs on the host"
 )
+#: Seconds for the end of a job's containers.
+_PATIENCE = 60.0
 #: Programs that toolkits look for.
 _PROGRAMS = ("mpirun", "cntk", "caffe")
 
@@ -98,9 +100,11 @@ class Containers:
         commands = [
             self._engine.run(name, image, binds, settings.get("shmSize", ""), gpus) for name in self._names
         ]
-        await asyncio.gather(
-            *(self._start(name, argv, image) for name, argv in zip(self._names, commands, strict=True))
-        )
+        starts = [self._start(name, argv, image) for name, argv in zip(self._names, commands, strict=True)]
+        # All have come to an end before anyone cleans up behind one that failed.
+        for result in await asyncio.gather(*starts, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
 
     def command(self, node: int, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
         """The process, started by the engine's program, which has the emulator's own environment."""
@@ -117,14 +121,19 @@ class Containers:
 
     async def close(self) -> None:
         """End and remove them. What root wrote in them becomes ours, so that it can be deleted."""
-        if self._written and not self._engine.rootless and os.getuid():
-            owner = f"{os.getuid()}:{os.getgid()}"
-            where = map(str, self._written)
-            give = ("find", *where, "-user", "0", "-exec", "chown", "-h", owner, "{}", "+")
-            await call(self._engine.execute(self._names[0], Path("/"), give))
-        with suppress(OSError):  # the engine was uninstalled while the job ran
-            await call(self._engine.stop(*self._names))
-            await call(self._engine.remove(*self._names))
+        # An engine that was stopped or uninstalled meanwhile must not hold the job for ever.
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                if self._written and not self._engine.rootless and os.getuid():
+                    owner = f"{os.getuid()}:{os.getgid()}"
+                    where = map(str, self._written)
+                    give = ("find", *where, "-user", "0", "-exec", "chown", "-h", owner, "{}", "+")
+                    await call(self._engine.execute(self._names[0], Path("/"), give))
+                await asyncio.gather(*map(self._end, self._names))
+
+    async def _end(self, name: str) -> None:
+        await call(self._engine.stop(name))
+        await call(self._engine.remove(name))
 
     async def _fetch(self, source: Mapping[str, Any]) -> None:
         image, credentials = source["image"], source.get("credentials")

@@ -75,13 +75,13 @@ class Engine:
         """Says `true` if the container runs."""
         return (self.program, "container", "inspect", "--format", "{{.State.Running}}", container)
 
-    def stop(self, *containers: str) -> tuple[str, ...]:
-        """Ask everything in containers to end, and end it."""
-        return (self.program, "stop", "-t", str(_GRACE), *containers)
+    def stop(self, container: str) -> tuple[str, ...]:
+        """Ask everything in a container to end, and end it."""
+        return (self.program, "stop", "-t", str(_GRACE), container)
 
-    def remove(self, *containers: str) -> tuple[str, ...]:
-        """Take containers away, whatever runs in them."""
-        return (self.program, "rm", "--force", *containers)
+    def remove(self, container: str) -> tuple[str, ...]:
+        """Take a container away, whatever runs in it."""
+        return (self.program, "rm", "--force", container)
 
     def endpoint(self) -> tuple[str, ...]:
         """Says where Docker is: with other logins its program has forgotten."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.batchai import tasks
-from local.batchai.containers import Containers, engine_for, left
+from local.batchai.containers import Containers, Host, engine_for, left
 from local.batchai.faults import Failed
 from local.batchai.journal import Journal
 from local.batchai.launcher import Launcher
@@ -64,9 +64,10 @@ class Run:
         single = len(self._nodes) == 1
         self._suffixes = ["" if single else f"-{node.id}" for node in self._nodes]
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
-        self._tasks = settings.data / "tasks" / f"{job.instance}-{job.attempt}"
-        self._name = f"slipway-{job.instance}-{job.attempt}"
-        self._site = left(self._config, self._name, self._places)
+        self._mark = f"{job.instance}-{job.attempt}"
+        self._tasks = settings.data / "tasks" / self._mark
+        begun = (self._config / self._mark).exists()
+        self._site = left(self._config, f"slipway-{self._mark}", self._places) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""
 
@@ -111,13 +112,12 @@ class Run:
     def _make_places(self) -> None:
         """The job's directories on each node, empty, and one that all share; kept when a run goes on."""
         master = self._places[0]
-        mark = f"{self._job.instance}-{self._job.attempt}"
         nodes = {
             node.address: (one.root, gpus)
             for node, one, gpus in zip(self._nodes, self._places, self._gpus, strict=True)
         }
         for spot in self._places:
-            if (spot.job / "config" / mark).exists():
+            if (spot.job / "config" / self._mark).exists():
                 continue
             shutil.rmtree(spot.jobs, ignore_errors=True)
             for directory in (spot.mounts, spot.job_mounts, spot.work, spot.job / "config"):
@@ -128,7 +128,7 @@ class Run:
                 spot.shared.symlink_to(master.shared)
             spot.hosts.write_text("".join(f"{node.address}\n" for node in self._nodes))
             write_ssh(spot.job / "config", nodes)
-            (spot.job / "config" / mark).touch()
+            (spot.job / "config" / self._mark).touch()
 
     async def _mount(self, of_cluster: Sequence[Volume]) -> None:
         for volume in of_cluster:
@@ -179,7 +179,7 @@ class Run:
         self._log_all(f"Starting a container of the image {image} on each node, by {engine.name}")
         defined = (*document.get("environmentVariables", ()), *document.get("secrets", ()))
         own = frozenset(variable["name"] for variable in defined)
-        self._site = containers = Containers(engine, self._name, self._places, own)
+        self._site = containers = Containers(engine, f"slipway-{self._mark}", self._places, own)
         await containers.open(settings, self._directories, any(self._gpus))
 
     async def _prepare(self, envs: Sequence[Mapping[str, str]], directory: Path) -> Outcome | None:

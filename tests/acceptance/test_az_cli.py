@@ -95,7 +95,15 @@ class Az:
 async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
     data, folder = tmp_path_factory.mktemp("up"), tmp_path_factory.mktemp("person")
     async with azurite() as storage:
-        argv = [sys.executable, "-m", "local.batchai", "--data", str(data / "batchai")]
+        argv = [
+            sys.executable,
+            "-m",
+            "local.batchai",
+            "--containers",
+            "host",
+            "--data",
+            str(data / "batchai"),
+        ]
         argv += ["--storage-connection-string", storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.5", "--leaving-seconds", "0.1"]
         async with child(argv, name="the emulator", env={"PATH": os.environ["PATH"]}, cwd=_ROOT) as emulator:

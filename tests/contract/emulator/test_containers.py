@@ -57,11 +57,11 @@ def place(
 
 
 @asynccontextmanager
-async def working(emulator: Emulator, nodes: int = 1) -> AsyncIterator[Lab]:
+async def working(emulator: Emulator, nodes: int = 1, least: int = 0) -> AsyncIterator[Lab]:
     await emulator.start()
     lab = Lab(emulator, "dev")
     try:
-        await lab.make_cluster(autoscale(nodes))
+        await lab.make_cluster(autoscale(nodes, least))
         yield lab
     finally:
         await emulator.stop()
@@ -140,11 +140,24 @@ async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
     assert CANARY not in error.message
 
 
+async def test_a_job_without_an_image_takes_no_notice_of_one_of_its_name_that_had_one(
+    place: Emulator,
+) -> None:
+    async with working(place, least=1) as lab:
+        await lab.submit("job", **image("tools"), **custom("true"))
+        await lab.ends("job")
+        await (await lab.client.jobs.begin_delete(*lab.place, "job")).result()
+        await lab.submit("job", **custom("echo on ${OF_THE_IMAGE:-the host}"))
+        await lab.ends("job")
+
+        assert await lab.read("job", "stdout.txt") == "on the host\n"
+
+
 async def test_a_container_that_does_not_start_fails_the_job_with_what_the_engine_said(
     place: Emulator,
 ) -> None:
-    async with working(place) as lab:
-        await lab.submit("job", **image("broken"), **custom("true"))
+    async with working(place, 2) as lab:
+        await lab.submit("job", nodeCount=2, **image("broken"), **custom("true"))
         (error,) = (await lab.ends("job")).execution_info.errors
 
     assert error.code == "FailedStartingContainer"
