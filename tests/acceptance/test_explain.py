@@ -98,6 +98,46 @@ async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_pa
     assert (await door.ended(experiment=folder.name))["id"] == first["job"]["id"]
 
 
+async def test_every_run_below_a_template_is_asked_of_the_deployment(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("template")
+    for name in ("big", "small"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "train.sh").write_text("echo hello\n")
+    (folder / "job.json").write_text(json.dumps(shell("bash <SLIPWAY_SCRIPT:*.sh>")))
+
+    bodies = json.loads(
+        await _slipway("explain", str(folder), "--json", "--url", door.stack.host_url, key=door.key)
+    )
+
+    assert [body["verdict"] for body in bodies] == ["runs", "runs"]
+    asked = [body["document"]["properties"]["customToolkitSettings"]["commandLine"] for body in bodies]
+    root = f"bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder.name}"
+    assert asked == [f"{root}/big/train.sh", f"{root}/small/train.sh"]
+
+
+async def test_what_lies_in_the_container_is_known_to_validation(door: Door) -> None:
+    folder = unique("lint")
+    await door.drop(f"{folder}/windows.sh", b"#!/bin/sh\r\necho 1\r\n")
+    spec = shell(
+        f"bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/windows.sh",
+        jobPreparation={"commandLine": f"bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/nowhere.sh"},
+        mountVolumes={
+            "azureBlobFileSystems": [
+                {
+                    "accountName": "<AZURE_BATCHAI_STORAGE_ACCOUNT>",
+                    "containerName": "scripts",
+                    "relativeMountPath": "scripts",
+                }
+            ]
+        },
+    )
+
+    _, said, _ = await door.call("POST", "validate", spec)
+
+    assert said["valid"]
+    assert {one["code"] for one in said["problems"]} >= {"SW070", "SW071"}
+
+
 async def _slipway(*arguments: str, key: str = "") -> str:
     """The command's standard output."""
     process = await asyncio.create_subprocess_exec(
