@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n 2 --dist loadscope
 SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az chaos chaos-sim check fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-az test-torch chaos chaos-sim check fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -27,7 +27,7 @@ test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some 
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
-	@$(RUN)/python tests/acceptance/install_az.py .venv-az
+	@$(RUN)/python tests/acceptance/install_extra.py az .venv-az
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_cli.py
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
@@ -42,6 +42,10 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 test-slurm: install$(if $(SLURM),,-slurm) ## the tests that need a real Slurm; SLURM=24.11 for that one, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(SLURM_TESTS)
+
+test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch: 1 GB, with CUDA several)
+	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/install_extra.py torch .venv-torch
+	@SLIPWAY_TORCH=$(CURDIR)/.venv-torch/bin/python $(RUN)/python -m pytest tests/contract/emulator -k pytorch_trains
 
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
@@ -61,5 +65,5 @@ install-demo:
 	@$(BOOT) -m local.install --what demo
 
 clean: ## remove all that was installed, built or stored here
-	rm -rf .venv .venv-az .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

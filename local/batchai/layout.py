@@ -25,7 +25,7 @@ _OPEN_MPI = {
     "OMPI_MCA_orte_set_default_slots": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_prte_set_default_slots": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     # Two nodes would take the same names in shared memory; a machine without a network has loopback only.

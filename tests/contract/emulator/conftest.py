@@ -30,7 +30,7 @@ from tests.contract.emulator.recorder import Recorder
 from tests.contract.emulator.swagger import contract
 
 GROUP, EXPERIMENT, CLUSTER = "group", "digits", "dev-cluster-00"
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 _ROOT = Path(__file__).parents[3]
 #: Stand-ins for programs that jobs call.
 _PROGRAMS = Path(__file__).with_name("programs")
