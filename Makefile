@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n 2 --dist loadscope
 SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az test-torch chaos chaos-sim check fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-az test-torch chaos chaos-sim check bench fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +50,10 @@ test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
+
+bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --only floor,noop"; --list)
+	@$(RUN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	@$(RUN)/python -m bench $(BENCH)
 
 fmt: install ## format, and mend what can be mended
 	@$(RUN)/ruff format .

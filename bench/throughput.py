@@ -7,6 +7,7 @@ import time
 from collections import Counter
 
 from bench.job import message
+from bench.money import by_service, dollars
 from bench.rest import Raw
 from bench.world import World, cpu, polls, world
 
@@ -37,6 +38,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
         "requests/job": (asked.total() - polls(asked)) / number,
         "polls/job": polls(asked) / number,
         "worker CPU ms/job": (cpu(stack.worker) - spent) * 1000 / number,
+        "$/million": dollars(by_service(asked, number), invocations=1),
     }
 
 

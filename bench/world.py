@@ -68,8 +68,7 @@ class World:
 
     def received(self) -> int:
         """How many verified webhooks have come."""
-        file = self.running.deliveries
-        return file.read_bytes().count(b'"verified": true') if file.exists() else 0
+        return verified(self.running.deliveries)
 
     def arrivals(self) -> list[dict[str, Any]]:
         """Every webhook that came."""
@@ -81,18 +80,21 @@ class World:
         while self.received() < number:
             if time.perf_counter() > until:
                 raise TimeoutError(f"{self.received()} of {number} webhooks came; see {self.running.logs}")
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.0005)
         return time.perf_counter()
 
 
 @asynccontextmanager
 async def world(
-    *, noop: bool, rtt: float = 0.0, overrides: Mapping[str, str] | None = None, nodes: int = 8
+    *, noop: bool, rtt: float = 0.0, poll: float | None = None, nodes: int = 8
 ) -> AsyncIterator[World]:
-    """The stack with the real host and one worker. `rtt` in milliseconds stands before the storage."""
+    """The stack with the real host and one worker. `rtt` in milliseconds stands before the storage.
+
+    `poll`: seconds after which the host asks an empty queue again, instead of backing off to host.json's two.
+    """
     requests = Requests()
     async with AsyncExitStack() as opened:
-        data = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=_disk()))
+        data = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=disk()))
         opened.callback(shutil.rmtree, data, ignore_errors=True)
         direct = free_ports(3)
         shown = await opened.enter_async_context(proxies(direct, rtt)) if rtt else direct
@@ -100,11 +102,9 @@ async def world(
         options = Options(
             data=data,
             ports=Ports(azurite=(direct[0], direct[1], direct[2])),
-            app=NOOP if noop else ROOT,
+            app=_noop_app(data / "app", poll) if noop else ROOT,
             on_request=requests.take,
-            overrides=QUIET
-            | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage}
-            | dict(overrides or {}),
+            overrides=QUIET | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage},
             emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         )
 
@@ -120,12 +120,22 @@ async def world(
 
 #: Timers and scans out of the way: they are measured on their own.
 QUIET = {
+    "BENCH_ROOT": str(ROOT),
     "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
     "SLIPWAY_DEFAULT_NOTIFY": "[]",
     "SLIPWAY_RECEIPTS": "drops",
 }
+
+
+def _noop_app(folder: Path, poll: float | None) -> Path:
+    shutil.copytree(NOOP, folder)
+    host = json.loads((ROOT / "host.json").read_text())
+    if poll is not None:
+        host["extensions"]["queues"]["maxPollingInterval"] = f"00:00:{poll:06.3f}"
+    (folder / "host.json").write_text(json.dumps(host))
+    return folder
 
 
 @asynccontextmanager
@@ -135,6 +145,11 @@ async def proxies(ports: list[int], rtt: float) -> AsyncIterator[list[int]]:
     async with child(argv, name="the proxy", cwd=ROOT) as running:
         ready = await running.line(r"^ready (.+)$")
         yield [int(port) for port in ready[1].split()]
+
+
+def verified(log: Path) -> int:
+    """How many verified webhooks a receiver's log has."""
+    return log.read_bytes().count(b'"verified": true') if log.exists() else 0
 
 
 def connection_string(ports: list[int]) -> str:
@@ -164,6 +179,7 @@ def cpu(process: psutil.Process) -> float:
     return float(spent.user + spent.system + spent.children_user + spent.children_system)
 
 
-def _disk() -> str | None:
+def disk() -> str | None:
+    """Where files are in memory, if there is such a place."""
     memory = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
     return str(memory) if memory.is_dir() else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import azure.functions as func
 
-sys.path.append(str(Path(__file__).resolve().parents[2]))
+sys.path.append(os.environ["BENCH_ROOT"])
 
 from functions.accept import blueprint as accept
 from functions.deliver import blueprint as deliver

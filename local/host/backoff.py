@@ -8,16 +8,19 @@ _SPREAD = 0.2
 
 
 class Backoff:
-    """Delays in seconds that double from 0.1 up to `limit`, each ±20 %; `random` gives numbers in [0, 1)."""
+    """Delays in seconds that double from 0.1 up to `limit`, each ±20 %; `random` gives numbers in [0, 1).
+
+    A limit below 0.1, which Azure does not take, is the only delay (0.001 at least): so latency is measured.
+    """
 
     def __init__(self, limit: float, random: Callable[[], float] | None = None) -> None:
-        self._limit = max(limit, _FIRST)
+        self._limit = max(limit, 0.001)
         self._random = random or Random().random  # noqa: S311 - spreads load, protects nothing
-        self._next = _FIRST
+        self._next = min(_FIRST, self._limit)
 
     def reset(self) -> None:
         """Something was there: start again from the shortest."""
-        self._next = _FIRST
+        self._next = min(_FIRST, self._limit)
 
     def delay(self) -> float:
         """The next delay."""

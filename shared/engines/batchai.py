@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -88,8 +88,13 @@ class BatchAIEngine:
             experiments[target.experiment].add(target.name)
 
         async def one(experiment: str, names: set[str]) -> dict[str, Observation]:
-            jobs = await self._list(experiment)
-            return {job["name"]: observation(job) for job in jobs if job["name"] in names and _known(job)}
+            found: dict[str, Observation] = {}
+            # Page by page, so that what is held of a job is what is asked about it.
+            async for jobs in self._pages(experiment):
+                found |= {
+                    job["name"]: observation(job) for job in jobs if job["name"] in names and _known(job)
+                }
+            return found
 
         async with api_errors():
             found = await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
@@ -173,19 +178,17 @@ class BatchAIEngine:
         path = f"{self._workspace.id}/experiments/{target.experiment}/jobs/{target.name}"
         return await self._json(path)
 
-    async def _list(self, experiment: str) -> list[dict[str, Any]]:
+    async def _pages(self, experiment: str) -> AsyncIterator[list[dict[str, Any]]]:
         from azure.core.exceptions import ResourceNotFoundError
 
-        jobs: list[dict[str, Any]] = []
         url: str | None = f"{self._workspace.id}/experiments/{experiment}/jobs"
         while url:
             try:
                 page = await self._json(url)
             except ResourceNotFoundError:
-                return jobs
-            jobs += page["value"]
+                return
+            yield page["value"]
             url = page.get("nextLink")
-        return jobs
 
     async def _json(self, url: str) -> dict[str, Any]:
         """GET through the SDK's pipeline (authentication, retries), parsed without its models."""

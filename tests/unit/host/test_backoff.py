@@ -27,5 +27,10 @@ def test_randomness_spreads_by_a_fifth_and_never_over_the_limit() -> None:
     assert all(high.delay() <= 1.0 for _ in range(10))
 
 
-def test_a_limit_below_the_first_delay_is_raised_to_it() -> None:
-    assert Backoff(0.0, random=lambda: 0.5).delay() == 0.1
+def test_a_limit_below_the_first_delay_is_the_only_delay() -> None:
+    backoff = Backoff(0.005, random=lambda: 0.5)
+
+    assert [round(backoff.delay(), 4) for _ in range(3)] == [0.005] * 3
+    backoff.reset()
+    assert round(backoff.delay(), 4) == 0.005
+    assert Backoff(0.0, random=lambda: 0.5).delay() == 0.001

@@ -1,0 +1,146 @@
+"""A sweep over many active jobs: calls, processor time a job, bytes; against one GET a job through the SDK.
+
+The cluster is a server that answers as Batch AI does, in pages of 1,000 jobs of 1.9 KB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from bench.job import SPEC
+from shared.engines.batchai import BatchAIEngine
+from shared.engines.batchai_client import Workspace
+from shared.job import Entry, Job, JobState, Target, job_id
+from shared.memory import MemoryLedger
+from tests.unit.dispatcher.world import Engines, World
+
+_PAGE = 1000
+
+
+@dataclass
+class _Arm:
+    """The jobs of one experiment, by their states."""
+
+    states: list[str]
+    calls: int = 0
+    sent: int = 0
+    pages: dict[int, bytes] = field(default_factory=dict)
+
+    async def list(self, request: web.Request) -> web.Response:
+        self.calls += 1
+        first = int(request.query.get("skip", "0"))
+        if first not in self.pages:
+            found = [self._job(n) for n in range(first, min(first + _PAGE, len(self.states)))]
+            page: dict[str, object] = {"value": found}
+            if first + _PAGE < len(self.states):
+                page["nextLink"] = (
+                    f"{request.url.origin()}{request.path}?api-version=2018-05-01&skip={first + _PAGE}"
+                )
+            self.pages[first] = json.dumps(page).encode()
+        self.sent += len(self.pages[first])
+        return web.Response(body=self.pages[first], content_type="application/json")
+
+    async def one(self, request: web.Request) -> web.Response:
+        self.calls += 1
+        return web.json_response(self._job(int(request.match_info["name"].rpartition("-")[2])))
+
+    def _job(self, number: int) -> dict[str, object]:
+        info = {"startTime": "2026-01-01T00:00:00Z"}
+        properties = SPEC["properties"] | {"executionState": self.states[number], "executionInfo": info}
+        return {"id": f"/x/{number}", "name": f"job-{number}", "properties": properties}
+
+
+async def sweep_of(active: int, changed: float) -> dict[str, float]:
+    """Calls to the engine and to the ledger, and processor microseconds a job, of one sweep."""
+    world, arm = World(), _Arm(["queued"] * active)
+    async with _engine(arm) as engine:
+        world.use(engines=Engines(engine), ledger=(ledger := MemoryLedger(world.clock)))  # type: ignore[arg-type]
+        await asyncio.gather(*(ledger.create(_job(n), None, None) for n in range(active)))
+        await world.sweep()
+        for number in range(int(active * changed)):
+            arm.states[number] = "running"
+        arm.pages.clear()
+        await engine.status("dev", [_target(0)])  # the pages are made before the clock runs
+        arm.calls = arm.sent = 0
+        before = time.process_time()
+        await world.sweep()
+        spent = time.process_time() - before
+    name = f"sweep {active} {changed:.0%}"
+    return {
+        f"{name} engine calls": arm.calls,
+        f"{name} CPU µs/job": spent * 1e6 / active,
+        f"{name} MB": arm.sent / 1e6,
+        f"{name} peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+async def one_by_one(number: int) -> dict[str, float]:
+    """Processor microseconds a job of a GET for each, and of a list with models, through the SDK."""
+    from shared.engines.batchai_client import connect
+
+    arm = _Arm(["queued"] * number)
+    async with _engine(arm) as engine:
+        client = connect(engine._workspace)
+        try:
+            await client.jobs.get("g", "w", "e", "job-0")
+            before = time.process_time()
+            for n in range(number):
+                await client.jobs.get("g", "w", "e", f"job-{n}")
+            single = (time.process_time() - before) / number
+            before = time.process_time()
+            async for _ in client.jobs.list_by_experiment("g", "w", "e"):
+                pass
+            models = (time.process_time() - before) / number
+        finally:
+            await client.close()
+    return {"SDK GET CPU µs/job": single * 1e6, "SDK list CPU µs/job": models * 1e6}
+
+
+@asynccontextmanager
+async def _engine(arm: _Arm) -> AsyncIterator[BatchAIEngine]:
+    """The server shares our process: its time is small, since it sends pages that it has made before."""
+    app = web.Application()
+    root = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs"
+    app.router.add_get(root, arm.list)
+    app.router.add_get(root + "/{name}", arm.one)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
+    try:
+        yield engine
+    finally:
+        await engine.close()
+        await runner.cleanup()
+
+
+def _target(number: int) -> Target:
+    return Target(engine="batchai", cluster="dev", experiment="e", name=f"job-{number}", token="t")  # noqa: S106
+
+
+def _job(number: int) -> Job:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    identity = job_id(str(number), 1)
+    return Job(
+        id=identity,
+        key=str(number),
+        payload="p",
+        door="queue",
+        name="n",
+        experiment="e",
+        cluster="dev",
+        state=JobState.QUEUED,
+        created=now,
+        due=now,
+        target=_target(number),
+        history=(Entry(sequence=1, state=JobState.QUEUED, at=now, token=f"t{number}"),),
+    )
