@@ -26,6 +26,7 @@ REQUIREMENTS = {"demo": "requirements-local.txt", "dev": "requirements-dev.txt"}
 _PYTHON_INPUTS = (
     "requirements.txt",
     *REQUIREMENTS.values(),
+    "requirements-telemetry.txt",
     "constraints.txt",
     "pyproject.toml",
     "local/install.py",

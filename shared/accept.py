@@ -20,6 +20,7 @@ from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice, notice_of
 from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
 from shared.message import Request
+from shared.meter import timed
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare, slug
 from shared.spec import Retry, redact
@@ -62,6 +63,7 @@ class Accepted:
     notes: tuple[str, ...] = ()
 
 
+@timed("slipway.accept")
 async def accept(ports: Ports, arrived: Arrived) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
@@ -85,10 +87,13 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
             if runs_again(existing, arrived):
                 generation += 1
                 continue
+            ports.meter.add("slipway.duplicates.prevented", door=arrived.door)
             log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
             return Accepted(existing.job, created=False)
         break
     admitted(ports, stored.job)
+    ports.meter.add("slipway.jobs.accepted", door=arrived.door, state=stored.job.state.value)
+    ports.meter.note(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
     return Accepted(await _after(ports, stored, prepared, notice), created=True, notes=prepared.notes)
 

@@ -24,7 +24,17 @@ def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
 async def apply(ports: Ports, change: Change) -> Stored | None:
     """Commit one change; None when the record moved on meanwhile (read it again)."""
     (result,) = await ports.ledger.commit([change])
+    if result is not None:
+        count(ports, change)
     return result
+
+
+def count(ports: Ports, change: Change) -> None:
+    """Tell the meter of a change that was committed, if it is an end."""
+    job = change.transition.after
+    if job.state.terminal:
+        reason = job.reason.value if job.reason else ""
+        ports.meter.add("slipway.jobs.ended", state=job.state.value, reason=reason)
 
 
 def _notice(ports: Ports, transition: Transition) -> Any:

@@ -15,6 +15,7 @@ from shared.answers import put_final
 from shared.backoff import RetryPolicy
 from shared.errors import SlipwayError
 from shared.events import NOTICES, RECEIPT, Delivery, Notice
+from shared.meter import timed
 from shared.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ async def deliver_due(ports: Ports) -> int:
     now = ports.clock()
     shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
     due = sorted((notice for shard in shards for notice in shard), key=lambda notice: notice.due)
+    ports.meter.set("slipway.outbox.oldest", max(0.0, (now - due[0].due).total_seconds()) if due else 0.0)
     return len(due) - len(await _within(ports, due, ports.policy.deliver_deadline))
 
 
@@ -113,12 +115,14 @@ async def _attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime
     return target.model_copy(update={"state": "delivered", "attempts": target.attempts + 1, "last": "stored"})
 
 
+@timed("slipway.deliver")
 async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
     url = target.url if target.sealed is None else ports.seal.unseal(target.sealed, target.place)
     secrets = ports.secrets.get(target.secret or "default", ())
     if not secrets:
         return _again(ports, notice, target, now, f"secret {target.secret!r} is not configured", None)
     posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
+    ports.meter.add("slipway.deliveries", outcome=posted.outcome)
     fields = {
         "job": notice.job_id,
         "event": notice.event_id,

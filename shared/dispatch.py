@@ -18,6 +18,7 @@ from shared.backoff import full_jitter
 from shared.deliver import deliver_at_door
 from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
 from shared.job import Job, JobState, Reason, Stored, intent
+from shared.meter import timed
 from shared.observe import follow
 from shared.ports import Observation, Order, Ports
 from shared.spec import JsonObject, open_secrets, with_credentials
@@ -43,6 +44,7 @@ async def dispatch(ports: Ports, job_id: str) -> Stored | None:
     return stored
 
 
+@timed("slipway.submit")
 async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = None) -> Stored:
     """Call the engine once, within the deadline, and record what it said. Engine errors never leave here.
 
@@ -67,6 +69,9 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     else:
         change = follow(ports, stored, seen or Observation(JobState.QUEUED), due=ports.clock())
     applied = await apply(ports, change)
+    ports.meter.note(job=job.id)
+    if applied is not None and applied.job.state is JobState.QUEUED:
+        ports.meter.add("slipway.jobs.submitted", cluster=job.cluster)
     if applied is None:
         return stored
     if applied.job.state is not job.state:

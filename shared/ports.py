@@ -25,8 +25,10 @@ from shared.engine import (
     Variable,
 )
 from shared.events import Notice
-from shared.job import Job, JobState, Stored, Target, Transition
+from shared.index import Active, Change, Page, Pause, Seen, Shown
+from shared.job import Job, JobState, Stored
 from shared.memo import Memo
+from shared.meter import Meter, NoMeter
 from shared.policy import Policy
 from shared.spec import JsonObject
 
@@ -60,72 +62,6 @@ __all__ = [
     "Variable",
     "Webhooks",
 ]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The line that a drop's STATUS has to hold: since when, and its number, which only grows."""
-
-    name: str
-    sequence: int
-    since: datetime
-
-
-@dataclass(frozen=True)
-class Active:
-    """The index row of a job that has not ended: what the sweep needs without reading the record."""
-
-    job_id: str
-    state: JobState
-    due: datetime
-    target: Target | None
-    cancel: bool = False
-    misses: int = 0
-    #: its place in the listing
-    listed: str = ""
-    #: None for a job that was not dropped
-    shown: Shown | None = None
-
-
-@dataclass(frozen=True)
-class Change:
-    """One transition with the version it applies to and the outbox row that belongs to it."""
-
-    stored: Stored
-    transition: Transition
-    notice: Notice | None = None
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What the ledger remembers of one dropped path: a cache that spares reading every blob."""
-
-    path: str
-    #: of the files that make the run
-    etags: Mapping[str, str]
-    job_id: str
-    generation: int
-    waiting: bool = False
-    folder: str = ""
-    #: digest of everything that lay directly in the folder
-    content: str = ""
-
-
-@dataclass(frozen=True)
-class Page:
-    """Some jobs, newest first, and where the next page starts."""
-
-    jobs: tuple[Job, ...]
-    next: str | None = None
-
-
-@dataclass(frozen=True)
-class Pause:
-    """Submissions are stopped: since when, by whom, and why."""
-
-    since: datetime
-    by: str = ""
-    reason: str = ""
 
 
 class Ledger(Protocol):
@@ -310,5 +246,6 @@ class Ports:
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
+    meter: Meter = field(default_factory=NoMeter)
     #: None where the host checks function keys
     tokens: Tokens | None = None

@@ -14,11 +14,13 @@ from datetime import datetime
 from typing import TypeVar
 
 from shared.admit import submittable
+from shared.advance import count
 from shared.answers import put_status, put_statuses
 from shared.deliver import deliver_due, deliver_now
 from shared.dispatch import dispatch, submit_again
 from shared.errors import EngineError
 from shared.job import JobState
+from shared.meter import timed
 from shared.observe import decide
 from shared.policy import Policy
 from shared.ports import Active, Change, Observation, Ports
@@ -28,6 +30,7 @@ T = TypeVar("T")
 
 #: How many records are read, submitted or cancelled at once.
 _PARALLEL = 16
+_ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)
 #: How many records change at once: their writes share transactions, so more of them cost fewer requests.
 _BULK = 256
 
@@ -44,6 +47,7 @@ class Swept:
     unreachable: tuple[str, ...]
 
 
+@timed("slipway.sweep")
 async def sweep(ports: Ports) -> Swept:
     """One pass over everything that has not ended. No part of it keeps the next from running.
 
@@ -51,6 +55,8 @@ async def sweep(ports: Ports) -> Swept:
     """
     shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
     rows = [row for shard in shards for row in shard]
+    for state in _ACTIVE:
+        ports.meter.set("slipway.jobs.active", sum(row.state is state for row in rows), state=state.value)
     due = asyncio.create_task(_part("deliveries", deliver_due(ports)))
     seen, unreachable = await _ask_engines(ports, rows)
     now = ports.clock()
@@ -64,6 +70,7 @@ async def sweep(ports: Ports) -> Swept:
     delivered = await due
     moved = {row.job_id for row in news}
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
+    ports.meter.set("slipway.sweep.ended", 0)
     return Swept(len(rows), changed, dispatched, cancelled, delivered, tuple(unreachable))
 
 
@@ -136,6 +143,7 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
     await _each(ports, (row for row in rows if seen[row.job_id] is not None), one, at_once=_BULK)
     await _each(ports, (row for row in rows if seen[row.job_id] is None), one)  # each asks the engine
     for change in applied:
+        count(ports, change)
         job = change.transition.after
         log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
     await _each(ports, [change.transition.after for change in applied], lambda job: put_status(ports, job))

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.errors import Misconfigured
+from shared.logs import write_json_lines
+from shared.meter import Meter, NoMeter
 from shared.policy import Policy
 from shared.ports import Cluster, Engine, Ports, Tokens
 from shared.prices import Price, prices_from
@@ -28,7 +30,10 @@ def ports() -> Ports:
     global _built  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _built is None:
         logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines tell every request at INFO
-        _built = build(Settings(dict(os.environ)))
+        settings = Settings(dict(os.environ))
+        if settings.flag("SLIPWAY_JSON_LOGS"):
+            write_json_lines()
+        _built = build(settings)
     return _built
 
 
@@ -74,6 +79,7 @@ def build(settings: Settings) -> Ports:
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
+        meter=_meter(settings),
     )
 
 
@@ -222,6 +228,18 @@ def _prices(settings: Settings) -> tuple[Price, ...]:
         return prices_from(settings.document("SLIPWAY_PRICES"))
     except ValueError as error:
         raise Misconfigured(f"SLIPWAY_PRICES: {error}") from None
+
+
+def _meter(settings: Settings) -> Meter:
+    from shared.telemetry import to_application_insights, to_collector
+
+    if url := settings.text("SLIPWAY_OTLP_URL"):
+        return to_collector(url)
+    if not settings.flag("SLIPWAY_INSIGHTS"):
+        return NoMeter()
+    if not (connection := settings.text("APPLICATIONINSIGHTS_CONNECTION_STRING")):
+        raise Misconfigured("SLIPWAY_INSIGHTS needs APPLICATIONINSIGHTS_CONNECTION_STRING")
+    return to_application_insights(connection)
 
 
 def _tokens(settings: Settings) -> Tokens | None:

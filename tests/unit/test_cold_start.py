@@ -18,6 +18,7 @@ HEAVY = (
     "aiohttp",
     "cryptography",
     "jwt",
+    "opentelemetry",
 )
 
 

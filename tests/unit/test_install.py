@@ -122,7 +122,13 @@ def checkout(tmp_path: Path) -> Checkout:
     (root / "local").mkdir(parents=True)
     for name in ("__init__.py", "install.py", "interpreter.py"):
         shutil.copy(ROOT / "local" / name, root / "local" / name)
-    for name in ("requirements.txt", "requirements-local.txt", "requirements-dev.txt", "constraints.txt"):
+    for name in (
+        "requirements.txt",
+        "requirements-local.txt",
+        "requirements-dev.txt",
+        "requirements-telemetry.txt",
+        "constraints.txt",
+    ):
         (root / name).write_text(f"# {name}\n")
     for name in ("package.json", "package-lock.json", "pyproject.toml"):
         (root / name).write_text("{}")

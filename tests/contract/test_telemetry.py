@@ -1,0 +1,132 @@
+"""Metrics and traces as they arrive: at an OTLP collector, and at Application Insights."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from shared.telemetry import SWEPT, OtelMeter, to_application_insights, to_collector
+
+
+class Collector:
+    """Whatever is posted to it, by path."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, bytes]] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[str]:
+        app = web.Application()
+        app.router.add_post("/{path:.*}", self._take)
+        async with TestServer(app, host="127.0.0.1") as server:
+            yield str(server.make_url("/")).rstrip("/")
+
+    async def _take(self, request: web.Request) -> web.Response:
+        self.got.append((request.path, await request.read()))
+        return web.json_response({"itemsReceived": 1, "itemsAccepted": 1, "errors": []})
+
+    def bodies(self, path: str) -> list[bytes]:
+        """What was posted there."""
+        return [body for where, body in self.got if where == path]
+
+
+async def _used(make: Callable[[], OtelMeter]) -> None:
+    """A little of everything; the exporters block, so they run beside."""
+
+    def work() -> None:
+        meter = make()
+        try:
+            meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
+            meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
+            meter.set("slipway.jobs.active", 3, state="running")
+            meter.set(SWEPT, 0)
+            with meter.span("slipway.accept"):
+                meter.note(job="j_1")
+            _fail(meter)
+            meter.flush()
+        finally:
+            meter.close()
+
+    await asyncio.to_thread(work)
+
+
+def _fail(meter: OtelMeter) -> None:
+    with pytest.raises(ValueError, match="canary"), meter.span("slipway.submit"):
+        raise ValueError("canary")
+
+
+async def test_a_collector_gets_metrics_and_spans() -> None:
+    collector = Collector()
+    async with collector.open() as url:
+        await _used(lambda: to_collector(url))
+
+    metrics = _metrics(collector.bodies("/v1/metrics"))
+    assert metrics["slipway.jobs.ended"] == (2, {"state": "lost", "reason": "infrastructure"})
+    assert metrics["slipway.jobs.active"] == (3, {"state": "running"})
+    assert 0 <= metrics["slipway.sweep.age"][0] < 60
+    spans = _spans(collector.bodies("/v1/traces"))
+    assert spans["slipway.accept"] == {"slipway.job": "j_1"}
+    assert "slipway.submit" in spans
+    assert b"canary" not in b"".join(body for _, body in collector.got)
+
+
+async def test_application_insights_gets_metrics_and_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "true")
+    collector = Collector()
+    async with collector.open() as url:
+        key = "00000000-0000-0000-0000-000000000001"
+        await _used(lambda: to_application_insights(f"InstrumentationKey={key};IngestionEndpoint={url}"))
+
+    sent = [item for body in collector.bodies("/v2.1/track") for item in _items(body)]
+    metrics = {
+        one["name"]: one["value"]
+        for item in sent
+        if item["data"]["baseType"] == "MetricData"
+        for one in item["data"]["baseData"]["metrics"]
+    }
+    assert (metrics["slipway.jobs.ended"], metrics["slipway.jobs.active"]) == (2, 3)
+    spans = [item["data"]["baseData"] for item in sent if "Dependency" in item["data"]["baseType"]]
+    assert {span["name"] for span in spans} == {"slipway.accept", "slipway.submit"}
+    assert "j_1" in json.dumps(spans)
+    assert "canary" not in json.dumps(sent)
+
+
+def _items(body: bytes) -> list[dict[str, Any]]:
+    text = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
+    found = json.loads(text)
+    return found if isinstance(found, list) else [found]
+
+
+def _metrics(bodies: list[bytes]) -> dict[str, tuple[float, dict[str, str]]]:
+    """The last value of each metric."""
+    found: dict[str, tuple[float, dict[str, str]]] = {}
+    for body in bodies:
+        request = ExportMetricsServiceRequest.FromString(_plain(body))
+        for metric in request.resource_metrics[0].scope_metrics[0].metrics:
+            points = metric.sum.data_points or metric.gauge.data_points
+            value = points[0].as_int or points[0].as_double
+            attributes = {one.key: one.value.string_value for one in points[0].attributes}
+            found[metric.name] = (value, attributes)
+    return found
+
+
+def _spans(bodies: list[bytes]) -> dict[str, dict[str, str]]:
+    return {
+        span.name: {one.key: one.value.string_value for one in span.attributes}
+        for body in bodies
+        for span in ExportTraceServiceRequest.FromString(_plain(body)).resource_spans[0].scope_spans[0].spans
+    }
+
+
+def _plain(body: bytes) -> bytes:
+    return gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
