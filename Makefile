@@ -28,7 +28,7 @@ test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some 
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/install_extra.py az .venv-az
-	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_cli.py
+	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_*.py
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
 	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)

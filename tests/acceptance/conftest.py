@@ -11,6 +11,7 @@ import pytest_asyncio
 from cli.provision import Plan, provision
 from local.stack import Options, stack
 from shared.settings import Settings
+from tests.acceptance.az import Az, prepared
 from tests.acceptance.door import Door
 
 KEY = secrets.token_urlsafe(24)
@@ -42,3 +43,14 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     )
     async with stack(options, provisioned) as running, Door(running, KEY) as opened:
         yield opened
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
+    """Nothing of this machine is changed by preparations of jobs: `apt` and `pip` are stand-ins."""
+    data, folder, programs = (tmp_path_factory.mktemp(name) for name in ("up", "person", "programs"))
+    for name in ("apt", "pip"):
+        (programs / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
+        (programs / name).chmod(0o755)
+    async with prepared(data, folder, programs) as person:
+        yield person

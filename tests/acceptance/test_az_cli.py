@@ -5,27 +5,16 @@ Opt-in, for the CLI is large and slow: `make test-az` installs it and names it i
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from cli.az_env import environment
-from local.azurite import ACCOUNT, azurite
-from local.process import child
+from local.azurite import ACCOUNT
+from tests.acceptance.az import AZ, REASON, Az
 
-_AZ = os.environ.get("SLIPWAY_AZ", "")
-_ROOT = Path(__file__).parents[2]
 pytestmark = [
-    pytest.mark.skipif(not _AZ, reason="SLIPWAY_AZ names no az; `make test-az` installs one"),
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(not AZ, reason=REASON),
+    pytest.mark.asyncio(loop_scope="session"),
 ]
 
 GROUP, WORKSPACE, EXPERIMENT = "batchai.recipes", "recipe_workspace", "chainer_experiment"
@@ -61,65 +50,6 @@ SCRIPT = """import os, sys
 print(sys.argv[1:3], flush=True)
 open(os.environ["AZ_BATCHAI_OUTPUT_MODEL"] + "/model-" + sys.argv[2], "w").write("weights")
 """
-
-
-@dataclass
-class Az:
-    """The CLI in a shell that `slipway az-env` has prepared."""
-
-    folder: Path
-    env: dict[str, str]
-
-    async def say(self, *words: str, fails: bool = False) -> str:
-        """What a command prints; `fails` says that it has to."""
-        process = await asyncio.create_subprocess_exec(
-            _AZ,
-            *words,
-            cwd=self.folder,
-            env=self.env,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await asyncio.wait_for(process.communicate(), 120)
-        assert bool(process.returncode) == fails, (words, out.decode(), err.decode())
-        return (err if fails else out).decode()
-
-    async def ask(self, *words: str) -> Any:
-        """The JSON document that a command prints."""
-        said = await self.say(*words, "-o", "json")
-        return json.loads(said) if said.strip() else None
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
-    data, folder = tmp_path_factory.mktemp("up"), tmp_path_factory.mktemp("person")
-    async with azurite() as storage:
-        argv = [
-            sys.executable,
-            "-m",
-            "local.batchai",
-            "--containers",
-            "host",
-            "--data",
-            str(data / "batchai"),
-        ]
-        argv += ["--storage-connection-string", storage.connection_string]
-        argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.5", "--leaving-seconds", "0.1"]
-        async with child(argv, name="the emulator", env={"PATH": os.environ["PATH"]}, cwd=_ROOT) as emulator:
-            url = (await emulator.line(r"^ready (\S+)$"))[1]
-            connection = f"{storage.connection_string}FileEndpoint={url}/{ACCOUNT};"
-            settings = {"Values": {"AzureWebJobsStorage": connection}}
-            (data / "local.settings.json").write_text(json.dumps(settings))
-            env, remark = environment(data)
-            inherited = {
-                "PATH": os.environ["PATH"],
-                "HOME": str(folder),
-                "AZURE_CORE_ONLY_SHOW_ERRORS": "true",
-            }
-            shell = Az(folder, inherited | env)
-            await shell.say(*remark.partition("az ")[2].split())
-            yield shell
 
 
 async def test_the_storage_around_a_recipe(az: Az) -> None:
