@@ -9,6 +9,8 @@ TESTS ?= tests
 JOBS ?= 2000
 SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope
+CLUSTER ?= emulator
+CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
@@ -17,11 +19,11 @@ SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: install-demo ## bring up the whole system here and watch real jobs travel through it
-	@$(RUN)/slipway demo
+demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm)
+	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
-up: install-demo ## the same, and keep it running until Ctrl-C
-	@$(RUN)/slipway up
+up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C
+	@$(RUN)/slipway up --cluster $(CLUSTER)
 
 test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them)
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
@@ -39,7 +41,7 @@ chaos-sim: install ## random schedules of faults on the real code in memory (SEE
 slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C
 	@$(RUN)/python -m local.slurm
 
-test-slurm: install$(if $(SLURM),,-slurm) ## the tests that need a real Slurm; SLURM=24.11 for that one, from a newer Debian
+test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 for that one, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(SLURM_TESTS)
 
@@ -62,7 +64,7 @@ fmt: install ## format, and mend what can be mended
 install: ## install everything for work on the project into .venv and node_modules
 	@$(BOOT) -m local.install --what dev
 
-install-slurm: install ## Debian's packages of Slurm, with apt-get as root or by sudo
+install-slurm: install-demo ## Debian's packages of Slurm, with apt-get as root or by sudo
 	@$(RUN)/python -m local.slurm.packages
 
 install-demo:

@@ -11,7 +11,7 @@ from cli.drop import upload
 from cli.enqueue import enqueue
 from cli.failure import Failure
 from cli.provision import Plan, Step
-from cli.running import run_until_stopped, running, while_it_runs
+from cli.running import run_until_stopped, running, starts, while_it_runs
 from cli.screen import Line, Screen, screen
 from cli.service import Service, service
 from cli.settings import ROOT, shown
@@ -32,13 +32,13 @@ _INTERRUPTED = 130
 _SHOWN_LINES = 15
 
 
-def run() -> int:
+def run(cluster: str = "emulator") -> int:
     """0 when everything was as it should be; 1 when not, with the reason and the place of the logs."""
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)
     try:
-        code = run_until_stopped(_told(out, data), interrupted=_INTERRUPTED)
+        code = run_until_stopped(_told(out, _options(data, cluster)), interrupted=_INTERRUPTED)
     except Failure as failure:
         if not any((data / "logs").glob("*.log")):  # nothing was started, so the line says it all
             shutil.rmtree(data)
@@ -51,11 +51,13 @@ def run() -> int:
     return code
 
 
-async def _told(out: Screen, data: Path) -> int:
-    out.say(
-        Line("slipway", "starting storage, the Batch AI emulator, a webhook receiver and the function app")
-    )
-    options = Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR)
+def _options(data: Path, cluster: str) -> Options:
+    nodes = _PLAN.maximum if cluster == "slurm" else 0
+    return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
+
+
+async def _told(out: Screen, options: Options) -> int:
+    out.say(Line("slipway", starts(options)))
 
     def provisioned(steps: list[Step]) -> None:
         for made in by_kind(steps):

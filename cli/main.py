@@ -23,6 +23,9 @@ Url = Annotated[str, typer.Option(help="of the function app", envvar="SLIPWAY_UR
 Key = Annotated[
     str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
 ]
+Cluster = Annotated[
+    Literal["emulator", "slurm"], typer.Option(help="the Batch AI emulator, or a real Slurm on this machine")
+]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
 
 app = typer.Typer(
@@ -60,26 +63,27 @@ def validate(
 
 
 @app.command()
-def demo() -> None:
+def demo(cluster: Cluster = "emulator") -> None:
     """Run the whole system here and send four jobs through it, to the verified webhooks."""
-    raise typer.Exit(_command("demo").run())
+    raise typer.Exit(_command("demo").run(cluster))
 
 
 @app.command()
 def up(
     port: Annotated[int, typer.Option(help="of the HTTP API; 0 is any free one, here and below")] = 7071,
     storage_port: Annotated[int, typer.Option(help="of blobs; queues and tables take the next two")] = 10000,
-    emulator_port: Annotated[int, typer.Option(help="of the Batch AI emulator")] = 7080,
+    emulator_port: Annotated[int, typer.Option(help="of the Batch AI emulator, or of slurmrestd")] = 7080,
     subscriber_port: Annotated[int, typer.Option(help="of the webhook receiver")] = 7090,
     max_nodes: Annotated[int, typer.Option(help="of the cluster, when it is made", min=1)] = 2,
     data: Annotated[
-        Path | None, typer.Option(help="where it stores everything  [default: .local/up]")
+        Path | None, typer.Option(help="where it stores everything  [default: .local/up, or up-slurm]")
     ] = None,
+    cluster: Cluster = "emulator",
 ) -> None:
     """Run the whole system here until Ctrl-C; the next time it goes on where it was."""
     command = _command("up")
     ports = command.ports_from(storage_port, port, emulator_port, subscriber_port)
-    raise typer.Exit(command.run(data, ports, max_nodes))
+    raise typer.Exit(command.run(data, ports, max_nodes, cluster))
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 Storage containers, queues and the ledger's table; a share for logs with a directory for scripts; the
 workspace; a cluster that starts at no nodes and scales by itself, with the share and the data mounted.
+A Slurm cluster is there already: for it only storage is made.
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
                 yield step
         finally:
             await account.close()
+    name = settings.text("SLIPWAY_CLUSTER")
+    if name in (settings.document("SLIPWAY_SLURM") or {}):
+        yield Step("cluster", name, created=False)
+        return
     if string:
         with reaching("the file service", "FileEndpoint in SLIPWAY_STORAGE"):
             async for step in _share(_with_file_service(settings, string), plan):

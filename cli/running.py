@@ -17,6 +17,12 @@ T = TypeVar("T")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+def starts(options: Options) -> str:
+    """What a person is told first."""
+    cluster = "a Slurm cluster" if options.slurm_nodes else "the Batch AI emulator"
+    return f"starting storage, {cluster}, a webhook receiver and the function app"
+
+
 @asynccontextmanager
 async def running(
     options: Options, plan: Plan, provisioned: Callable[[list[Step]], None]

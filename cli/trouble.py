@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from cli.failure import Failure
 from local.azurite import AzuriteError
 from local.process import ProcessError
+from local.slurm import SlurmError
 from shared.errors import EngineError, Unavailable
 
 
@@ -45,7 +46,7 @@ def starting() -> Iterator[None]:
     """Turn what the local stack raises when a part does not start into Failures."""
     try:
         yield
-    except (ProcessError, AzuriteError) as error:
+    except (ProcessError, AzuriteError, SlurmError) as error:
         raise Failure(str(error)) from error
 
 

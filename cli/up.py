@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.failure import Failure
 from cli.provision import Plan, Step
-from cli.running import run_until_stopped, running, while_it_runs
+from cli.running import run_until_stopped, running, starts, while_it_runs
 from cli.settings import UP, shown
 from cli.setup import by_kind
 from local.stack import Options, Ports, Stack
@@ -19,11 +19,12 @@ _STORAGE = 10000
 _USUAL = "UseDevelopmentStorage=true"
 
 
-def run(data: Path | None, ports: Ports, nodes: int) -> int:
+def run(data: Path | None, ports: Ports, nodes: int, cluster: str = "emulator") -> int:
     """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself."""
     check_ports(ports)
-    where = data or UP
-    options = Options(data=where, ports=ports)
+    # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
+    where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
+    options = Options(data=where, ports=ports, slurm_nodes=nodes if cluster == "slurm" else 0)
     return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
 
 
@@ -51,7 +52,7 @@ def check_ports(ports: Ports) -> None:
 
 
 async def _stay(options: Options, plan: Plan) -> int:
-    print("starting storage, the Batch AI emulator, a webhook receiver and the function app", flush=True)
+    print(starts(options), flush=True)
 
     def provisioned(steps: list[Step]) -> None:
         for made in by_kind(steps):
@@ -79,7 +80,7 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         f"ready {stack.host_url}",
         "",
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
-        f"  Batch AI      {stack.emulator_url}   (cluster dev-cluster-00, from 0 to {nodes} nodes)",
+        *_cluster(stack, nodes),
         f"  webhooks      {stack.subscriber_url}/received   (every delivery; jobs are told there by default)",
         f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
         f"  queues        {storage.queue_url}   (jobs)",
@@ -103,6 +104,16 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         f"  curl -s {api}/jobs",
         "",
         f"What was stored stays in {shown(data)}. Ctrl-C stops everything.",
+    ]
+
+
+def _cluster(stack: Stack, nodes: int) -> Sequence[str]:
+    about = f"(cluster dev-cluster-00, from 0 to {nodes} nodes)"
+    if stack.slurm is None:
+        return [f"  Batch AI      {stack.emulator_url}   {about}"]
+    return [
+        f"  Slurm         {stack.slurm.url}   {about}",
+        f"                export SLURM_CONF={shown(stack.slurm.client_conf)}   (for sinfo, squeue…)",
     ]
 
 

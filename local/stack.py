@@ -1,4 +1,4 @@
-"""The local stack as child processes: Azurite, the Batch AI emulator, a webhook receiver, the local host."""
+"""The local stack as child processes: Azurite, the emulator or Slurm, a webhook receiver, the local host."""
 
 import json
 import os
@@ -12,12 +12,16 @@ from pathlib import Path
 
 from local.azurite import ACCOUNT, Azurite, azurite
 from local.process import Child, child
+from local.slurm import Options as SlurmOptions
+from local.slurm import Partition, Slurm, slurm
+from local.slurm.deployment import app_settings as slurm_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 #: What the person's shell may hold for a real deployment must not reach the local app.
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
+_CLUSTER, _SCRIPTS, _DATA = "dev-cluster-00", "scripts", "datalake"
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
 
@@ -26,6 +30,7 @@ class Ports:
     """Where the stack listens on the loopback interface; 0 is any free port."""
 
     azurite: tuple[int, int, int] | None = None
+    #: of the emulator, or of slurmrestd
     emulator: int = 0
     subscriber: int = 0
     host: int = 0
@@ -42,6 +47,8 @@ class Options:
     #: App settings that replace those of `app_settings`.
     overrides: Mapping[str, str] = field(default_factory=dict, repr=False)
     emulator_arguments: tuple[str, ...] = ()
+    #: Run jobs on a real Slurm of so many nodes at most; 0 is the emulator.
+    slurm_nodes: int = 0
     host_arguments: tuple[str, ...] = ()
     #: The folder of the function app.
     app: Path = ROOT
@@ -54,7 +61,9 @@ class Stack:
     """A running stack: its addresses, the settings of its app, and where its processes write."""
 
     storage: Azurite = field(repr=False)
+    #: "" where jobs run on Slurm
     emulator_url: str
+    slurm: Slurm | None
     subscriber_url: str
     host_url: str
     settings: Mapping[str, str] = field(repr=False)
@@ -75,7 +84,7 @@ Provision = Callable[[Mapping[str, str]], Awaitable[None]]
 async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     """Run the stack for the length of the block, and stop it in the opposite order.
 
-    Raises ProcessError or AzuriteError, with the remedy, when a part does not start.
+    Raises ProcessError, AzuriteError or SlurmError, with the remedy, when a part does not start.
     """
     data = options.data.resolve()
     logs = data / "logs"
@@ -91,16 +100,8 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             )
         )
         part = _Starter(running, logs)
-        emulator_url = await part.start(
-            "emulator",
-            "local.batchai",
-            f"--port={options.ports.emulator}",
-            f"--data={data / 'batchai'}",
-            f"--storage-connection-string={storage.connection_string}",
-            f"--node-path={Path(sys.executable).parent}",
-            "--notice-queue=jobs",
-            *options.emulator_arguments,
-        )
+        cluster = await _slurm(options, data, running) if options.slurm_nodes else None
+        emulator_url = "" if cluster else await _emulator(options, data, storage, part)
         subscriber_url = await part.start(
             "subscriber",
             "local.subscriber",
@@ -109,15 +110,20 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             f"--log={deliveries}",
             extra={_KEY_VARIABLE: kept["webhook"]},
         )
-        settings = app_settings(
-            # Azurite has no file shares; the emulator serves those that its nodes mount.
-            storage=f"{storage.connection_string}FileEndpoint={emulator_url}/{ACCOUNT};",
-            emulator_url=emulator_url,
-            subscriber_url=subscriber_url,
-            webhook_secret=kept["webhook"],
-            seal_key=kept["seal"],
-        ) | dict(options.overrides)
+        settings = {
+            **app_settings(
+                subscriber_url=subscriber_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]
+            ),
+            **_where_jobs_run(storage, cluster, emulator_url),
+            **options.overrides,
+        }
         await provision(settings)
+        if cluster:
+            from local.slurm.containers import mirrored  # loads the storage SDK
+
+            await running.enter_async_context(
+                mirrored(cluster.shared, storage.connection_string, (_DATA, _SCRIPTS))
+            )
         file = data / "local.settings.json"
         _write_private(file, {"IsEncrypted": False, "Values": settings})
         host_url = await part.start(
@@ -131,35 +137,62 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         yield Stack(
             storage=storage,
             emulator_url=emulator_url,
+            slurm=cluster,
             subscriber_url=subscriber_url,
             host_url=host_url,
             settings=settings,
             secret=kept["webhook"],
             deliveries=deliveries,
             logs=logs,
-            parts=(storage.process, *part.started),
+            parts=(storage.process, *part.started, *(cluster.parts if cluster else ())),
         )
 
 
-def app_settings(
-    *, storage: str, emulator_url: str, subscriber_url: str, webhook_secret: str, seal_key: str
-) -> dict[str, str]:
-    """The settings of the function app in the local stack; what is not named keeps its default."""
+async def _emulator(options: Options, data: Path, storage: Azurite, part: "_Starter") -> str:
+    return await part.start(
+        "emulator",
+        "local.batchai",
+        f"--port={options.ports.emulator}",
+        f"--data={data / 'batchai'}",
+        f"--storage-connection-string={storage.connection_string}",
+        f"--node-path={Path(sys.executable).parent}",
+        "--notice-queue=jobs",
+        *options.emulator_arguments,
+    )
+
+
+async def _slurm(options: Options, data: Path, running: AsyncExitStack) -> Slurm:
+    nodes = Partition(name="nodes", nodes=options.slurm_nodes)
+    wanted = SlurmOptions(data=data / "slurm", partitions=(nodes,), port=options.ports.emulator)
+    return await running.enter_async_context(slurm(wanted))
+
+
+def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) -> dict[str, str]:
+    """The settings that differ between the clusters, the connection string included."""
+    string = storage.connection_string
+    if cluster:
+        found = slurm_settings(cluster, _CLUSTER, ACCOUNT, _DATA, (_SCRIPTS, _DATA))
+    else:
+        # Azurite has no file shares; the emulator serves those that its nodes mount.
+        string += f"FileEndpoint={emulator_url}/{ACCOUNT};"
+        found = {"SLIPWAY_BATCHAI_URL": emulator_url}
+    return {"AzureWebJobsStorage": string, "SLIPWAY_STORAGE": string, **found}
+
+
+def app_settings(*, subscriber_url: str, webhook_secret: str, seal_key: str) -> dict[str, str]:
+    """The settings that every local stack has; what is not named keeps its default."""
     port = subscriber_url.rstrip("/").rpartition(":")[2]
     notify = [{"url": f"{subscriber_url}/hooks/default", "secret": "default"}]
     return {
-        "AzureWebJobsStorage": storage,
         "FUNCTIONS_WORKER_RUNTIME": "python",
         "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
-        "SLIPWAY_STORAGE": storage,
         "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
         "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",
         "SLIPWAY_SOURCE": "urn:slipway:local",
         "SLIPWAY_RECEIPTS": "all",
-        "SLIPWAY_BATCHAI_URL": emulator_url,
-        "SLIPWAY_CLUSTER_MOUNTS": "logs,datalake",
+        "SLIPWAY_CLUSTER_MOUNTS": f"logs,{_DATA}",
         "SLIPWAY_SEAL_KEY": seal_key,
         "SLIPWAY_WEBHOOK_LOOPBACK": "true",
         "SLIPWAY_WEBHOOK_PORTS": f"443,{port}",

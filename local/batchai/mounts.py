@@ -8,10 +8,10 @@ from pathlib import Path
 from azure.storage.blob.aio import ContainerClient
 
 from local.batchai.faults import Failed
-from local.batchai.mirror import Mirror, MirrorError
 from local.batchai.records import Fault, FileServer
 from local.batchai.settings import Settings, SettingsError, table
 from local.batchai.volumes import Volume
+from local.mirror import Mirror, MirrorError
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0

@@ -58,6 +58,13 @@ class Slurm:
         return self.home / "shared"
 
     @property
+    def job_path(self) -> str:
+        """PATH for jobs: the programs of Options.node_path, then the system's."""
+        return (
+            f"{(self.home / 'path').read_text()}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        )
+
+    @property
     def logs(self) -> Path:
         """The directory of the daemons' logs."""
         return self.home / "logs"

@@ -9,7 +9,7 @@ import pytest_asyncio
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import KEY
-from local.batchai.mirror import Mirror, MirrorError
+from local.mirror import Mirror, MirrorError
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,0 +1,52 @@
+"""Blob containers on the nodes: what blobfuse does where there is an Azure, done here by copying."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+from azure.storage.blob.aio import ContainerClient
+
+from local.mirror import Mirror, MirrorError
+
+_log = logging.getLogger(__name__)
+_EVERY = 1.0  # seconds
+
+
+def directory(shared: Path, container: str) -> Path:
+    """Where the nodes see a container."""
+    return shared / "blobs" / container / "files"
+
+
+@asynccontextmanager
+async def mirrored(shared: Path, connection_string: str, names: Iterable[str]) -> AsyncIterator[None]:
+    """Keep containers and their directories the same for the length of the block, within a second or two.
+
+    Raises MirrorError when one of them cannot be read.
+    """
+    async with AsyncExitStack() as ends:
+        for name in names:
+            client = ContainerClient.from_connection_string(connection_string, name)
+            mirror = Mirror(directory(shared, name).parent, client)
+            ends.push_async_callback(mirror.close)
+            await mirror.pull()
+            task = asyncio.create_task(_keep_same(mirror), name=f"container {name}")
+            ends.push_async_callback(_cancelled, task)
+        yield
+
+
+async def _keep_same(mirror: Mirror) -> None:
+    while True:
+        await asyncio.sleep(_EVERY)
+        try:
+            await mirror.push()
+            await mirror.pull()
+        except MirrorError as error:
+            _log.warning("%s; trying again", error)
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
