@@ -61,7 +61,7 @@ def test_the_state_diagram_is_the_table_of_arrows() -> None:
 def test_the_readme_names_make_targets_and_slipway_commands_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"make (\w+)", text):
+    for target in re.findall(r"make ([\w-]+)", text):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     commands = set(re.findall(r"def (\w+)\(", (ROOT / "cli" / "main.py").read_text(encoding="utf-8")))
     for command in re.findall(r"slipway (validate|setup|drop|submit|jobs|log|up|demo|cancel)\b", text):
