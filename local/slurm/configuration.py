@@ -120,6 +120,8 @@ def _cluster(site: Site) -> Iterator[str]:
         "JobRequeue=1",
         "KillWait=2",
         "MinJobAge=300",
+        # Whoever asks is told of nodes that are off, too.
+        "PrivateData=cloud",
         "ReturnToService=2",
         f"SlurmdTimeout={_LOST_AFTER}",
         "SlurmdParameters=config_overrides",

@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 async def test_an_elastic_node_runs_only_while_a_job_needs_it(cluster: Slurm) -> None:
     assert not elastic(cluster)
+    states = await cluster.command("sinfo", "--noheader", "--partition=elastic", "--format=%D %T")
+    assert states.split() == ["4", "idle~"], "nodes that are off can be seen"
 
     job = await batch(cluster, "elastic", "srun bash -c 'echo $SLURMD_NODENAME'", nodes=4, out="all.txt")
     await ended(cluster, job)
