@@ -68,6 +68,7 @@ async def test_a_running_job_outlives_a_killed_controller(cluster: Slurm) -> Non
     began, saved = cluster.shared / "began", cluster.home / "state" / "job_state"
     await until(began.exists)
     # What was not saved yet, within some 5 s, a killed controller forgets: even jobs that run.
+    await cluster.command("scontrol", "update", f"jobid={job}", "comment=to-be-saved")
     await until(lambda: saved.exists() and saved.stat().st_mtime > began.stat().st_mtime)
 
     await cluster.kill_controller()
