@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from local.slurm import Options, Partition, Slurm, slurm
+from local.slurm import Options, Partition, Slurm, chosen, slurm
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -95,6 +97,7 @@ async def test_of_a_killed_node_nothing_is_left_and_its_neighbour_lives_on(clust
     await cluster.kill_node(node)
 
     assert not alive(int(pid))
+    assert not steps(cluster, node)
     assert alive(int(neighbour))
     assert node not in cluster.nodes()
     await cluster.command("scancel", *map(str, jobs))
@@ -122,25 +125,48 @@ async def test_no_process_outlives_the_owner(tmp_path: Path, number: signal.Sign
     )
     assert owner.stdout is not None
     assert b"ready http://127.0.0.1:" in await owner.stdout.readline()
+    env = {"PATH": os.environ["PATH"], "SLURM_CONF": str(data / "client.conf")}
+    run = ("srun", "--partition=warm", "sh", "-c", f"touch {data}/runs; exec sleep 600")
+    client = await asyncio.create_subprocess_exec(*programs(*run), env=env, stderr=asyncio.subprocess.PIPE)
+    await until((data / "runs").exists)
     assert processes(data)
 
     owner.send_signal(number)
 
     await owner.communicate()
+    client.kill()
+    await client.communicate()
     await until(lambda: not processes(data))
 
 
 def processes(data: Path) -> list[int]:
-    """Those that carry the cluster's mark in their environment or its directory in their arguments."""
+    """Those with the cluster's directory in their environment or arguments, or that work there."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             seen = (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
+            where = os.readlink(place / "cwd")  # noqa: PTH115 - need not exist any more
         except OSError:
             continue
-        if f"{data}/".encode() in seen:
+        if f"{data}/".encode() in seen or where.startswith(f"{data}/"):
             found.append(int(place.name))
     return found
+
+
+def steps(cluster: Slurm, node: str) -> list[str]:
+    """The daemons of steps on a node, by the log that they write."""
+    log = str(cluster.logs / f"{node}.log")
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if os.readlink(link) == log and b"slurmstepd" in (link.parents[1] / "cmdline").read_bytes():  # noqa: PTH115
+                found.append(link.parts[2])
+    return found
+
+
+def programs(name: str, *options: str) -> tuple[str, ...]:
+    """A client command of the Slurm under test."""
+    return (shutil.which(name, path=chosen().path) or name, *options)
 
 
 def elastic(cluster: Slurm) -> set[str]:
