@@ -21,6 +21,7 @@ from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
 from shared.job import Entry, Job, JobState, Target, job_id
 from shared.memory import MemoryLedger
+from shared.storage.outbox import TableOutbox
 from tests.unit.dispatcher.world import Engines, World
 
 _PAGE = 1000
@@ -63,7 +64,8 @@ async def sweep_of(active: int, changed: float) -> dict[str, float]:
     """Calls to the engine and to the ledger, and processor microseconds a job, of one sweep."""
     world, arm = World(), _Arm(["queued"] * active)
     async with _engine(arm) as engine:
-        world.use(engines=Engines(engine), ledger=(ledger := MemoryLedger(world.clock)))  # type: ignore[arg-type]
+        ledger = MemoryLedger(world.clock)
+        world.use(engines=Engines(engine), ledger=ledger, outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
         await asyncio.gather(*(ledger.create(_job(n), None, None) for n in range(active)))
         await world.sweep()
         for number in range(int(active * changed)):

@@ -26,7 +26,7 @@ def submit(file: Path, url: str, key: str) -> int:
         print(f"{job['id']}  {job['name']}: {job['state']}")
         return 0
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def jobs(url: str, key: str, state: str, limit: int) -> int:
@@ -36,7 +36,7 @@ def jobs(url: str, key: str, state: str, limit: int) -> int:
         print("\n".join(rows(await api.jobs(state, limit))))
         return 0
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def cancel(job_id: str, url: str, key: str) -> int:
@@ -48,7 +48,7 @@ def cancel(job_id: str, url: str, key: str) -> int:
         print(f"{job['id']}  {job['name']}: {job['state']}{asked}")
         return 0
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def pause(url: str, key: str, reason: str) -> int:
@@ -58,7 +58,7 @@ def pause(url: str, key: str, reason: str) -> int:
         print(_switch(await api.pause(reason)))
         return 0
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def resume(url: str, key: str) -> int:
@@ -69,7 +69,7 @@ def resume(url: str, key: str) -> int:
         print(_switch(found))
         return 1 if found["paused"] else 0
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def _switch(found: Mapping[str, Any]) -> str:
@@ -98,7 +98,7 @@ def log(job_id: str, url: str, key: str, file: str, follow: bool) -> int:
                 return 0
             await asyncio.sleep(_LOOK_EVERY)
 
-    return _asking(ask, url, key)
+    return asking(ask, url, key)
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -122,7 +122,9 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
     )
 
 
-def _asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+    """Run what asks the API at a base URL, to its exit code."""
+
     async def whole() -> int:
         async with service(url, key) as api:
             return await ask(api)

@@ -8,20 +8,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cli.dead_commands import app as dead
+from cli.events_commands import app as events
 from cli.failure import Failure
+from cli.options import LOCAL, Key, Url
 
 ROOT = Path(__file__).resolve().parents[1]
-_LOCAL = "http://127.0.0.1:7071"
 
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
         "--settings", help="a local.settings.json  [default: the environment, else the stack of `up`]"
     ),
-]
-Url = Annotated[str, typer.Option(help="of the function app", envvar="SLIPWAY_URL")]
-Key = Annotated[
-    str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
 ]
 Cluster = Annotated[
     Literal["emulator", "slurm"], typer.Option(help="the Batch AI emulator, or a real Slurm on this machine")
@@ -36,6 +34,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+app.add_typer(events)
+app.add_typer(dead)
 
 
 def main() -> None:
@@ -128,7 +130,7 @@ def enqueue(
 @app.command()
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Ask for a job through the HTTP API."""
@@ -139,7 +141,7 @@ def submit(
 def jobs(
     state: Annotated[str, typer.Option(help="active, or some states with commas")] = "",
     limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Show jobs, the newest first."""
@@ -151,7 +153,7 @@ def log(
     job: JobId,
     file: Annotated[str, typer.Option(help="e.g. stderr.txt  [default: its standard output]")] = "",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="until the job has ended")] = False,
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Write what a job has written."""
@@ -159,7 +161,7 @@ def log(
 
 
 @app.command()
-def cancel(job: JobId, url: Url = _LOCAL, key: Key = "") -> None:
+def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
     """Ask for the end of a job."""
     raise typer.Exit(_command("jobs").cancel(job, url, key))
 
@@ -167,7 +169,7 @@ def cancel(job: JobId, url: Url = _LOCAL, key: Key = "") -> None:
 @app.command()
 def nodes(
     cluster: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Show the clusters, and what their nodes do now."""
@@ -177,7 +179,7 @@ def nodes(
 @app.command()
 def audit(
     as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Compare drops, ledger, clusters and deliveries; exit code 1 when they differ, 3 when one is silent."""
@@ -187,7 +189,7 @@ def audit(
 @app.command()
 def pause(
     reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Stop submissions, not acceptance: jobs wait until `resume`."""
@@ -195,7 +197,7 @@ def pause(
 
 
 @app.command()
-def resume(url: Url = _LOCAL, key: Key = "") -> None:
+def resume(url: Url = LOCAL, key: Key = "") -> None:
     """Let submissions go on after `pause`."""
     raise typer.Exit(_command("jobs").resume(url, key))
 
@@ -203,7 +205,7 @@ def resume(url: Url = _LOCAL, key: Key = "") -> None:
 @app.command()
 def rerun(
     receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
-    url: Url = _LOCAL,
+    url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:

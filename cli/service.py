@@ -91,6 +91,35 @@ class Service:
             more = headers["Slipway-More"] == "true"
             return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more)
 
+    async def events(self, job_id: str) -> list[dict[str, Any]]:
+        """The events of a job, each with its tries."""
+        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{job_id}/events"))["events"]
+        return found
+
+    async def redeliver(self, what: str) -> list[str]:
+        """Send an event (evt_…) or all of a job's again; their ids."""
+        path = f"events/{what}/redeliver" if what.startswith("evt_") else f"jobs/{what}/events/redeliver"
+        again: list[str] = (await self._json("POST", path))["events"]
+        return again
+
+    async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
+        """Send a test to an address; what it answered."""
+        return await self._json("POST", "receivers/test", json={"url": url, "secret": secret})
+
+    async def disabled_receivers(self) -> list[dict[str, Any]]:
+        """Addresses that get no more events."""
+        found: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
+        return found
+
+    async def dead(self) -> list[dict[str, Any]]:
+        """What no try could process or deliver."""
+        found: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
+        return found
+
+    async def redrive(self, identity: str) -> str:
+        """Send it on its way again; whether it is a message or an event."""
+        return str((await self._json("POST", f"dead/{identity}/redrive"))["kind"])
+
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         async with self._answer(method, path, **options) as answer:
             body: dict[str, Any] = await answer.json()

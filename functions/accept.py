@@ -23,4 +23,4 @@ async def accept_drop(blob: func.InputStream) -> None:
 @blueprint.queue_trigger("message", queue_name="jobs", connection=CONNECTION)
 async def accept_message(message: func.QueueMessage) -> None:
     """A job message, a bare job.json, or a BlobCreated event; plain or base64."""
-    await message_arrived(ports(), message.get_body(), message.id or "")
+    await message_arrived(ports(), message.get_body(), message.id or "", message.dequeue_count or 1)

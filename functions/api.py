@@ -9,7 +9,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, problem, told
+from functions.problem import answer, body_of, problem, told
 from shared import read
 from shared.accept import Accepted
 from shared.arrive import request_arrived, request_explained, request_validated
@@ -36,7 +36,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
     here, who = ports(), caller()
     who.needs(SUBMIT)
-    asked = read_request(_body(req), here.policy.limits)
+    asked = read_request(body_of(req), here.policy.limits)
     key = _key(req, asked.key) or f"once:{here.token()}"
     asked = dataclasses.replace(asked, key=None)
     return _told(await request_arrived(here, asked, door="http", scope=who.source, key=key))
@@ -50,7 +50,7 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     here, who = ports(), caller()
     who.needs(SUBMIT)
     limits = here.policy.limits
-    receipt, problems = parse(_body(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
+    receipt, problems = parse(body_of(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
     if receipt is None:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
@@ -147,7 +147,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
     here = ports()
-    prepared = await request_validated(here, read_request(_body(req), here.policy.limits))
+    prepared = await request_validated(here, read_request(body_of(req), here.policy.limits))
     return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
 
 
@@ -157,7 +157,7 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
     here = ports()
-    asked = read_request(_body(req), here.policy.limits)
+    asked = read_request(body_of(req), here.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
     if folder:
@@ -194,10 +194,3 @@ def _key(req: func.HttpRequest, written: str | None) -> str | None:
     if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     return key
-
-
-def _body(req: func.HttpRequest) -> bytes:
-    body: bytes = req.get_body()
-    if not body.strip():
-        raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
-    return body

@@ -7,22 +7,18 @@ import logging
 import azure.functions as func
 
 from functions.bindings import CONNECTION
-from shared.message import unwrap
+from shared.bury import bury_poison
 from shared.wiring import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
-#: Where messages wait for a person, for good.
-DEAD = "jobs-dead"
-
 
 @blueprint.function_name("bury_message")
 @blueprint.queue_trigger("message", queue_name="jobs-poison", connection=CONNECTION)
 async def bury_message(message: func.QueueMessage) -> None:
-    """A job message that no try could process: keep it where it never expires, and raise an alarm."""
-    log.error("message %s could not be processed; it waits in the queue %s", message.id, DEAD)
-    await ports().queues.send(DEAD, unwrap(message.get_body()).decode("utf-8", "replace"))
+    """A job message whose tries killed every process, so that none could keep it: keep the host's copy."""
+    await bury_poison(ports(), "jobs", message.id or "", message.get_body())
 
 
 @blueprint.function_name("bury_wake_up")

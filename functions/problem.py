@@ -44,6 +44,14 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
     )
 
 
+def body_of(req: func.HttpRequest) -> bytes:
+    """The body of a request. Raises Misuse when there is none."""
+    body: bytes = req.get_body()
+    if not body.strip():
+        raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
+    return body
+
+
 def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
 ) -> func.HttpResponse:

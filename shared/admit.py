@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from shared.backoff import is_due
 from shared.job import Job, JobState, plain
 from shared.ports import Active, Pause, Ports
 
@@ -80,11 +81,10 @@ def told(pause: Pause) -> str:
     return f"submissions are paused by {pause.by or 'an operator'}{reason}"
 
 
-async def submittable(ports: Ports, rows: Iterable[Active]) -> list[str]:
+async def submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
     """Of all active jobs those that are due for submission and may be submitted now, oldest first."""
     rows = list(rows)
-    now = ports.clock()
-    due = [row for row in rows if row.state in (JobState.ACCEPTED, JobState.SUBMITTING) and row.due <= now]
+    due = [row for row in rows if _due(ports, row)]
     if not due:
         return []
     pause = await paused(ports)
@@ -96,7 +96,15 @@ async def submittable(ports: Ports, rows: Iterable[Active]) -> list[str]:
     if ports.policy.max_active_jobs:
         room = ports.policy.max_active_jobs - sum(row.state is not JobState.ACCEPTED for row in rows)
         waiting = waiting[: max(0, room)]
-    return [row.job_id for row in (*begun, *waiting)]
+    return [*begun, *waiting]
+
+
+def _due(ports: Ports, row: Active) -> bool:
+    """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
+    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
+        return False
+    for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
+    return is_due(row.due, ports.clock(), timedelta.max if for_its_turn else ports.policy.longest_wait)
 
 
 def _age(row: Active) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from shared.accept import Accepted, Arrived, accept
+from shared.bury import body_of, bury, failed, pointed_to
 from shared.drop import Looked, look
 from shared.errors import Misuse
 from shared.explain import explain
@@ -40,8 +41,34 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
     return looked
 
 
-async def message_arrived(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
-    """One queue message; bad ones become rejected records. Raises Unavailable."""
+async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int = 1) -> list[Accepted]:
+    """One queue message; bad ones become rejected records, those that were tried too often are kept as dead.
+
+    Raises Unavailable, and whatever else makes the host try again.
+    """
+    if tries > ports.policy.message_tries:
+        await bury(ports, "jobs", message_id, body, tries - 1)
+        return []
+    try:
+        pointed = pointed_to(body)
+        return await (_redriven(ports, pointed) if pointed else _arrived(ports, body, message_id))
+    except Exception as error:
+        failed(message_id, error)
+        raise
+
+
+async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
+    """A dead message once more, under the id that it had: what it had started after all is joined."""
+    dead = await ports.dead.get(dead_id)
+    if dead is None:
+        log.info("%s has been dealt with already", dead_id[:80])
+        return []
+    accepted = await _arrived(ports, body_of(ports, dead), dead.message_id)
+    await ports.dead.forget(dead.id)
+    return accepted
+
+
+async def _arrived(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
     accepted: list[Accepted] = []
     for index, message in enumerate(read_message(body, ports.policy.limits)):
         accepted += await _one(ports, message, f"{message_id}#{index}" if index else message_id)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from shared.admit import paused
+from shared.calling import calling
 from shared.errors import EngineError
 from shared.folder import plans
 from shared.inventory import unseen
@@ -128,8 +129,8 @@ async def _seen(
     seen: dict[str, Observation] = {}
     for (engine, cluster), group in groups.items():
         try:
-            async with asyncio.timeout(ports.policy.ask_deadline):
-                seen |= await ports.engines.of(engine).status(cluster, group)
+            async with calling(ports, engine, cluster, ports.policy.ask_deadline) as asks:
+                seen |= await asks.status(cluster, group)
         except (EngineError, TimeoutError):
             found.unknown.append(f"cluster {cluster} cannot be asked")
         else:
@@ -140,15 +141,19 @@ async def _seen(
 async def _deliveries(ports: Ports, found: Audit) -> None:
     """No event waits for long, and none was given up."""
     now = ports.clock()
-    shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
+    shards = await asyncio.gather(*(ports.outbox.undelivered(n, now) for n in range(ports.outbox.shards)))
     late = [notice for shard in shards for notice in shard if _age(ports, notice.due) > _LATE]
     for notice in late:
         found.differs("delivery", notice.event_id, f"due since {notice.due.isoformat()} ({notice.job_id})")
-    dead = await ports.ledger.dead()
+    dead = await ports.outbox.dead()
     for notice in dead:
         urls = ", ".join(target.url for target in notice.targets if target.state == "dead")
         found.differs("delivery", notice.event_id, f"given up for {urls} ({notice.job_id})")
-    found.counted |= {"undelivered": sum(len(shard) for shard in shards), "dead": len(dead)}
+    messages = await ports.dead.all()
+    for message in messages:
+        found.differs("message", message.id, f"given up on the queue {message.queue}: {message.reason}")
+    counts = {"undelivered": sum(len(shard) for shard in shards), "dead": len(dead) + len(messages)}
+    found.counted |= counts
 
 
 def _age(ports: Ports, moment: datetime) -> float:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 #: The longest wait that a receiver may ask for, in seconds.
 LONGEST_RETRY_AFTER = 24 * 3600.0
+
+#: Longer than any wait of the schedule of deliveries, and than any wait of a job.
+LONGEST_DELIVERY_WAIT = timedelta(hours=30)
+LONGEST_JOB_WAIT = timedelta(hours=1)
 
 _MINUTE, _HOUR = 60.0, 3600.0
 _SECONDS = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -47,6 +51,11 @@ class RetryPolicy:
             return None
         wait = self.schedule[attempt] * (1 + self.spread * (2 * jitter - 1))
         return max(wait, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
+
+
+def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
+    """Whether a time has come. One further ahead than any wait was written by a clock that was wrong."""
+    return due <= now or due - now > longest
 
 
 def full_jitter(attempt: int, base: float, cap: float, jitter: float) -> float:

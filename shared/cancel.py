@@ -6,6 +6,7 @@ import logging
 
 from shared.advance import apply, move, note
 from shared.caller import KEY_HOLDER, Caller
+from shared.calling import calling
 from shared.deliver import deliver_at_door
 from shared.errors import EngineError, Misuse, Unavailable
 from shared.job import JobState, Reason, Stored
@@ -50,8 +51,9 @@ async def _carry_out(ports: Ports, stored: Stored) -> None:
     if target is None or stored.job.state not in (JobState.QUEUED, JobState.RUNNING):
         return  # while submitting, the submission is finished first: a late one must not outlive the cancel
     try:
-        await ports.engines.of(target.engine).cancel(target)
-    except EngineError as error:
+        async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
+            await engine.cancel(target)
+    except (EngineError, TimeoutError) as error:
         log.warning(
-            "cancel of %s is left to the sweep: %s", stored.job.id, error, extra={"job": stored.job.id}
+            "cancel of %s is left to the sweep: %r", stored.job.id, error, extra={"job": stored.job.id}
         )

@@ -1,6 +1,10 @@
 """deliver: bring recorded events to those who asked, then mark them. A crash in between sends the same again.
 
 The bytes and the id of an event are frozen in its outbox row; each attempt is signed anew over those bytes.
+
+Nobody waits for a receiver that hangs: each receiver has a lane of its own, and what is under way after a
+short patience goes on while its function returns. The outbox row stays until it is settled, so that a process
+that ends meanwhile costs a second delivery and never an event.
 """
 
 from __future__ import annotations
@@ -8,72 +12,117 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections import defaultdict, deque
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
 
-from shared.answers import put_final
-from shared.backoff import RetryPolicy
+from shared.attempt import attempt
 from shared.errors import SlipwayError
-from shared.events import NOTICES, RECEIPT, Delivery, Notice
-from shared.meter import timed
+from shared.events import Notice
 from shared.ports import Ports
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
 QUEUE = "job-events"
-_SCHEDULE = RetryPolicy()
 #: What goes on after its function has returned; the loop itself keeps no task alive.
-_under_way: set[asyncio.Task[None]] = set()
+_under_way: set[asyncio.Task[Any]] = set()
+
+
+@dataclass
+class _Progress:
+    """How many deliveries have come to an end, whichever."""
+
+    ended: int = 0
 
 
 async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
-    """Deliver what is due of one event; None when nothing is left of it."""
-    notice = await ports.ledger.notice(job_id, sequence)
-    return await _deliver(ports, notice) if notice is not None else None
+    """Deliver what is due of one event; None when nothing is left of it, or when it goes on without us."""
+    if ports.receivers.any_disabled:
+        await _learn(ports)
+    notice = await ports.outbox.notice(job_id, sequence)
+    if notice is None:
+        return None
+    return await _patiently(ports, _deliver(ports, notice))
 
 
 async def deliver_now(ports: Ports, *notices: Notice) -> int:
     """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
-    left = await _within(ports, notices, ports.policy.deliver_deadline)
+    left = await _reach(ports, notices, ports.policy.deliver_deadline)
     await asyncio.gather(*(_wake(ports, notice, 0) for notice in left))
     return len(notices) - len(left)
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
-    """Deliver while somebody waits for our answer, with a short patience; what is under way then goes on.
-
-    The outbox row stays until it is settled: a process that ends meanwhile costs a second delivery, no event.
-    """
-    task = asyncio.create_task(_one(ports, notice))
-    done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
-    if not done:
-        _under_way.add(task)
-        task.add_done_callback(_under_way.discard)
+    """Deliver while somebody waits for our answer. Errors are left to the sweep."""
+    await _patiently(ports, _one(ports, notice))
 
 
 async def deliver_due(ports: Ports) -> int:
     """The safety net: outbox rows whose time has come and whose message never did. The next sweep goes on."""
+    await _learn(ports)
     now = ports.clock()
-    shards = await asyncio.gather(*(ports.ledger.undelivered(n, now) for n in range(ports.ledger.shards)))
+    shards = await asyncio.gather(*(ports.outbox.undelivered(n, now) for n in range(ports.outbox.shards)))
     due = sorted((notice for shard in shards for notice in shard), key=lambda notice: notice.due)
     ports.meter.set("slipway.outbox.oldest", max(0.0, (now - due[0].due).total_seconds()) if due else 0.0)
-    return len(due) - len(await _within(ports, due, ports.policy.deliver_deadline))
+    return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 
 
-async def _within(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
-    """Deliver some at once, and go on until the deadline; returns those that were not reached.
+async def finish() -> None:
+    """Wait for what goes on without its function."""
+    while _under_way:
+        await asyncio.gather(*_under_way, return_exceptions=True)
+
+
+async def _learn(ports: Ports) -> None:
+    """Now and then: which receivers are disabled."""
+    if not ports.receivers.stale(ports.clock()):
+        return
+    try:
+        ports.receivers.learn(await ports.outbox.disabled())
+    except SlipwayError as error:
+        log.warning("who is disabled is not known anew: %s", error)
+
+
+async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
+    """Deliver in lanes until the deadline, or until nothing moves any more; returns those not begun.
 
     A POST is never cut off (it ends by itself): the receiver may have had the event already.
     """
+    if deadline <= 0:
+        return list(notices)
+    lanes: dict[tuple[str, ...], deque[Notice]] = defaultdict(deque)
+    for notice in notices:
+        lanes[tuple(t.url for t in notice.targets if t.webhook)].append(notice)
+    progress = _Progress()
+    running = {
+        asyncio.create_task(_work(ports, lane, progress))
+        for lane in lanes.values()
+        for _ in range(min(ports.policy.deliver_batch, len(lane)))
+    }
     loop = asyncio.get_running_loop()
-    end = loop.time() + deadline
-    size = ports.policy.deliver_batch
-    for at in range(0, len(notices), size):
-        if loop.time() >= end:
-            return list(notices[at:])
-        await asyncio.gather(*(_one(ports, notice) for notice in notices[at : at + size]))
-    return []
+    end, before = loop.time() + deadline, -1
+    while running and loop.time() < end and progress.ended > before:
+        before = progress.ended
+        done, running = await asyncio.wait(running, timeout=ports.policy.deliver_patience)
+        for task in done:
+            task.result()
+    left = [notice for lane in lanes.values() for notice in lane]
+    for lane in lanes.values():
+        lane.clear()
+    for task in running:
+        _leave(task)
+    return left
+
+
+async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
+    """One of the workers of a lane: one event after the other, until none is left."""
+    while lane:
+        await _one(ports, lane.popleft())
+        progress.ended += 1
 
 
 async def _one(ports: Ports, notice: Notice) -> None:
@@ -84,74 +133,42 @@ async def _one(ports: Ports, notice: Notice) -> None:
         log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
 
 
+async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
+    """The result of some work, or None when it goes on without us."""
+    task = asyncio.create_task(work)
+    done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
+    if done:
+        return task.result()
+    _leave(task)
+    return None
+
+
+def _leave(task: asyncio.Task[Any]) -> None:
+    """Let it go on by itself; whatever becomes of it, the outbox row says it."""
+    _under_way.add(task)
+    task.add_done_callback(_ended)
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _under_way.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a delivery is left to the sweep", exc_info=error)
+
+
 async def _deliver(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
-    targets = await asyncio.gather(*(_attempt(ports, notice, target, now) for target in notice.targets))
+    targets = await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
         wait = max(0.0, (after.due - now).total_seconds())
         # The sweep looks a little later than the message, so that one of them does the work.
         later = now + timedelta(seconds=wait + ports.policy.deliver_grace)
-        await ports.ledger.settle(after.model_copy(update={"due": later}))
+        await ports.outbox.settle(after.model_copy(update={"due": later}))
         await _wake(ports, after, wait)
     else:
-        await ports.ledger.settle(after)
+        await ports.outbox.settle(after)
     return after
-
-
-async def _attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
-    if target.state != "pending" or (target.attempts > 0 and target.due > now):
-        return target
-    try:
-        if target.url == RECEIPT:
-            await put_final(ports, notice.job_id)
-        elif target.url == NOTICES:
-            await ports.queues.send("job-notices", notice.body)
-        else:
-            return await _post(ports, notice, target, now)
-    except SlipwayError as error:
-        return _again(ports, notice, target, now, str(error)[:200], None)
-    return target.model_copy(update={"state": "delivered", "attempts": target.attempts + 1, "last": "stored"})
-
-
-@timed("slipway.deliver")
-async def _post(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
-    url = target.url if target.sealed is None else ports.seal.unseal(target.sealed, target.place)
-    secrets = ports.secrets.get(target.secret or "default", ())
-    if not secrets:
-        return _again(ports, notice, target, now, f"secret {target.secret!r} is not configured", None)
-    posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
-    ports.meter.add("slipway.deliveries", outcome=posted.outcome)
-    fields = {
-        "job": notice.job_id,
-        "event": notice.event_id,
-        "outcome": posted.outcome,
-        "ms": posted.milliseconds,
-    }
-    log.info("webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
-    if posted.outcome == "delivered":
-        return target.model_copy(
-            update={"state": "delivered", "attempts": target.attempts + 1, "last": posted.detail}
-        )
-    if posted.outcome in ("gone", "refused"):
-        return _dead(notice, target, posted.detail)
-    return _again(ports, notice, target, now, posted.detail, posted.retry_after)
-
-
-def _again(
-    ports: Ports, notice: Notice, target: Delivery, now: datetime, why: str, retry_after: float | None
-) -> Delivery:
-    attempts = target.attempts + 1
-    wait = _SCHEDULE.delay(attempts, retry_after=retry_after, jitter=ports.jitter())
-    if wait is None:
-        return _dead(notice, target, why)
-    return target.model_copy(update={"attempts": attempts, "due": now + timedelta(seconds=wait), "last": why})
-
-
-def _dead(notice: Notice, target: Delivery, why: str) -> Delivery:
-    log.error("event %s is dead for %s: %s", notice.event_id, target.url, why, extra={"job": notice.job_id})
-    return target.model_copy(update={"state": "dead", "attempts": target.attempts + 1, "last": why})
 
 
 async def _wake(ports: Ports, notice: Notice, delay: float) -> None:

@@ -6,7 +6,6 @@ crash asks for the same thing again, and the engine recognises it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from datetime import timedelta
@@ -15,8 +14,18 @@ from typing import Any
 from shared.advance import apply, move, note
 from shared.answers import put_status
 from shared.backoff import full_jitter
+from shared.calling import calling
 from shared.deliver import deliver_at_door
-from shared.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError, Transient
+from shared.errors import (
+    Conflict,
+    EngineError,
+    LeftAlone,
+    Misconfigured,
+    Rejected,
+    Saturated,
+    SlipwayError,
+    Transient,
+)
 from shared.job import Job, JobState, Reason, Stored, intent
 from shared.meter import timed
 from shared.observe import follow
@@ -53,10 +62,13 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     job = stored.job
     assert job.target is not None
     try:
-        engine = ports.engines.of(job.target.engine)
         order = Order(job.target, await _document(ports, job, accepted))
-        async with asyncio.timeout(ports.policy.dispatch_deadline):
+        async with calling(
+            ports, job.target.engine, job.target.cluster, ports.policy.dispatch_deadline
+        ) as engine:
             seen = await engine.submit(order)
+    except LeftAlone:
+        return stored  # nothing was asked and nothing is known: the sweep comes back to it
     except (Rejected, Conflict) as error:
         reason = Reason.INFRASTRUCTURE if isinstance(error, Conflict) else Reason.UNSUPPORTED
         change = move(ports, stored, JobState.FAILED, reason=reason, message=str(error))
@@ -90,9 +102,10 @@ async def submit_again(ports: Ports, job: Job) -> None:
     engine = ports.engines.of(job.target.engine)
     if job.cancel or engine.capabilities["durable"].answer == "yes":
         return
+    deadline = ports.policy.dispatch_deadline
     try:
         order = Order(job.target, await _document(ports, job, None))
-        async with asyncio.timeout(ports.policy.dispatch_deadline):
+        async with calling(ports, job.target.engine, job.target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
         log.warning("%s could not be submitted again: %s", job.id, _kind(error), extra={"job": job.id})

@@ -3,6 +3,8 @@
 SlipwayError
 ├── EngineError
 │   ├── Transient       outcome unknown: repeat with the same name
+│   │   ├── Busy        it answers, but not now: the same
+│   │   └── LeftAlone   not even asked, because it answers nobody: later
 │   ├── Saturated       quota or capacity: wait long; costs no attempt
 │   ├── Rejected        the engine will never take this job: fail it
 │   ├── Misconfigured   ours to mend: park the job and raise an alarm
@@ -33,6 +35,14 @@ class Transient(EngineError):
     """The outcome is unknown; repeat with the same name."""
 
     retryable = True
+
+
+class Busy(Transient):
+    """It answers, but cannot do this now; repeat with the same name."""
+
+
+class LeftAlone(Transient):
+    """Nothing was asked: the cluster has not answered for a while; look again later."""
 
 
 class Saturated(EngineError):

@@ -22,6 +22,21 @@ RECEIPT = "receipt:"
 NOTICES = "queue:job-notices"
 
 
+#: Tries of one target that a row keeps: the whole schedule, and some more after a redelivery.
+_TRIES = 16
+
+
+class Try(BaseModel):
+    """One POST: when, what was answered (None: nothing), in how many milliseconds, and in words."""
+
+    model_config = ConfigDict(frozen=True)
+
+    at: datetime
+    status: int | None = None
+    ms: int
+    said: str
+
+
 class Delivery(BaseModel):
     """One target of one event, and how far it is."""
 
@@ -37,6 +52,16 @@ class Delivery(BaseModel):
     #: pending, delivered, dead
     state: str = "pending"
     last: str = ""
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def webhook(self) -> bool:
+        """Whether it is somebody's address, and not an answer of ours."""
+        return self.url not in (RECEIPT, NOTICES)
+
+    def tried(self, one: Try) -> Delivery:
+        """The same after another POST; the oldest tries go."""
+        return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
 
 
 class Notice(BaseModel):
@@ -51,11 +76,19 @@ class Notice(BaseModel):
     body: str
     targets: tuple[Delivery, ...]
     due: datetime
+    #: when its delivery began, or began again
+    since: datetime
 
     @property
     def settled(self) -> bool:
         """Whether nothing is left to do: every target is delivered or dead."""
-        return all(target.state != "pending" for target in self.targets)
+        return self.state != "pending"
+
+    @property
+    def state(self) -> str:
+        """The one that matters most of its targets' states: pending, dead, delivered."""
+        states = {target.state for target in self.targets}
+        return next((state for state in ("pending", "dead") if state in states), "delivered")
 
 
 def notice_of(
@@ -104,7 +137,34 @@ def notice_of(
         body=body.decode(),
         targets=tuple(targets),
         due=due,
+        since=entry.at,
     )
+
+
+def view(notice: Notice) -> dict[str, Any]:
+    """An event as the API shows it: who was told when, and what they answered."""
+    return {
+        "id": notice.event_id,
+        "job": notice.job_id,
+        "sequence": notice.sequence,
+        "type": notice.type,
+        "state": notice.state,
+        "targets": [_target(target) for target in notice.targets if target.webhook],
+    }
+
+
+def _target(target: Delivery) -> dict[str, Any]:
+    shown = {
+        "url": target.url,
+        "state": target.state,
+        "attempts": target.attempts,
+        "last": target.last,
+        "tries": [
+            {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.said}
+            for one in target.tries
+        ],
+    }
+    return shown | ({"next": target.due.isoformat()} if target.state == "pending" else {})
 
 
 def _data(job: Job, previous: JobState | None, entry: Entry) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class MemoryTable:
             and (not wanted.last or key[1] < wanted.last)
         )
         found = [self.held[key].row for key in inside]
-        found = [row for row in found if not wanted.due or row["Due"] <= wanted.due]
+        found = [row for row in found if _fits(row, wanted)]
         return found[: wanted.limit] if wanted.limit else found
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
@@ -88,12 +88,21 @@ class MemoryLedger(TableLedger):
         #: every row with its version
         self.held = own.held
         self.table: Table = own if table is None else table
-        super().__init__(Store(self.table, shards, linger=0))
+        self.store = Store(self.table, shards, linger=0)
+        super().__init__(self.store)
 
     @property
     def rows(self) -> dict[tuple[str, str], Row]:
         """Every row of a job or a drop, by partition and key."""
         return {key: found.row for key, found in self.held.items() if key[0] != "meta"}
+
+
+def _fits(row: Row, wanted: Range) -> bool:
+    column, value = wanted.equal
+    if column and row[column] != value:
+        return False
+    late = bool(wanted.beyond) and row["Due"] > wanted.beyond if wanted.due else True
+    return late or row["Due"] <= wanted.due
 
 
 def _check_size(row: Row) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
 from shared.advance import move, note
+from shared.calling import calling
 from shared.errors import EngineError, NotFound
 from shared.job import Budget, Job, JobState, Reason, Stored
 from shared.ports import Change, Observation, Ports
@@ -79,15 +79,16 @@ async def _missing(ports: Ports, stored: Stored) -> Change | None:
     job, policy, now = stored.job, ports.policy, ports.clock()
     assert job.target is not None
     try:
-        async with asyncio.timeout(policy.dispatch_deadline):
-            observation = await ports.engines.of(job.target.engine).see(job.target)
+        async with calling(ports, job.target.engine, job.target.cluster, policy.dispatch_deadline) as engine:
+            observation = await engine.see(job.target)
     except NotFound:
         pass
     except (EngineError, TimeoutError):
         return None
     else:
         return await decide(ports, stored, observation)
-    first = job.missed_at or now
+    # A clock that went back starts the evidence anew.
+    first = job.missed_at if job.missed_at is not None and job.missed_at <= now else now
     misses = job.misses + 1
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
         text = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from shared.backoff import LONGEST_JOB_WAIT
 from shared.prices import Price
 from shared.spec import Defaults, JsonObject, Limits
 from shared.webhook_url import UrlPolicy
@@ -17,6 +18,7 @@ class Policy:
     source: str = "urn:slipway"
     drop_container: str = "scripts"
     settle: float = 3.0
+    message_tries: int = 40
     dispatch_deadline: float = 20.0
     submit_lease: float = 60.0
     lost_after_misses: int = 3
@@ -24,6 +26,7 @@ class Policy:
     deliver_grace: float = 30.0
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
+    deliver_patience: float = 1.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
     inventory_window: timedelta = timedelta(days=7)
@@ -39,7 +42,6 @@ class Policy:
     notices: bool = False
     #: a receipt for every job, and not only for drops and for ends that nobody else is told
     receipts: bool = True
-    deliver_patience: float = 1.0
     #: where people find the pages of the rules; "" while that is nowhere but in the project
     rules_url: str = ""
     #: an operator's own prices, and the region of the clusters; "" while it is unknown
@@ -49,3 +51,8 @@ class Policy:
     urls: UrlPolicy = field(default_factory=UrlPolicy)
     limits: Limits = field(default_factory=Limits)
     completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """Longer than any wait of a job: what is due further ahead was written by a clock that was wrong."""
+        return max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from shared.breaker import Breaker
 from shared.caller import Caller
+from shared.dead import DeadMessages
 from shared.engine import (
     Ability,
     Cluster,
@@ -29,7 +31,9 @@ from shared.index import Active, Change, Page, Pause, Seen, Shown
 from shared.job import Job, JobState, Stored
 from shared.memo import Memo
 from shared.meter import Meter, NoMeter
+from shared.outbox import Outbox
 from shared.policy import Policy
+from shared.receivers import Disabled, Receivers
 from shared.spec import JsonObject
 
 __all__ = [
@@ -39,6 +43,8 @@ __all__ = [
     "Change",
     "Cluster",
     "ClusterView",
+    "DeadMessages",
+    "Disabled",
     "Drops",
     "Engine",
     "Engines",
@@ -47,6 +53,7 @@ __all__ = [
     "NodeView",
     "Observation",
     "Order",
+    "Outbox",
     "Outcome",
     "OutputFile",
     "Page",
@@ -91,18 +98,6 @@ class Ledger(Protocol):
 
     async def active(self, shard: int) -> list[Active]:
         """Every job of the shard that has not ended, in one range query."""
-
-    async def undelivered(self, shard: int, before: datetime) -> list[Notice]:
-        """Outbox rows of the shard that are due before then, in one range query."""
-
-    async def notice(self, job_id: str, sequence: int) -> Notice | None:
-        """One outbox row, or None when it is delivered (or dead)."""
-
-    async def settle(self, notice: Notice) -> None:
-        """Store how far an outbox row is. Settled, it moves to the archive, and to the dead letters."""
-
-    async def dead(self) -> list[Notice]:
-        """The events that could not be delivered to some target."""
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Jobs, newest first, at most `limit`; `after` is a previous page's `next`."""
@@ -191,8 +186,9 @@ class Tokens(Protocol):
         """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""
 
 
-#: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good.
-Outcome = Literal["delivered", "retry", "gone", "refused"]
+#: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good;
+#: `busy`: nothing was sent, because enough is under way to this receiver.
+Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]
 
 
 @dataclass(frozen=True)
@@ -232,6 +228,8 @@ class Ports:
     """Everything a use case may touch. Built once per process by `wiring`."""
 
     ledger: Ledger
+    outbox: Outbox
+    dead: DeadMessages
     drops: Drops
     queues: Queues
     webhooks: Webhooks
@@ -241,6 +239,9 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
+    #: by cluster
+    breaker: Breaker = field(default_factory=Breaker)
+    receivers: Receivers = field(default_factory=Receivers)
     #: name → signing secrets of the configured webhook secrets, newest first
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: storage account → key, filled into mounts at submission, never stored

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from shared.advance import apply
 from shared.answers import put_status
+from shared.calling import calling
 from shared.deliver import deliver_now
 from shared.errors import EngineError
 from shared.events import Notice
@@ -67,6 +68,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> bool:
 
 
 async def _ask(ports: Ports, stored: Stored) -> Observation:
-    assert stored.job.target is not None
-    async with asyncio.timeout(ports.policy.dispatch_deadline):
-        return await ports.engines.of(stored.job.target.engine).see(stored.job.target)
+    target = stored.job.target
+    assert target is not None
+    async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
+        return await engine.see(target)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from shared import __version__
-from shared.job import Job, JobState
+from shared.job import Job, JobState, engine_name
 from shared.message import MESSAGE, digest
 from shared.report import text
 from shared.spec import redact
@@ -80,21 +80,28 @@ def status_line(job_id: str, state: JobState, since: datetime, how: str = "") ->
 
 
 def attempts(job: Job) -> list[dict[str, Any]]:
-    """What happened to each attempt: when it was submitted, queued, started and ended."""
+    """What happened to each attempt: its name on the cluster, when it was queued and so on, why it ended."""
     found: dict[int, dict[str, Any]] = {}
+
+    def attempt(number: int) -> dict[str, Any]:
+        return found.setdefault(number, {"attempt": number, "name": engine_name(job, number)})
+
     for entry in job.history:
         if entry.state is JobState.ACCEPTED and (last := found.get(entry.attempt - 1)):
             # This entry is where the attempt before it ended.
             last |= {"state": "failed", "endedAt": entry.at.isoformat().replace("+00:00", "Z")}
             last |= {"reason": entry.reason.value} if entry.reason else {}
-            found[entry.attempt] = {"attempt": entry.attempt, "state": entry.state.value}
+            last |= {"message": entry.note} if entry.note else {}
+            attempt(entry.attempt)["state"] = entry.state.value
             continue
-        one = found.setdefault(entry.attempt, {"attempt": entry.attempt})
+        one = attempt(entry.attempt)
         one["state"] = entry.state.value
         name = "endedAt" if entry.state.terminal else f"{entry.state.value}At"
         one.setdefault(name, entry.at.isoformat().replace("+00:00", "Z"))
         if entry.reason is not None:
             one["reason"] = entry.reason.value
+        if entry.state.terminal and entry.note:
+            one["message"] = entry.note
     return [one for _, one in sorted(found.items())]
 
 

@@ -16,9 +16,11 @@ from typing import TypeVar
 from shared.admit import submittable
 from shared.advance import count
 from shared.answers import put_status, put_statuses
+from shared.backoff import is_due
+from shared.calling import calling, left_alone
 from shared.deliver import deliver_due, deliver_now
 from shared.dispatch import dispatch, submit_again
-from shared.errors import EngineError
+from shared.errors import EngineError, SlipwayError
 from shared.job import JobState
 from shared.meter import timed
 from shared.observe import decide
@@ -27,8 +29,10 @@ from shared.ports import Active, Change, Observation, Ports
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+#: An engine and a cluster of it.
+Place = tuple[str, str]
 
-#: How many records are read, submitted or cancelled at once.
+#: How many records of one cluster are read, submitted or cancelled at once.
 _PARALLEL = 16
 _ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)
 #: How many records change at once: their writes share transactions, so more of them cost fewer requests.
@@ -58,25 +62,69 @@ async def sweep(ports: Ports) -> Swept:
     for state in _ACTIVE:
         ports.meter.set("slipway.jobs.active", sum(row.state is state for row in rows), state=state.value)
     due = asyncio.create_task(_part("deliveries", deliver_due(ports)))
-    seen, unreachable = await _ask_engines(ports, rows)
-    now = ports.clock()
-    to_cancel = [row for row in rows if row.cancel and _with_engine(row)]
-    news = [row for row in rows if _news(row, seen, ports.policy, now)]
-    changed = await _part("changes", _commit(ports, news, seen))
-    dispatched, cancelled = await asyncio.gather(
-        _part("submissions", _submit(ports, rows)),
-        _each(ports, to_cancel, lambda row: _cancel(ports, row)),
+    overdue = _by_cluster(await _submittable(ports, rows))
+    clusters = _by_cluster(rows)
+    parts = await asyncio.gather(
+        *(_cluster(ports, place, group, overdue[place]) for place, group in clusters.items())
     )
     delivered = await due
-    moved = {row.job_id for row in news}
+    moved = {job for part in parts for job in part.moved}
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     ports.meter.set("slipway.sweep.ended", 0)
-    return Swept(len(rows), changed, dispatched, cancelled, delivered, tuple(unreachable))
+    return Swept(
+        active=len(rows),
+        changed=sum(part.changed for part in parts),
+        dispatched=sum(part.dispatched for part in parts),
+        cancelled=sum(part.cancelled for part in parts),
+        delivered=delivered,
+        unreachable=tuple(part.cluster for part in parts if not part.reached),
+    )
 
 
-async def _submit(ports: Ports, rows: Iterable[Active]) -> int:
-    """Repeat what stalled, and begin what waited, as far as it may be."""
-    return await _each(ports, await submittable(ports, rows), lambda job: dispatch(ports, job))
+@dataclass(frozen=True)
+class _Part:
+    """What one sweep did with the jobs of one cluster; `moved` were read because of what it said."""
+
+    cluster: str
+    reached: bool
+    moved: tuple[str, ...]
+    changed: int
+    dispatched: int
+    cancelled: int
+
+
+def _by_cluster(rows: Iterable[Active]) -> dict[Place, list[Active]]:
+    """Rows of the same engine and cluster. Those that wait for an attempt name none, and are a group too."""
+    found: dict[Place, list[Active]] = defaultdict(list)
+    for row in rows:
+        found[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
+    return found
+
+
+async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list[Active]) -> _Part:
+    """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
+    with_engine = [row for row in rows if _with_engine(row)]
+    asked = await _ask(ports, place, with_engine) if with_engine else {}
+    # What was asked first is the probe: while the cluster does not answer, no record is even read.
+    answers = not left_alone(ports, *place)
+    seen = asked or {}
+    news = [row for row in with_engine if _news(row, seen, ports.policy, ports.clock())]
+    changed, dispatched, cancelled = await asyncio.gather(
+        _part("changes", _commit(ports, news, seen)),
+        _each(ports, overdue if answers else [], lambda row: dispatch(ports, row.job_id)),
+        _each(ports, [r for r in with_engine if r.cancel and answers], lambda row: _cancel(ports, row)),
+    )
+    moved = tuple(row.job_id for row in news)
+    return _Part(place[1], asked is not None, moved, changed, dispatched, cancelled)
+
+
+async def _submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
+    """What stalled, and what waited, as far as it may be submitted now."""
+    try:
+        return await submittable(ports, rows)
+    except SlipwayError as error:
+        log.warning("sweep: submissions are left to the next one: %s", error)
+        return []
 
 
 async def _part(name: str, act: Awaitable[int]) -> int:
@@ -91,31 +139,17 @@ async def _part(name: str, act: Awaitable[int]) -> int:
 Seen = Mapping[str, Observation | None]
 
 
-async def _ask_engines(
-    ports: Ports, rows: Iterable[Active]
-) -> tuple[dict[str, Observation | None], list[str]]:
-    """What the engines say, by job id: an observation, None for not found; absent where nobody knows."""
-    groups: dict[tuple[str, str], list[Active]] = defaultdict(list)
-    for row in rows:
-        if _with_engine(row) and row.target is not None:
-            groups[row.target.engine, row.target.cluster].append(row)
-    seen: dict[str, Observation | None] = {}
-    unreachable: list[str] = []
-
-    async def ask(engine: str, cluster: str, group: list[Active]) -> None:
-        targets = [row.target for row in group if row.target is not None]
-        try:
-            async with asyncio.timeout(ports.policy.ask_deadline):
-                known = await ports.engines.of(engine).status(cluster, targets)
-        except (EngineError, TimeoutError) as error:
-            # Unknown is a state of knowledge: the records keep their states.
-            log.warning("cluster %s cannot be asked: %r", cluster, error, extra={"cluster": cluster})
-            unreachable.append(cluster)
-            return
-        seen.update({row.job_id: known.get(row.target.name) for row in group if row.target})
-
-    await asyncio.gather(*(ask(engine, cluster, group) for (engine, cluster), group in groups.items()))
-    return seen, unreachable
+async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
+    """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
+    targets = [row.target for row in rows if row.target is not None]
+    try:
+        async with calling(ports, *place, ports.policy.ask_deadline) as engine:
+            known = await engine.status(place[1], targets)
+    except (EngineError, TimeoutError) as error:
+        # Unknown is a state of knowledge: the records keep their states.
+        log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
+        return None
+    return {row.job_id: known.get(row.target.name) for row in rows if row.target}
 
 
 def _with_engine(row: Active) -> bool:
@@ -129,7 +163,7 @@ def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
     observation = seen[row.job_id]
     if observation is None:
         # Spaced evidence: the next miss counts only after a part of the whole period.
-        return row.misses == 0 or row.due <= now
+        return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
     return observation.state is not row.state or row.misses > 0
 
 
@@ -174,8 +208,9 @@ async def _change(ports: Ports, row: Active, word: Observation | None, applied: 
 
 async def _cancel(ports: Ports, row: Active) -> None:
     assert row.target is not None
-    async with asyncio.timeout(ports.policy.dispatch_deadline):
-        await ports.engines.of(row.target.engine).cancel(row.target)
+    place = (row.target.engine, row.target.cluster)
+    async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
+        await engine.cancel(row.target)
 
 
 async def _each(

@@ -1,31 +1,30 @@
-"""Send signed events to receivers that strangers chose: the outgoing door, with the connect-time gate.
+"""Send signed events to receivers that strangers chose: the outgoing door.
 
-The address text passes the URL gate first (`webhook_url.py`). The real protection is here: a name is looked
-up once, refused if any of its addresses is not public, and the connection goes to a checked literal address,
-which is checked again in the very call that makes the socket. TLS still proves the name.
+The address text passes the URL gate first (`webhook_url.py`); the real protection is the connect-time gate
+(`webhook_gate.py`). With an `origin`, nobody gets an event who has not agreed to it (`consent.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from shared import webhook_url
-from shared.addresses import is_public
 from shared.backoff import parse_retry_after
 from shared.cloudevents import CONTENT_TYPE
+from shared.consent import Consents
 from shared.ports import Outcome, Posted
 from shared.signing import signature_headers
+from shared.webhook_gate import AddressRefusedError, Gate
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
-    from aiohttp.abc import AbstractResolver, ResolveResult
+    from aiohttp.abc import AbstractResolver
 
 #: Bytes of an answer that are held in memory; its body is never looked at.
 _READ_LIMIT = 4096
@@ -40,14 +39,19 @@ class WebhookSender:
         *,
         total_seconds: float = 15,
         connect_seconds: float = 5,
+        slot_seconds: float = 5,
         per_host: int = 4,
+        at_once: int = 256,
+        origin: str = "",
         resolver: AbstractResolver | None = None,
     ) -> None:
+        """`origin`: our DNS name, to ask each receiver for consent first; the rest are bounds."""
         self._policy = policy
         self._total_seconds = total_seconds
         self._connect_seconds = connect_seconds
         self._resolver = resolver
-        self._slots = _Slots(per_host)
+        self._slots = _Slots(per_host, at_once, slot_seconds)
+        self._consents = Consents(origin)
         self._sessions: dict[bool, ClientSession] = {}
 
     async def post(
@@ -62,12 +66,29 @@ class WebhookSender:
         if problem is not None:
             return Posted("refused", None, problem, None, 0)
         headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
+        try:
+            # Waiting for a slot is no attempt, and takes nothing of its time.
+            async with self._slots.take(webhook_url.authority(url)):
+                return await self._timed(url, body, headers, now)
+        except _NoSlotError:
+            return Posted("busy", None, "not sent: enough is under way to this receiver", None, 0)
+
+    async def close(self) -> None:
+        """Close the connections; safe to repeat."""
+        while self._sessions:
+            _, session = self._sessions.popitem()
+            await session.close()
+
+    async def _timed(self, url: str, body: bytes, headers: dict[str, str], now: datetime) -> Posted:
         started = time.perf_counter()
         status, retry_after = None, None
         try:
-            # Waiting for a slot is no attempt, and takes nothing of its time.
-            async with self._slots.take(webhook_url.authority(url)), asyncio.timeout(self._total_seconds):
-                response = await self._answer(url, body, headers)
+            async with asyncio.timeout(self._total_seconds):
+                if self._consents.missing(url) and not await self._agrees(url):
+                    raise _NoConsentError
+                if wait := self._consents.turn(url):
+                    return Posted("busy", None, "not sent: its rate is used up", wait, 0)
+                response = await self._answer("POST", url, body, headers)
             status = response.status
             outcome, detail = _meaning(status)
             if outcome == "retry":
@@ -76,29 +97,31 @@ class WebhookSender:
             outcome, detail = _failure(error)
         return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
 
-    async def close(self) -> None:
-        """Close the connections; safe to repeat."""
-        while self._sessions:
-            _, session = self._sessions.popitem()
-            await session.close()
+    async def _agrees(self, url: str) -> bool:
+        return self._consents.heard(url, (await self._answer("OPTIONS", url, None, {})).headers)
 
-    async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> ClientResponse:
+    async def _answer(
+        self, method: str, url: str, body: bytes | None, headers: dict[str, str]
+    ) -> ClientResponse:
         """Send, and return the head of the answer; its body could say nothing that matters, so it is left."""
         from yarl import URL
 
         # `encoded`: the bytes that passed the gate are the bytes that are sent.
         address = URL(url, encoded=True)
         session = self._session(loopback=webhook_url.is_loopback_host(_host(url)))
-        async with session.post(address, data=body, headers=headers, allow_redirects=False) as response:
+        headers = {**headers, **self._consents.headers}
+        async with session.request(
+            method, address, data=body, headers=headers, allow_redirects=False
+        ) as response:
             return response
 
     def _session(self, *, loopback: bool) -> ClientSession:
         """Loopback hosts have a session of their own, so that no public name can lead to this machine."""
         if loopback not in self._sessions:
-            self._sessions[loopback] = self._open(_Gate(self._resolver, loopback=loopback))
+            self._sessions[loopback] = self._open(Gate(self._resolver, loopback=loopback))
         return self._sessions[loopback]
 
-    def _open(self, gate: _Gate) -> ClientSession:
+    def _open(self, gate: Gate) -> ClientSession:
         import aiohttp
 
         connector = aiohttp.TCPConnector(
@@ -123,64 +146,38 @@ class WebhookSender:
         )
 
 
-class _AddressRefusedError(OSError):
-    """The connect-time gate stopped a connection. An OSError, because aiohttp carries those to the caller."""
+class _NoSlotError(Exception):
+    """Enough is under way."""
 
 
-class _Gate:
-    """The connect-time gate, in the two places where aiohttp lets one stand."""
-
-    def __init__(self, resolver: AbstractResolver | None, *, loopback: bool) -> None:
-        self._resolver = resolver
-        self._loopback = loopback
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Look the name up once and answer with literal addresses, all of them public, or raise OSError."""
-        answers = await self._lookup().resolve(host, port, family)
-        if not answers:
-            raise OSError("the name has no address")
-        if not all(self._allows(answer["host"]) for answer in answers):
-            raise _AddressRefusedError("the name leads to an address that is not public")
-        return answers
-
-    def open(self, address: tuple[Any, ...]) -> socket.socket:
-        """Make a socket for one `getaddrinfo` entry, only if its address may be reached."""
-        family, kind, protocol, _, target = address
-        if not self._allows(target[0]):
-            raise _AddressRefusedError("the address is not public")
-        return socket.socket(family, kind, protocol)
-
-    async def close(self) -> None:
-        """Nothing to close; aiohttp asks every resolver."""
-
-    def _lookup(self) -> AbstractResolver:
-        if self._resolver is None:
-            from aiohttp import ThreadedResolver
-
-            self._resolver = ThreadedResolver()
-        return self._resolver
-
-    def _allows(self, address: str) -> bool:
-        return is_public(address, allow_loopback=self._loopback)
+class _NoConsentError(OSError):
+    """The receiver did not agree to be told. An OSError, as all that may go wrong out there."""
 
 
 class _Slots:
-    """At most so many deliveries at once to one receiver, so that a hanging one cannot delay the others."""
+    """So many deliveries at once, to one receiver and in all: a hanging one cannot delay the others."""
 
-    def __init__(self, number: int) -> None:
-        self._number = number
+    def __init__(self, per_host: int, at_once: int, patience: float) -> None:
+        self._per_host = per_host
+        self._all = asyncio.Semaphore(at_once)
+        self._patience = patience
         self._free: dict[str, asyncio.Semaphore] = {}
         self._users: Counter[str] = Counter()
 
     @asynccontextmanager
     async def take(self, key: str) -> AsyncIterator[None]:
-        """Wait for a slot and hold it; a receiver that nobody uses is forgotten, so nothing grows."""
-        slots = self._free.setdefault(key, asyncio.Semaphore(self._number))
+        """Hold a slot; raises _NoSlotError after the patience. A receiver that nobody uses is forgotten."""
+        slots = self._free.setdefault(key, asyncio.Semaphore(self._per_host))
         self._users[key] += 1
         try:
-            async with slots:
+            async with AsyncExitStack() as held:
+                try:
+                    async with asyncio.timeout(self._patience):
+                        # The receiver's own first: who waits for it takes nothing from the others.
+                        await held.enter_async_context(slots)
+                        await held.enter_async_context(self._all)
+                except TimeoutError:
+                    raise _NoSlotError from None
                 yield
         finally:
             self._users[key] -= 1
@@ -206,8 +203,10 @@ def _expected_errors() -> tuple[type[Exception], ...]:
 def _failure(error: Exception) -> tuple[Outcome, str]:
     """Name the class of an error, never its text: that holds resolved addresses and the receiver's words."""
     cause = getattr(error, "os_error", error)
-    if isinstance(cause, _AddressRefusedError):
+    if isinstance(cause, AddressRefusedError):
         return "refused", "The webhook host leads to an address that is not public; use a public receiver."
+    if isinstance(error, _NoConsentError):
+        return "retry", "not sent: the receiver does not agree (no WebHook-Allowed-Origin for us)"
     if isinstance(error, TimeoutError):
         return "retry", "timeout"
     return "retry", type(error).__name__

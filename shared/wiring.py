@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.breaker import Breaker
 from shared.errors import Misconfigured
 from shared.logs import write_json_lines
 from shared.meter import Meter, NoMeter
 from shared.policy import Policy
-from shared.ports import Cluster, Engine, Ports, Tokens
+from shared.ports import Cluster, Engine, Ports, Tokens, Webhooks
 from shared.prices import Price, prices_from
+from shared.receivers import Receivers
 from shared.settings import Settings
 from shared.spec import Defaults, Limits
 from shared.webhook_url import UrlPolicy
@@ -41,17 +43,20 @@ def build(settings: Settings) -> Ports:
     """Ports over Azure Storage and the configured engines. Raises Misconfigured with the setting's name."""
     from shared.sealing import AesSeal
     from shared.storage.connection import Account, Connection
+    from shared.storage.dead import TableDeadMessages
     from shared.storage.drops import BlobDrops
     from shared.storage.ledger import TableLedger
+    from shared.storage.outbox import TableOutbox
     from shared.storage.queues import StorageQueues
     from shared.storage.resttable import RestTable
     from shared.storage.store import Store
-    from shared.webhooks import WebhookSender
 
     string, blob, queue, table = settings.connection()
     account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
     engines = ConfiguredEngines(settings)
     policy = _checked(policy_of(settings, engines.clusters))
+    rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
+    store = Store(rows, settings.count("SLIPWAY_SHARDS"))
     name, key = settings.account()
     answers = settings.text("SLIPWAY_ANSWERS_CONTAINER")
     if answers == policy.drop_container:
@@ -59,9 +64,9 @@ def build(settings: Settings) -> Ports:
             f"SLIPWAY_ANSWERS_CONTAINER must not be {answers}: answers could start jobs there"
         )
     return Ports(
-        ledger=TableLedger(
-            Store(RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE")), settings.count("SLIPWAY_SHARDS"))
-        ),
+        ledger=TableLedger(store),
+        outbox=TableOutbox(store),
+        dead=TableDeadMessages(store),
         drops=BlobDrops(
             account,
             policy.drop_container,
@@ -69,18 +74,36 @@ def build(settings: Settings) -> Ports:
             settings.names("SLIPWAY_SPEC_CONTAINERS"),
         ),
         queues=StorageQueues(account),
-        webhooks=WebhookSender(policy.urls),
+        webhooks=_webhooks(settings, policy),
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
         clock=lambda: datetime.now(UTC),
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
+        breaker=_breaker(settings, settings.seconds("SLIPWAY_BREAKER_SECONDS")),
+        receivers=Receivers(_breaker(settings, settings.seconds("SLIPWAY_BREAKER_LONGEST_SECONDS"))),
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
         meter=_meter(settings),
     )
+
+
+def _webhooks(settings: Settings, policy: Policy) -> Webhooks:
+    from shared.webhooks import WebhookSender
+
+    return WebhookSender(
+        policy.urls,
+        per_host=settings.count("SLIPWAY_WEBHOOKS_PER_HOST"),
+        at_once=settings.count("SLIPWAY_WEBHOOKS_AT_ONCE"),
+        origin=settings.text("SLIPWAY_WEBHOOK_ORIGIN"),
+    )
+
+
+def _breaker(settings: Settings, longest: float) -> Breaker:
+    failures, pause = settings.count("SLIPWAY_BREAKER_FAILURES"), settings.seconds("SLIPWAY_BREAKER_SECONDS")
+    return Breaker(failures, pause, longest)
 
 
 def _checked(policy: Policy) -> Policy:
@@ -108,6 +131,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         source=settings.text("SLIPWAY_SOURCE"),
         drop_container=drops,
         settle=settings.seconds("SLIPWAY_SETTLE_SECONDS"),
+        message_tries=settings.count("SLIPWAY_MESSAGE_TRIES"),
         dispatch_deadline=settings.seconds("SLIPWAY_DISPATCH_SECONDS"),
         submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
         lost_after_misses=settings.whole("SLIPWAY_LOST_MISSES"),
@@ -115,6 +139,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
         deliver_batch=settings.count("SLIPWAY_DELIVER_BATCH"),
         deliver_deadline=settings.seconds("SLIPWAY_DELIVER_SECONDS"),
+        deliver_patience=settings.seconds("SLIPWAY_DELIVER_PATIENCE_SECONDS"),
         sweep_deadline=settings.seconds("SLIPWAY_SWEEP_SECONDS"),
         ask_deadline=settings.seconds("SLIPWAY_ASK_SECONDS"),
         inventory_window=settings.window(),
@@ -126,7 +151,6 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),
         notices=settings.flag("SLIPWAY_NOTICES"),
         receipts=settings.choice("SLIPWAY_RECEIPTS", "drops", "all") == "all",
-        deliver_patience=settings.seconds("SLIPWAY_DELIVER_PATIENCE_SECONDS"),
         rules_url=settings.address("SLIPWAY_RULES_URL"),
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),

@@ -21,7 +21,7 @@ from shared.engines.batchai_errors import api_errors, raise_for
 from shared.engines.batchai_request import API, submission
 from shared.engines.batchai_words import observation, token_of
 from shared.engines.download import Downloads
-from shared.errors import Conflict, NotFound, Transient
+from shared.errors import Busy, Conflict, NotFound, Transient
 from shared.job import Target
 from shared.ports import Ability, ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.spec import JobSpec, Problem
@@ -68,7 +68,7 @@ class BatchAIEngine:
             try:
                 await self._ensure_experiment(order.target.experiment)
             except ResourceExistsError as error:
-                raise Transient(f"experiment {order.target.experiment} is busy") from error
+                raise Busy(f"experiment {order.target.experiment} is busy") from error
             try:
                 existing = await self._put(order)
             except ResourceExistsError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.engine import ABILITIES
-from shared.errors import Conflict, EngineError, NotFound
+from shared.errors import Conflict, EngineError, NotFound, Transient
 from shared.job import JobState, Reason, Target
 from shared.ports import Ability, ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.refusals import refused
@@ -26,9 +26,14 @@ class MemoryEngine:
     jobs: dict[str, Observation] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     started: list[str] = field(default_factory=list)
+    #: attempts that were started while the one before them had not ended
+    overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
+    #: nobody answers; and how often somebody was asked
+    down: bool = False
+    calls: int = 0
     #: toolkit → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
     view: ClusterView | None = None
@@ -62,6 +67,9 @@ class MemoryEngine:
             if self.tokens[name] != order.target.token:
                 raise Conflict(f"the name {name} belongs to another job")
             return self.jobs[name]
+        start, _, attempt = name.rpartition("-")
+        before = self.jobs.get(f"{start}-{int(attempt) - 1}") if attempt.isdigit() else None
+        self.overlaps += [name] if before is not None and not before.state.terminal else []
         self.tokens[name] = order.target.token
         self.jobs[name] = Observation(JobState.QUEUED)
         self.started.append(name)
@@ -111,6 +119,9 @@ class MemoryEngine:
         self.jobs[name] = replace(Observation(state), **how)  # type: ignore[arg-type]
 
     def _trouble(self) -> None:
+        self.calls += 1
+        if self.down:
+            raise Transient("nobody answers")
         error = self.fail.pop(0) if self.fail else None
         if error is not None:
             raise error

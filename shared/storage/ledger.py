@@ -78,35 +78,6 @@ class TableLedger:
         """One range query."""
         return [rows.active_of(row) for row in await self._store.range(shard, "a")]
 
-    async def undelivered(self, shard: int, before: datetime) -> list[Notice]:
-        """One range query, filtered by the service."""
-        found = await self._store.range(shard, "o", rows.due_before(before))
-        return [rows.notice_of_row(row) for row in found]
-
-    async def notice(self, job_id: str, sequence: int) -> Notice | None:
-        """A point read."""
-        found = await self._store.row(job_id, rows.notice_key(job_id, sequence))
-        return rows.notice_of_row(found.row) if found is not None else None
-
-    async def settle(self, notice: Notice) -> None:
-        """While pending: replaced where it stands. Settled: moved to the archive in one transaction."""
-        outbox = rows.notice_row(notice, self._shards)
-        operations = [Operation("delete" if notice.settled else "replace", outbox)]
-        if notice.settled:
-            dead = any(target.state == "dead" for target in notice.targets)
-            for kind in ("e", "x") if dead else ("e",):
-                operations.append(Operation("upsert", rows.notice_row(notice, self._shards, kind)))
-        try:
-            await self._store.write(notice.job_id, *operations)
-        except Refused as refused:
-            if refused.status != 404:  # 404: somebody else settled it meanwhile
-                raise
-
-    async def dead(self) -> list[Notice]:
-        """One range query a shard."""
-        shards = await asyncio.gather(*(self._store.range(n, "x") for n in range(self._shards)))
-        return [rows.notice_of_row(row) for shard in shards for row in shard]
-
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Merge the shards' listings; records are read by key."""
         if after is not None and not rows.LISTING_KEY.fullmatch(after):

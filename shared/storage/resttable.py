@@ -126,13 +126,18 @@ def _refusal(status: int, part: bytes) -> Exception:
 
 
 def _filter(wanted: Range) -> str:
-    return " and ".join(
-        f"{name} {relation} '{value.replace(chr(39), chr(39) * 2)}'"
-        for name, relation, value in (
-            ("PartitionKey", "eq", wanted.partition),
-            ("RowKey", "ge", wanted.first),
-            ("RowKey", "lt", wanted.last),
-            ("Due", "le", wanted.due),
-        )
-        if value
-    )
+    column, value = wanted.equal
+    conditions = [
+        _condition("PartitionKey", "eq", wanted.partition),
+        _condition("RowKey", "ge", wanted.first) if wanted.first else "",
+        _condition("RowKey", "lt", wanted.last) if wanted.last else "",
+        _condition(column, "eq", value) if column else "",
+    ]
+    if wanted.due:
+        due = _condition("Due", "le", wanted.due)
+        conditions.append(f"({due} or {_condition('Due', 'gt', wanted.beyond)})" if wanted.beyond else due)
+    return " and ".join(condition for condition in conditions if condition)
+
+
+def _condition(column: str, relation: str, value: str) -> str:
+    return f"{column} {relation} '{value.replace(chr(39), chr(39) * 2)}'"

@@ -2,8 +2,9 @@
 
 `j|<id>` record · `s|<id>` immutable spec · `a|<id>` index row while active · `o|<id>|<seq>` undelivered
 event · `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `l|<reverse time>|<id>` the listing,
-newest first. Partition `d<shard>` remembers dropped paths. Long strings are split: the service allows 32,768
-UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
+newest first. Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead`
+the messages that failed too often. Long strings are split: the service allows 32,768 UTF-16 units a string
+and 1 MiB an entity, which Azurite does not enforce.
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from shared.backoff import LONGEST_DELIVERY_WAIT
+from shared.dead import DeadMessage
 from shared.events import Notice
 from shared.job import Job, JobState, Target
-from shared.ports import Active, Pause, Seen, Shown
+from shared.ports import Active, Disabled, Pause, Seen, Shown
+from shared.storage.table import Range
 
 Entity = dict[str, Any]
+
+#: The partition of receivers that want no more events.
+RECEIVERS = "receivers"
+#: The partition of messages that no try could process.
+DEAD = "dead"
 
 _CHUNK = 16_000  # characters: at most two UTF-16 units each
 #: The part of a listing row's key after its kind.
@@ -142,6 +151,7 @@ def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
     return {
         **_keys(notice.job_id, shards, notice_key(notice.job_id, notice.sequence, kind)),
         "Due": _time(notice.due),
+        "Event": notice.event_id,
         **_split("Notice", notice.model_dump_json()),
     }
 
@@ -149,6 +159,12 @@ def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
 def notice_key(job_id: str, sequence: int, kind: str = "o") -> str:
     """The row key of an event; numbers are padded so that they sort."""
     return f"{kind}|{job_id}|{sequence:08d}"
+
+
+def notices_of_rows(found: Iterable[Mapping[str, Any]]) -> list[Notice]:
+    """The events of some rows, by sequence. Of one that stands in two, the undelivered one counts."""
+    latest = {e["Event"]: e for e in sorted(found, key=lambda e: str(e["RowKey"]))}  # e| before o|
+    return sorted(map(notice_of_row, latest.values()), key=lambda notice: notice.sequence)
 
 
 def notice_of_row(entity: Mapping[str, Any]) -> Notice:
@@ -185,9 +201,61 @@ def seen_of(entity: Mapping[str, Any]) -> Seen:
     )
 
 
-def due_before(moment: datetime) -> str:
-    """A moment as the `Due` columns hold it, for comparison as text."""
-    return _time(moment)
+def disabled_row(one: Disabled) -> Entity:
+    """A receiver that wants no more events."""
+    return {
+        "PartitionKey": RECEIVERS,
+        "RowKey": one.id,
+        "Url": one.url,
+        "Since": _time(one.since),
+        "Why": one.why,
+    }
+
+
+def disabled_of(entity: Mapping[str, Any]) -> Disabled:
+    """The receiver that a row holds."""
+    return Disabled(entity["RowKey"], entity["Url"], datetime.fromisoformat(entity["Since"]), entity["Why"])
+
+
+def dead_row(dead: DeadMessage) -> Entity:
+    """A message that no try could process."""
+    return {
+        "PartitionKey": DEAD,
+        "RowKey": dead.id,
+        "Queue": dead.queue,
+        "Message": dead.message_id,
+        "Sealed": dead.sealed,
+        "At": _time(dead.at),
+        "Reason": dead.reason,
+        "Digest": dead.digest,
+        **_split("Body", dead.body),
+    }
+
+
+def dead_of(entity: Mapping[str, Any]) -> DeadMessage:
+    """The message that a row holds."""
+    return DeadMessage(
+        id=entity["RowKey"],
+        queue=entity["Queue"],
+        message_id=entity["Message"],
+        body=_joined("Body", entity),
+        sealed=bool(entity["Sealed"]),
+        at=datetime.fromisoformat(entity["At"]),
+        reason=entity["Reason"],
+        digest=entity["Digest"],
+    )
+
+
+def range_of(
+    shard: int, kind: str, *, due: str = "", beyond: str = "", equal: tuple[str, str] = ("", "")
+) -> Range:
+    """The rows of a kind in a shard."""
+    return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal)
+
+
+def due_range(now: datetime) -> tuple[str, str]:
+    """The `Due` columns up to the first, or beyond the second, are due; compared as text."""
+    return _time(now), _time(now + LONGEST_DELIVERY_WAIT)
 
 
 def _keys(job_id: str, shards: int, row: str) -> Entity:

@@ -29,9 +29,9 @@ class Store:
         await self.open()
         return await self._table.get(partition, key)
 
-    async def range(self, shard: int, kind: str, due: str = "") -> list[Row]:
-        """The rows of a kind in a shard, in order; with `due`, those due at or before it."""
-        return await self.rows(Range(rows.partition(shard), f"{kind}|", f"{kind}}}", due))
+    async def range(self, shard: int, kind: str) -> list[Row]:
+        """The rows of a kind in a shard, in order."""
+        return await self.rows(rows.range_of(shard, kind))
 
     async def rows(self, wanted: Range) -> list[Row]:
         """The rows of a range."""
@@ -47,6 +47,15 @@ class Store:
         """Write a row that belongs to no job; the last writer wins."""
         await self.open()
         await self._table.transact([Operation("upsert", row)])
+
+    async def drop(self, partition: str, key: str) -> None:
+        """Delete a row that belongs to no job; one that is missing is success."""
+        await self.open()
+        try:
+            await self._table.transact([Operation("delete", {"PartitionKey": partition, "RowKey": key})])
+        except Refused as refused:
+            if refused.status != 404:
+                raise
 
     async def open(self) -> None:
         """See that the table is there, with the shard count that it was made for. Raises Misconfigured.

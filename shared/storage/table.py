@@ -39,12 +39,17 @@ class Operation:
 
 @dataclass(frozen=True)
 class Range:
-    """Rows of one partition with `first` <= RowKey < `last`; `due`: only those due at or before it."""
+    """Rows of one partition with `first` <= RowKey < `last`.
+
+    `due`: only those due at or before it, or after `beyond`; `equal`: only those with a column of this value.
+    """
 
     partition: str
     first: str
     last: str
     due: str = ""
+    beyond: str = ""
+    equal: tuple[str, str] = ("", "")
     select: tuple[str, ...] = ()
     #: 0 for all
     limit: int = 0

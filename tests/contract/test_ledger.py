@@ -1,4 +1,4 @@
-"""One suite for the ledger port, over the table (Azurite) and memory."""
+"""One suite for the ports of the ledger's table, over the service (Azurite) and memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from local.azurite import Azurite
+from shared.dead import DeadMessage
 from shared.errors import Exists, Misconfigured, Misuse
-from shared.events import Notice, notice_of
+from shared.events import Delivery, Notice, notice_of
 from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
 from shared.memory import MemoryLedger
-from shared.ports import Change, Ledger, Pause, Seen
+from shared.ports import Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
 from shared.storage.connection import Account, Connection
+from shared.storage.dead import TableDeadMessages
 from shared.storage.ledger import TableLedger
+from shared.storage.outbox import TableOutbox
 from shared.storage.resttable import RestTable
 from shared.storage.store import Store
 
@@ -26,13 +29,32 @@ TOKENS = (f"t{n}" for n in itertools.count())
 
 
 @pytest.fixture(params=["memory", "table"])
-async def ledger(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Ledger]:
+async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Store]:
     if request.param == "memory":
-        yield MemoryLedger(lambda: datetime.now(UTC))
+        yield MemoryLedger(lambda: datetime.now(UTC)).store
         return
     account = Account(Connection(storage.connection_string))
-    yield TableLedger(Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4))
+    yield Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
     await account.close()
+
+
+@pytest.fixture
+def ledger(store: Store) -> Ledger:
+    return TableLedger(store)
+
+
+@pytest.fixture
+def outbox(store: Store) -> Outbox:
+    return TableOutbox(store)
+
+
+@pytest.fixture
+def dead(store: Store) -> DeadMessages:
+    return TableDeadMessages(store)
+
+
+#: Somebody who wants to know everything.
+ANY = Subscriber(url="https://h.example.com/x", secret="default", events=tuple(JobState))
 
 
 def make(key: str = "k", **fields: Any) -> Job:
@@ -67,9 +89,12 @@ async def actives(ledger: Ledger) -> dict[str, JobState]:
     return {row.job_id: row.state for n in range(ledger.shards) for row in await ledger.active(n)}
 
 
-async def undelivered(ledger: Ledger) -> list[Notice]:
-    later = NOW + timedelta(days=9)
-    return [notice for n in range(ledger.shards) for notice in await ledger.undelivered(n, later)]
+async def undelivered(outbox: Outbox, at: datetime = NOW) -> list[Notice]:
+    return [notice for n in range(outbox.shards) for notice in await outbox.undelivered(n, at)]
+
+
+def _all(notice: Notice, state: str) -> tuple[Delivery, ...]:
+    return tuple(target.model_copy(update={"state": state}) for target in notice.targets)
 
 
 async def test_what_was_created_is_read_back_whole(ledger: Ledger) -> None:
@@ -97,13 +122,13 @@ async def test_a_terminal_record_is_created_without_index_row(ledger: Ledger) ->
     assert await actives(ledger) == {}
 
 
-async def test_a_missing_record_is_none(ledger: Ledger) -> None:
+async def test_a_missing_record_is_none(ledger: Ledger, outbox: Outbox) -> None:
     assert await ledger.get("j_missing") is None
     assert await ledger.spec("j_missing") is None
-    assert await ledger.notice("j_missing", 1) is None
+    assert await outbox.notice("j_missing", 1) is None
 
 
-async def test_a_transition_changes_record_index_and_outbox_together(ledger: Ledger) -> None:
+async def test_a_transition_changes_record_index_and_outbox_together(ledger: Ledger, outbox: Outbox) -> None:
     stored = await ledger.create(make(), {}, None)
     (queued,) = await ledger.commit([moved(stored, JobState.SUBMITTING)])
     assert queued is not None
@@ -113,12 +138,14 @@ async def test_a_transition_changes_record_index_and_outbox_together(ledger: Led
 
     assert failed is not None
     assert await actives(ledger) == {}
-    (notice,) = await undelivered(ledger)
+    (notice,) = await undelivered(outbox)
     assert notice.type == "io.slipway.job.failed.v1"
-    assert await ledger.notice(notice.job_id, notice.sequence) == notice
+    assert await outbox.notice(notice.job_id, notice.sequence) == notice
 
 
-async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(ledger: Ledger) -> None:
+async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(
+    ledger: Ledger, outbox: Outbox
+) -> None:
     stored = await ledger.create(make(), {}, None)
     await ledger.commit([moved(stored, JobState.SUBMITTING)])
 
@@ -126,7 +153,7 @@ async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(ledge
 
     assert late is None
     assert await actives(ledger) == {stored.job.id: JobState.SUBMITTING}
-    assert await undelivered(ledger) == []
+    assert await undelivered(outbox) == []
 
 
 async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:
@@ -150,7 +177,9 @@ async def test_our_own_creation_whose_answer_was_lost_is_recognised(ledger: Ledg
     assert again.job == job
 
 
-async def test_many_changes_commit_in_bulk_and_one_conflict_spoils_no_other(ledger: Ledger) -> None:
+async def test_many_changes_commit_in_bulk_and_one_conflict_spoils_no_other(
+    ledger: Ledger, outbox: Outbox
+) -> None:
     stored = [await ledger.create(make(f"k{n}"), {}, None) for n in range(12)]
     await ledger.commit([moved(stored[3], JobState.SUBMITTING)])
 
@@ -158,26 +187,28 @@ async def test_many_changes_commit_in_bulk_and_one_conflict_spoils_no_other(ledg
 
     assert [result is None for result in results] == [n == 3 for n in range(12)]
     assert list(await actives(ledger)) == [stored[3].job.id]
-    assert len(await undelivered(ledger)) == 11
+    assert len(await undelivered(outbox)) == 11
 
 
-async def test_a_settled_event_leaves_the_outbox_and_a_dead_one_is_kept(ledger: Ledger) -> None:
+async def test_a_settled_event_leaves_the_outbox_and_a_dead_one_is_kept(
+    ledger: Ledger, outbox: Outbox
+) -> None:
     stored = await ledger.create(make(), {}, None)
     await ledger.commit([moved(stored, JobState.FAILED)])
-    (notice,) = await undelivered(ledger)
+    (notice,) = await undelivered(outbox)
     receipt, hook = notice.targets
 
-    later = notice.model_copy(update={"due": NOW + timedelta(days=30)})
-    await ledger.settle(later)
-    assert await undelivered(ledger) == []
-    assert await ledger.notice(notice.job_id, notice.sequence) == later
+    later = notice.model_copy(update={"due": NOW + timedelta(hours=20)})
+    await outbox.settle(later)
+    assert await undelivered(outbox) == []
+    assert await outbox.notice(notice.job_id, notice.sequence) == later
 
     done = (receipt.model_copy(update={"state": "delivered"}), hook.model_copy(update={"state": "dead"}))
     settled = notice.model_copy(update={"targets": done})
-    await ledger.settle(settled)
-    await ledger.settle(settled)
-    assert await ledger.notice(notice.job_id, notice.sequence) is None
-    assert await ledger.dead() == [settled]
+    await outbox.settle(settled)
+    await outbox.settle(settled)
+    assert await outbox.notice(notice.job_id, notice.sequence) is None
+    assert await outbox.dead() == [settled]
 
 
 async def test_jobs_are_listed_newest_first_in_pages(ledger: Ledger) -> None:
@@ -247,3 +278,80 @@ async def test_the_switch_is_off_then_on_then_off(ledger: Ledger) -> None:
     for _ in range(2):
         await ledger.pause(None)
         assert await ledger.paused() is None
+
+
+async def test_an_event_that_a_wrong_clock_put_far_ahead_is_due(ledger: Ledger, outbox: Outbox) -> None:
+    stored = await ledger.create(make(), {}, None)
+    await ledger.commit([moved(stored, JobState.FAILED)])
+    (notice,) = await undelivered(outbox)
+
+    await outbox.settle(notice.model_copy(update={"due": NOW + timedelta(days=3650)}))
+    assert len(await undelivered(outbox)) == 1
+    await outbox.settle(notice.model_copy(update={"due": NOW + timedelta(hours=29)}))
+    assert await undelivered(outbox) == []
+
+
+async def test_receivers_are_disabled_and_enabled_again(outbox: Outbox) -> None:
+    one = Disabled("0123abcd", "https://hooks.example.com/…", NOW, "410")
+    for _ in range(2):
+        await outbox.disable(one)
+    assert await outbox.disabled() == [one]
+    for _ in range(2):
+        await outbox.enable(one.id)
+    assert await outbox.disabled() == []
+
+
+async def test_events_outlive_their_delivery_and_are_found_by_job_and_by_id(
+    ledger: Ledger, outbox: Outbox
+) -> None:
+    stored = await ledger.create(make(notify=(ANY,)), {}, None)
+    (queued,) = await ledger.commit([moved(stored, JobState.SUBMITTING)])
+    assert queued is not None
+    (queued,) = await ledger.commit([moved(queued, JobState.QUEUED)])
+    assert queued is not None
+    await ledger.commit([moved(queued, JobState.FAILED)])
+    first, last = sorted(await undelivered(outbox), key=lambda notice: notice.sequence)
+    settled = first.model_copy(update={"targets": _all(first, "delivered")})
+
+    await outbox.settle(settled)
+
+    assert await outbox.events(stored.job.id) == [settled, last]
+    assert await outbox.events("j_other") == []
+    assert [await outbox.find(one.event_id) for one in (first, last)] == [settled, last]
+    assert [await outbox.find(text) for text in ("evt_none", "' or 'a' eq 'a", "")] == [None, None, None]
+
+
+async def test_a_dead_letter_that_is_revived_is_undelivered_and_dead_no_more(
+    ledger: Ledger, outbox: Outbox
+) -> None:
+    stored = await ledger.create(make(), {}, None)
+    await ledger.commit([moved(stored, JobState.FAILED)])
+    (notice,) = await undelivered(outbox)
+    await outbox.settle(notice.model_copy(update={"targets": _all(notice, "dead")}))
+    assert len(await outbox.dead()) == 1
+
+    for _ in range(2):
+        await outbox.revive(notice)
+
+    assert await outbox.dead() == []
+    assert await undelivered(outbox) == [notice]
+    assert await outbox.events(notice.job_id) == [notice]
+    assert await outbox.find(notice.event_id) == notice
+    await outbox.settle(notice.model_copy(update={"targets": _all(notice, "delivered")}))
+    assert await undelivered(outbox) == []
+
+
+async def test_dead_messages_are_kept_whole_and_forgotten(dead: DeadMessages) -> None:
+    def one(identity: str, minute: int) -> DeadMessage:
+        at = NOW + timedelta(minutes=minute)
+        return DeadMessage(identity, "jobs", "m ü|'1", "b" * 90_000, True, at, "why 💥", "d1")
+
+    for message in (one("d_b", 1), one("d_a", 2), one("d_b", 1)):
+        await dead.keep(message)
+
+    assert await dead.all() == [one("d_b", 1), one("d_a", 2)]
+    assert await dead.get("d_a") == one("d_a", 2)
+    for _ in range(2):
+        await dead.forget("d_a")
+    assert await dead.get("d_a") is None
+    assert [message.id for message in await dead.all()] == ["d_b"]

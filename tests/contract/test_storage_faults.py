@@ -18,8 +18,10 @@ from shared.deliver import deliver
 from shared.errors import SlipwayError
 from shared.job import JobState
 from shared.storage.connection import Account, Connection
+from shared.storage.dead import TableDeadMessages
 from shared.storage.drops import BlobDrops
 from shared.storage.ledger import TableLedger
+from shared.storage.outbox import TableOutbox
 from shared.storage.queues import StorageQueues
 from shared.storage.rest import Answer, Lost, Request, Send
 from shared.storage.resttable import RestTable
@@ -101,9 +103,12 @@ async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
         around=_faulty(faults),
         backoff=0.0,
     )
+    store = Store(RestTable(account, f"t{name}"), 1)
     world.ports = replace(
         world.ports,
-        ledger=TableLedger(Store(RestTable(account, f"t{name}"), 1)),
+        ledger=TableLedger(store),
+        outbox=TableOutbox(store),
+        dead=TableDeadMessages(store),
         drops=BlobDrops(account, f"d{name}", f"r{name}", ["scripts"]),
         queues=StorageQueues(account),
     )
@@ -162,7 +167,7 @@ async def test_a_fault_at_any_request_loses_nothing_and_doubles_nothing(storage:
             assert [job.state for job in page.jobs] == [JobState.SUCCEEDED], where
             assert len(world.engine.started) == 1, where
             assert len({body for _, _, body in world.webhooks.posts}) == 1, where
-            assert await world.ports.ledger.undelivered(0, world.now.replace(year=2030)) == [], where
+            assert await world.ports.outbox.undelivered(0, world.now.replace(year=2030)) == [], where
 
 
 async def test_a_wake_up_that_comes_twice_finds_nothing_to_do(storage: Azurite) -> None:

@@ -7,6 +7,7 @@ import gzip
 import logging
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -273,3 +274,69 @@ async def test_no_secret_query_or_signature_reaches_a_log_or_a_repr(caplog: pyte
 
     for word in (SECRET, SECRET.removeprefix("whsec_"), CANARY, *signatures):
         assert word not in seen
+
+
+async def test_who_gets_no_slot_in_time_is_told_so_and_nothing_was_sent() -> None:
+    bounds: dict[str, Any] = {"total_seconds": 2, "slot_seconds": 0.05, "per_host": 1, "at_once": 2}
+    full = asyncio.Event()
+
+    async def taken(writer: asyncio.StreamWriter) -> None:
+        full.set()
+        await hang(writer)
+
+    async with receiver(taken) as slow, receiver(reply()) as quick, sender(**bounds) as one:
+        held = asyncio.create_task(one.post(slow.url, "evt_abc", BODY, [SECRET], NOW))
+        await asyncio.wait_for(full.wait(), 10)
+        second = await one.post(slow.url, "evt_abc", BODY, [SECRET], NOW)
+        other = await one.post(quick.url, "evt_abc", BODY, [SECRET], NOW)
+        held.cancel()
+
+    assert (second.outcome, other.outcome) == ("busy", "delivered")
+    assert slow.connections == 1
+
+
+# The handshake of CloudEvents
+
+
+def consent(headers: str, status: int = 200) -> Answer:
+    """OPTIONS is answered with the headers, POST with 204."""
+    asked = 0
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        asked += 1
+        await reply(status, headers)(writer) if asked == 1 else await reply()(writer)
+
+    return answer
+
+
+async def test_a_receiver_is_asked_once_and_then_told_under_the_same_origin() -> None:
+    answer = consent("WebHook-Allowed-Origin: *\r\n")
+    async with receiver(answer) as there, sender(origin="slipway.example.com") as one:
+        posts = [await one.post(there.url + "?a=b", "evt_abc", BODY, [SECRET], NOW) for _ in range(2)]
+
+    assert [posted.outcome for posted in posts] == ["delivered", "delivered"]
+    assert [head.split(" ", 1)[0] for head in there.heads] == ["OPTIONS", "POST", "POST"]
+    assert there.heads[0].startswith("OPTIONS /hook?a=b HTTP/1.1\r\n")
+    assert {there.headers(n)["webhook-request-origin"] for n in range(3)} == {"slipway.example.com"}
+    assert "webhook-signature" not in there.headers(0)
+
+
+@pytest.mark.parametrize("status", [200, 204, 405])
+async def test_no_status_is_consent(status: int) -> None:
+    async with receiver(consent("Allow: POST\r\n", status)) as there:
+        delivery = await post(there.url, origin="slipway.example.com")
+
+    assert delivery.outcome == "retry"
+    assert "does not agree" in delivery.detail
+    assert there.connections == 1
+
+
+async def test_the_granted_rate_is_kept() -> None:
+    headers = "WebHook-Allowed-Origin: *\r\nWebHook-Allowed-Rate: 1\r\n"
+    async with receiver(consent(headers)) as there, sender(origin="slipway.example.com") as one:
+        first = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+        second = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+
+    assert (first.outcome, second.outcome) == ("delivered", "busy")
+    assert 50 < (second.retry_after or 0) <= 60

@@ -66,7 +66,7 @@ class Receiver:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             try:
                 self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
-                self.bodies.append(await reader.readexactly(int(self.headers()["content-length"])))
+                self.bodies.append(await reader.readexactly(int(self.headers().get("content-length", "0"))))
                 await self.answer(writer)
                 await writer.drain()
             finally:

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.arrive import blob_arrived, message_arrived
-from shared.cancel import cancel
+from shared.arrive import message_arrived
+from shared.breaker import Breaker
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
 from shared.inventory import inventory
@@ -23,12 +23,14 @@ from shared.job import Job, JobState, Reason
 from shared.memory import MemoryLedger
 from shared.message import ENDED
 from shared.ports import Cluster, Engine, Ports
+from shared.receivers import Receivers
 from shared.storage import rows
+from shared.storage.dead import TableDeadMessages
+from shared.storage.outbox import TableOutbox
 from shared.sweep import sweep
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
-from tests.unit.dispatcher.world import World, job_json
+from tests.unit.dispatcher.world import World
 
-HOOK = {"url": "https://hooks.example.com/slipway"}
 _ROUNDS = 60
 _PUSHES = 8
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
@@ -73,7 +75,8 @@ class Run:
         engine: Engine | None = None,
     ) -> None:
         self.world = World()
-        self.world.policy(deliver_grace=30.0)
+        # Who hangs does so by a fault, which decides when it goes on.
+        self.world.policy(deliver_grace=30.0, deliver_patience=3600.0)
         self.chaos = Chaos(plan)
         self.wake_after = wake_after
         self.messages: list[Message] = []
@@ -180,10 +183,14 @@ class Run:
     def _process(self) -> _Process:
         """A process with a memory of its own, over the storage and the cluster that all share."""
         ports, chaos, number = self.world.ports, self.chaos, next(self._numbers)
-        table = Seam(self.world.ledger.table, "table", chaos)
+        ledger = MemoryLedger(self.world.clock, table=Seam(self.world.ledger.table, "table", chaos))
         own = replace(
             ports,
-            ledger=MemoryLedger(self.world.clock, table=table),
+            ledger=ledger,
+            outbox=TableOutbox(ledger.store),
+            dead=TableDeadMessages(ledger.store),
+            breaker=Breaker(),
+            receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),
             queues=Seam(ports.queues, "queues", chaos),
             webhooks=Seam(ports.webhooks, "webhooks", chaos),
@@ -251,6 +258,7 @@ class Run:
         engine, found = self.world.engine, []
         if len(engine.started) != started or max(Counter(engine.started).values(), default=0) > 1:
             found.append(f"started {engine.started}, expected {started} starts")
+        found += [f"{name} was started before the attempt before it ended" for name in engine.overlaps]
         for job in jobs:
             seen = engine.jobs.get(job.target.name) if job.target else None
             if seen is not None and seen.state is not job.state:
@@ -258,115 +266,7 @@ class Run:
         return found
 
 
-@dataclass(frozen=True)
-class Story:
-    """An input, and what must have come of it at the end."""
-
-    name: str
-    begin: Callable[[Run], None]
-    accepted: int = 1
-    started: int = 1
-    #: one process gets what comes together
-    together: bool = False
-
-
-def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
-    """A job message, given to a worker until it is acknowledged."""
-    body = json.dumps(document).encode()
-    return Message(lambda ports: message_arrived(ports, body, message_id), twin)
-
-
-def _one(run: Run) -> None:
-    run.messages.append(message({"spec": job_json(), "notify": [HOOK]}, "m1"))
-
-
-def _twice_at_once(run: Run) -> None:
-    run.messages += [message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
-
-
-def _four_at_once(run: Run) -> None:
-    run.messages += [
-        message({"spec": job_json(), "notify": [HOOK]}, name, twin=True) for name in ("m1", "m2", "m3", "m1")
-    ]
-
-
-def _again_later(run: Run) -> None:
-    again = message({"spec": job_json(), "notify": [HOOK]}, "m1")
-
-    async def late(ports: Any) -> None:
-        # A duplicate that arrives when the job may have ended.
-        run.messages.append(again)
-
-    run.messages += [again, Message(late)]
-
-
-def _bad(run: Run) -> None:
-    run.messages.append(message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
-
-
-def _drop(run: Run) -> None:
-    script = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"
-    run.world.drops.upload("d/train.py", b"print(1)")
-    document = job_json(customToolkitSettings={"commandLine": f"python {script}"})
-    run.world.drops.upload("d/job.json", json.dumps(document).encode())
-    run.world.drops.upload("d/slipway.json", json.dumps({"notify": [HOOK]}).encode())
-    for name in ("d/train.py", "d/job.json"):
-        run.messages.append(Message(_blob(name)))
-
-
-def _drop_without_event(run: Run) -> None:
-    _drop(run)
-    run.messages.clear()
-
-
-def _blob(name: str) -> Callable[[Any], Awaitable[Any]]:
-    return lambda ports: blob_arrived(ports, "scripts", name)
-
-
-def _cancelled(run: Run) -> None:
-    _one(run)
-
-    async def ask(ports: Any) -> None:
-        for job in run.jobs():
-            await cancel(ports, job.id)
-
-    run.messages.append(Message(ask))
-
-
-def _pushed(run: Run) -> None:
-    run.pushes = True
-    _one(run)
-
-
 def _ended(jobs: list[str]) -> Message:
     event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
     body = json.dumps(event).encode()
     return Message(lambda ports: message_arrived(ports, body, "push"))
-
-
-def _preempted(run: Run) -> None:
-    run.preempts = True
-    _one(run)
-
-
-STORIES = (
-    Story("one message", _one),
-    Story("the same message twice at once", _twice_at_once),
-    Story("four messages at once, two of them the same", _four_at_once, 3, 3, together=True),
-    Story("the same message again later", _again_later),
-    Story("a bad message", _bad, started=0),
-    Story("a drop", _drop),
-    Story("a drop whose event never came", _drop_without_event),
-    Story("a cancelled job", _cancelled),
-    Story("a job whose end is told, and often too early", _pushed),
-    Story("a job that loses its node", _preempted, started=2),
-)
-
-
-async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
-    """Run a story under a plan of faults to its end."""
-    run = Run(plan, wake_after=wake_after, together=story.together)
-    story.begin(run)
-    await run.until_quiet()
-    run.check(accepted=story.accepted, started=story.started)
-    return run

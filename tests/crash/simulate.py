@@ -11,7 +11,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.crash.chaos import Fault
-from tests.crash.harness import HOOK, Run, message
+from tests.crash.harness import Run
+from tests.crash.stories import HOOK, message
 from tests.unit.dispatcher.world import job_json
 
 _BLOCK = 100

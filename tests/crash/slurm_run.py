@@ -10,9 +10,10 @@ from shared.engines.slurm import SlurmEngine
 from shared.engines.slurm_cluster import SlurmCluster
 from shared.job import Job, JobState
 from tests.crash.chaos import Fault
-from tests.crash.harness import Run, Story
+from tests.crash.harness import Run
 from tests.crash.slurmctld import Slurmctld
 from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
+from tests.crash.stories import Story
 
 
 class Sleepers:

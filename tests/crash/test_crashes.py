@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.chaos import Fault
-from tests.crash.harness import STORIES, Story, play
+from tests.crash.stories import STORIES, Story, play
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)

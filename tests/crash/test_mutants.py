@@ -11,6 +11,7 @@ import pytest
 
 import shared.accept
 import shared.advance
+import shared.attempt
 import shared.cancel
 import shared.deliver
 import shared.dispatch
@@ -25,7 +26,8 @@ from shared.ports import Change, Order, Ports
 from shared.storage.group import GroupCommit
 from shared.storage.table import Refused
 from tests.crash.chaos import Fault
-from tests.crash.harness import STORIES, Run
+from tests.crash.harness import Run
+from tests.crash.stories import STORIES
 
 Patch = pytest.MonkeyPatch
 _COUNT = itertools.count()
@@ -56,7 +58,7 @@ def delivered_before_the_post(patch: Patch) -> None:
 
     async def mutant(ports: Ports, notice: Notice) -> Notice:
         done = tuple(target.model_copy(update={"state": "delivered"}) for target in notice.targets)
-        await ports.ledger.settle(notice.model_copy(update={"targets": done}))
+        await ports.outbox.settle(notice.model_copy(update={"targets": done}))
         return await original(ports, notice)
 
     patch.setattr(shared.deliver, "_deliver", mutant)
@@ -72,23 +74,23 @@ def event_outside_the_record(patch: Patch) -> None:
 
 
 def a_new_event_id_for_every_try(patch: Patch) -> None:
-    original = shared.deliver._post
+    original = shared.attempt._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         renamed = notice.model_copy(update={"event_id": f"evt_{next(_COUNT)}"})
         return await original(ports, renamed, target, now)
 
-    patch.setattr(shared.deliver, "_post", mutant)
+    patch.setattr(shared.attempt, "_webhook", mutant)
 
 
 def a_new_body_for_every_try(patch: Patch) -> None:
-    original = shared.deliver._post
+    original = shared.attempt._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         body = notice.body.replace("{", f'{{"try":{next(_COUNT)},', 1)
         return await original(ports, notice.model_copy(update={"body": body}), target, now)
 
-    patch.setattr(shared.deliver, "_post", mutant)
+    patch.setattr(shared.attempt, "_webhook", mutant)
 
 
 def writes_without_looking_at_the_version(patch: Patch) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.crash.chaos import Fault
-from tests.crash.harness import HOOK, STORIES, Run, message, play
+from tests.crash.harness import Run
+from tests.crash.stories import HOOK, STORIES, message, play
 from tests.unit.dispatcher.world import job_json
 
 _FIRST = 40

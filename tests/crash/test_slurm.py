@@ -7,9 +7,9 @@ import random
 import pytest
 
 from tests.crash.chaos import Fault
-from tests.crash.harness import STORIES, Story
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
+from tests.crash.stories import STORIES, Story
 
 _STORIES = tuple(story for story in STORIES if story.name != "a bad message")
 

@@ -15,9 +15,9 @@ from shared.engines.slurm_copies import Verdict, judge
 from shared.engines.slurm_jobs import SlurmJobs
 from shared.ports import Submission
 from tests.crash.chaos import Fault
-from tests.crash.harness import STORIES
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import Wire
+from tests.crash.stories import STORIES
 
 Patch = pytest.MonkeyPatch
 

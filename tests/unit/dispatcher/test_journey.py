@@ -47,7 +47,7 @@ async def test_a_message_becomes_a_job_that_runs_ends_and_is_told(world: World) 
     assert world.receipt(done)["state"] == "succeeded"
     for shard in range(world.ledger.shards):
         assert await world.ledger.active(shard) == []
-        assert await world.ledger.undelivered(shard, world.now.replace(year=2030)) == []
+        assert await world.outbox.undelivered(shard, world.now.replace(year=2030)) == []
 
 
 async def test_the_same_message_again_joins_the_first_and_starts_nothing(world: World) -> None:

@@ -14,6 +14,7 @@ from shared.engines.memory import MemoryEngine
 from shared.job import JobState
 from shared.memory import MemoryLedger, MemoryTable
 from shared.ports import Observation, Order
+from shared.storage.outbox import TableOutbox
 from shared.storage.table import Found, Operation, Range, Row
 from tests.unit.dispatcher.test_push import push
 from tests.unit.dispatcher.world import Engines, World, job_json
@@ -61,7 +62,7 @@ class Instant(MemoryEngine):
 async def table(world: World) -> Counted:
     counted = Counted(world)
     world.ledger = MemoryLedger(world.clock, table=counted)
-    world.use(ledger=world.ledger)
+    world.use(ledger=world.ledger, outbox=TableOutbox(world.ledger.store))
     world.policy(receipts=False)
     await world.ledger.active(0)  # opened: that costs once a process
     counted.requests.clear()

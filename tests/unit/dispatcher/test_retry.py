@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from shared.cancel import cancel
+from shared.engines.batchai_client import Workspace
+from shared.engines.batchai_environment import environment
 from shared.job import JobState, Reason
 from shared.sweep import _commit
 from tests.unit.dispatcher.world import World, job_json
@@ -38,10 +41,12 @@ async def test_a_preempted_job_gets_another_attempt_under_another_name(world: Wo
     world.engine.turn(second, JobState.SUCCEEDED)
     await world.sweep()
     attempts = world.receipt(await world.job(job.id))["attempts"]
-    assert [(a["attempt"], a["state"], a.get("reason")) for a in attempts] == [
-        (1, "failed", "preempted"),
-        (2, "succeeded", None),
+    assert [(a["attempt"], a["name"], a["state"], a.get("reason")) for a in attempts] == [
+        (1, first, "failed", "preempted"),
+        (2, second, "succeeded", None),
     ]
+    assert attempts[0]["endedAt"] < attempts[1]["queuedAt"] < attempts[1]["endedAt"]
+    assert world.engine.overlaps == []
 
 
 async def test_the_budget_of_the_infrastructure_ends(world: World) -> None:
@@ -70,6 +75,36 @@ async def test_what_would_fail_again_is_not_repeated(world: World, reason: Reaso
     accepted = await world.message(job_json())
     await _fail(world, reason)
     assert (await world.job(accepted.job.id)).state is JobState.FAILED
+
+
+async def test_the_attempts_of_both_budgets_stand_in_one_receipt(world: World) -> None:
+    asked = {"spec": job_json(), "retry": {"infrastructure": 1, "user": 1}}
+    accepted = await world.message(asked)
+    await _fail(world, Reason.USER, exit_code=3, message="JobFailed: exit code 3")
+    await _fail(world, Reason.INFRASTRUCTURE, message="the node is gone")
+    await _fail(world, Reason.USER, exit_code=4, message="JobFailed: exit code 4")
+
+    job = await world.job(accepted.job.id)
+    found = [(a["attempt"], a["reason"], a["message"]) for a in world.receipt(job)["attempts"]]
+    assert found == [
+        (1, "user", "attempt 1 failed: JobFailed: exit code 3"),
+        (2, "infrastructure", "attempt 2 failed: the node is gone"),
+        (3, "user", "JobFailed: exit code 4"),
+    ]
+    assert (job.state, job.exit_code, len(world.engine.started)) == (JobState.FAILED, 4, 3)
+    assert world.engine.overlaps == []
+
+
+async def test_every_attempt_writes_into_a_folder_that_has_its_number(world: World) -> None:
+    await world.message({"spec": job_json(), "name": "mnist"})
+    await _fail(world, Reason.PREEMPTED)
+
+    workspace = Workspace(url="https://a.example.com", subscription="s", group="g", name="w", client_id="")
+    folders = [
+        next(v.value for v in environment(workspace, order) if v.name == "AZ_BATCHAI_STDOUTERR_DIR")
+        for order in world.engine.orders
+    ]
+    assert [re.findall(r"/jobs/mnist-\w{16}-(\d)/", folder) for folder in folders] == [["1"], ["2"]]
 
 
 async def test_a_cancelled_job_gets_no_other_attempt(world: World) -> None:

@@ -20,6 +20,8 @@ from shared.policy import Policy
 from shared.ports import Cluster, Engine, Ports
 from shared.sealing import AesSeal
 from shared.spec import Defaults
+from shared.storage.dead import TableDeadMessages
+from shared.storage.outbox import TableOutbox
 from shared.sweep import Swept, sweep
 
 SECRET = "whsec_" + base64.b64encode(b"a signing key of thirty-two bytes"[:32]).decode()
@@ -56,12 +58,16 @@ class World:
         self.now = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
         self.engine = MemoryEngine()
         self.ledger = MemoryLedger(self.clock)
+        self.outbox = TableOutbox(self.ledger.store)
+        self.dead = TableDeadMessages(self.ledger.store)
         self.drops = MemoryDrops(self.clock)
         self.queues = MemoryQueues()
         self.webhooks = MemoryWebhooks()
         count = itertools.count()
         self.ports = Ports(
             ledger=self.ledger,
+            outbox=self.outbox,
+            dead=self.dead,
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

@@ -1,0 +1,42 @@
+"""The commands about what is dead: list, redrive."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli.jobs import asking
+from cli.screen import table
+from cli.service import Service
+
+
+def list_dead(url: str, key: str) -> int:
+    """One line each."""
+
+    async def ask(api: Service) -> int:
+        print("\n".join(rows(await api.dead())))
+        return 0
+
+    return asking(ask, url, key)
+
+
+def redrive(what: Sequence[str], url: str, key: str) -> int:
+    """Send some on their way again, or `all`."""
+
+    async def ask(api: Service) -> int:
+        ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
+        for one in ids:
+            kind = await api.redrive(one)
+            print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+        return 0
+
+    return asking(ask, url, key)
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is dead, as a table."""
+    if not found:
+        return ["nothing is dead"]
+    lines = [
+        (one["id"], one.get("job") or one["queue"], one["since"][:19].replace("T", " "), one["reason"])
+        for one in found
+    ]
+    return table([("id", "of", "since", "reason"), *lines])

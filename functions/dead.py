@@ -1,0 +1,32 @@
+"""The HTTP API of what is dead: messages that failed too often, events that a receiver never took."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from functions.caller import caller
+from functions.problem import answer, told
+from shared.bury import listed, redrive
+from shared.caller import ADMIN
+from shared.wiring import ports
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("get_dead")
+@blueprint.route("dead", methods=["GET"])
+@told
+async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
+    """All of it, each with its id and the reason; never what a message says."""
+    caller().needs(ADMIN)
+    return answer({"dead": await listed(ports())})
+
+
+@blueprint.function_name("redrive")
+@blueprint.route("dead/{id}/redrive", methods=["POST"])
+@told
+async def redrive_dead(req: func.HttpRequest) -> func.HttpResponse:
+    """Send one on its way again; 202."""
+    caller().needs(ADMIN)
+    identity = req.route_params["id"]
+    return answer({"id": identity, "kind": await redrive(ports(), identity)}, 202)

@@ -1,0 +1,78 @@
+"""The HTTP API of events: what became of them, the same once more, and a test of an address."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+from functions.caller import caller
+from functions.problem import answer, body_of, told
+from shared import redeliver
+from shared.caller import ADMIN
+from shared.errors import Misuse
+from shared.events import view
+from shared.spec import read as parse
+from shared.wiring import ports
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("get_events")
+@blueprint.route("jobs/{id}/events", methods=["GET"])
+@told
+async def get_events(req: func.HttpRequest) -> func.HttpResponse:
+    """Every event of a job that somebody asked for: who was told, when, and what was answered."""
+    found = await redeliver.events_of(ports(), req.route_params["id"], caller())
+    return answer({"events": [view(notice) for notice in found]})
+
+
+@blueprint.function_name("redeliver_job")
+@blueprint.route("jobs/{id}/events/redeliver", methods=["POST"])
+@told
+async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
+    """Send every event of a job again, with the same ids and bytes."""
+    again = await redeliver.redeliver_job(ports(), req.route_params["id"], caller())
+    return answer({"events": [notice.event_id for notice in again]}, 202)
+
+
+@blueprint.function_name("redeliver_event")
+@blueprint.route("events/{id}/redeliver", methods=["POST"])
+@told
+async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
+    """Send one event again."""
+    notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
+    return answer({"events": [notice.event_id]}, 202)
+
+
+@blueprint.function_name("test_receiver")
+@blueprint.route("receivers/test", methods=["POST"])
+@told
+async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
+    """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled."""
+    here = ports()
+    caller().needs(ADMIN)
+    asked, problems = parse(body_of(req), here.policy.limits)
+    if asked is None:
+        raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
+    url, secret = asked.get("url"), asked.get("secret", "")
+    if not isinstance(url, str) or not isinstance(secret, str) or asked.keys() - {"url", "secret"}:
+        raise Misuse("`url` and, if you like, `secret` are asked for", remedy='send {"url": "https://…"}')
+    posted = await redeliver.send_test(here, url, secret)
+    return answer(
+        {
+            "outcome": posted.outcome,
+            "status": posted.status,
+            "said": posted.detail,
+            "ms": posted.milliseconds,
+        }
+    )
+
+
+@blueprint.function_name("get_disabled")
+@blueprint.route("receivers/disabled", methods=["GET"])
+@told
+async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
+    """The addresses that get no more events, because they answered 410."""
+    caller().needs(ADMIN)
+    found = await ports().outbox.disabled()
+    listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in found]
+    return answer({"receivers": listed})

@@ -1,0 +1,69 @@
+"""What a process knows of those who are told: who does not answer, and who wants no more events. Pure.
+
+Who is disabled stands in the ledger; this is a copy of it, so that a delivery asks nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.breaker import Breaker
+
+#: How old the copy may be.
+_FRESH = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Disabled:
+    """An address that gets no more events. `url` may be shown; `id` is a digest of the whole address."""
+
+    id: str
+    url: str
+    since: datetime
+    why: str
+
+
+def receiver_id(url: str) -> str:
+    """The id of an address, which tells nothing of what it may hide."""
+    return hashlib.sha256(url.encode()).hexdigest()[:32]
+
+
+class Receivers:
+    """The memory of one process. `breaker` is asked by whole addresses."""
+
+    def __init__(self, breaker: Breaker | None = None) -> None:
+        self.breaker = breaker or Breaker(longest=900.0)
+        self._disabled: dict[str, Disabled] = {}
+        self._read: datetime | None = None
+
+    def disabled(self, url: str) -> Disabled | None:
+        """Whether the address wants no more events."""
+        return self._disabled.get(receiver_id(url))
+
+    @property
+    def any_disabled(self) -> bool:
+        """Whether there is something that may have changed."""
+        return bool(self._disabled)
+
+    def stale(self, now: datetime) -> bool:
+        """Whether the ledger should be asked again; whoever asks this, asks it."""
+        if self._read is not None and abs(now - self._read) < _FRESH:
+            return False
+        self._read = now
+        return True
+
+    def learn(self, found: Iterable[Disabled]) -> None:
+        """What the ledger says, all of it."""
+        self._disabled = {one.id: one for one in found}
+
+    def disable(self, one: Disabled) -> None:
+        """What the receiver has just said."""
+        self._disabled[one.id] = one
+
+    def enable(self, url: str) -> None:
+        """It wants events again, and answers."""
+        self._disabled.pop(receiver_id(url), None)
+        self.breaker.answered(url)

@@ -1,0 +1,95 @@
+"""redeliver: what became of a job's events, the same event once more, and a test of an address."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+
+from shared import webhook_url
+from shared.caller import KEY_HOLDER, Caller
+from shared.cloudevents import cloud_event
+from shared.deliver import QUEUE
+from shared.errors import Misuse
+from shared.events import Notice
+from shared.ports import Ports, Posted
+from shared.read import job as job_of
+from shared.receivers import receiver_id
+
+_TEST = "io.slipway.test.v1"
+
+
+async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
+    """Every event of a job that somebody asked for, in order. Raises Misuse (404)."""
+    await job_of(ports, job_id, who)
+    return await ports.outbox.events(job_id)
+
+
+async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
+    """Send every event of a job again, to each address that asked for it. Raises Misuse (404, 403)."""
+    who.may_change((await job_of(ports, job_id, who)).job)
+    found = await ports.outbox.events(job_id)
+    again = [notice for notice in found if any(target.webhook for target in notice.targets)]
+    if not again:
+        raise Misuse(f"nobody was to be told of {job_id}", status=404, remedy="`notify` names who is")
+    for notice in again:
+        await _again(ports, notice)
+    return again
+
+
+async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
+    """Send one event again: the same id, the same bytes. Raises Misuse (404, 403)."""
+    notice = await ports.outbox.find(event_id)
+    if notice is not None:
+        who.may_change((await job_of(ports, notice.job_id, who)).job)
+    if notice is None or not any(target.webhook for target in notice.targets):
+        raise Misuse(
+            f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
+        )
+    await _again(ports, notice)
+    return notice
+
+
+async def _again(ports: Ports, notice: Notice) -> None:
+    now = ports.clock()
+    targets = tuple(
+        target.model_copy(update={"state": "pending", "attempts": 0, "due": now})
+        if target.webhook
+        else target
+        for target in notice.targets
+    )
+    # Due at once, in case that the message is lost: the sweep finds it.
+    await ports.outbox.revive(notice.model_copy(update={"targets": targets, "due": now, "since": now}))
+    await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
+
+
+async def send_test(ports: Ports, url: str, secret: str) -> Posted:
+    """One signed event to an address, now. An answer of 2xx enables an address that was disabled.
+
+    Raises Misuse for an address that no job could name either, or a secret that is not configured.
+    """
+    if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
+        raise Misuse(problem, remedy="see the rules for addresses in docs/webhooks.md")
+    secrets = ports.secrets.get(secret or "default", ())
+    if not secrets:
+        raise Misuse(
+            f"the secret {secret or 'default'!r} is not configured",
+            remedy="name one of SLIPWAY_WEBHOOK_SECRETS",
+        )
+    now = ports.clock()
+    identity, body = _test_event(ports, url, now)
+    posted = await ports.webhooks.post(url, identity, body, secrets, now)
+    if posted.outcome == "delivered":
+        await ports.outbox.enable(receiver_id(url))
+        ports.receivers.enable(url)
+    return posted
+
+
+def _test_event(ports: Ports, url: str, now: datetime) -> tuple[str, bytes]:
+    identity = "evt_" + hashlib.sha256(f"{url}|{now.isoformat()}".encode()).hexdigest()[:26]
+    data = {"message": "a test of this address"}
+    subject = f"receivers/{receiver_id(url)}"
+    body = cloud_event(
+        id=identity, source=ports.policy.source, type=_TEST, subject=subject, time=now, data=data
+    )
+    return identity, body

@@ -1,0 +1,33 @@
+"""Dead messages in a partition of the ledger's table."""
+
+from __future__ import annotations
+
+from shared.dead import DeadMessage
+from shared.storage import rows
+from shared.storage.store import Store
+from shared.storage.table import Range
+
+
+class TableDeadMessages:
+    """The port over the ledger's store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def keep(self, message: DeadMessage) -> None:
+        """An upsert."""
+        await self._store.upsert(rows.dead_row(message))
+
+    async def get(self, message_id: str) -> DeadMessage | None:
+        """A point read."""
+        found = await self._store.get(rows.DEAD, message_id)
+        return rows.dead_of(found.row) if found is not None else None
+
+    async def all(self) -> list[DeadMessage]:
+        """One partition."""
+        found = await self._store.rows(Range(rows.DEAD, "", ""))
+        return sorted(map(rows.dead_of, found), key=lambda message: message.at)
+
+    async def forget(self, message_id: str) -> None:
+        """A delete."""
+        await self._store.drop(rows.DEAD, message_id)

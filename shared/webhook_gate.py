@@ -1,0 +1,58 @@
+"""The connect-time gate: no connection to an address that is not public, whatever name led to it.
+
+A name is looked up once, refused if any of its addresses is not public, and the connection goes to a checked
+literal address, which is checked again in the very call that makes the socket. TLS still proves the name.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+
+from shared.addresses import is_public
+
+if TYPE_CHECKING:
+    from aiohttp.abc import AbstractResolver, ResolveResult
+
+
+class AddressRefusedError(OSError):
+    """The connect-time gate stopped a connection. An OSError, because aiohttp carries those to the caller."""
+
+
+class Gate:
+    """The connect-time gate, in the two places where aiohttp lets one stand."""
+
+    def __init__(self, resolver: AbstractResolver | None, *, loopback: bool) -> None:
+        self._resolver = resolver
+        self._loopback = loopback
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Look the name up once and answer with literal addresses, all of them public, or raise OSError."""
+        answers = await self._lookup().resolve(host, port, family)
+        if not answers:
+            raise OSError("the name has no address")
+        if not all(self._allows(answer["host"]) for answer in answers):
+            raise AddressRefusedError("the name leads to an address that is not public")
+        return answers
+
+    def open(self, address: tuple[Any, ...]) -> socket.socket:
+        """Make a socket for one `getaddrinfo` entry, only if its address may be reached."""
+        family, kind, protocol, _, target = address
+        if not self._allows(target[0]):
+            raise AddressRefusedError("the address is not public")
+        return socket.socket(family, kind, protocol)
+
+    async def close(self) -> None:
+        """Nothing to close; aiohttp asks every resolver."""
+
+    def _lookup(self) -> AbstractResolver:
+        if self._resolver is None:
+            from aiohttp import ThreadedResolver
+
+            self._resolver = ThreadedResolver()
+        return self._resolver
+
+    def _allows(self, address: str) -> bool:
+        return is_public(address, allow_loopback=self._loopback)

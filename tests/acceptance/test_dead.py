@@ -1,0 +1,33 @@
+"""A message that the host gave up, from its poison queue back through its door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.door import Door, eventually, shell, unique
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_poison_message_is_kept_listed_and_redriven(door: Door) -> None:
+    name = unique("poison")
+    queue = door.queues.get_queue_client("jobs-poison")
+    await queue.create_queue()
+    await door.send({"name": name, "spec": shell("true")}, queue="jobs-poison")
+
+    async def kept() -> dict[str, Any] | None:
+        _, body, _ = await door.call("GET", "dead")
+        return next((one for one in body["dead"] if one["kind"] == "message"), None)
+
+    dead = await eventually(kept, "the message to be kept")
+    assert "gave it up" in dead["reason"]
+    assert await door.jobs(name=name) == []
+
+    status, body, _ = await door.call("POST", f"dead/{dead['id']}/redrive")
+
+    await queue.delete_queue()  # other tests see by it that nothing was given up
+    assert (status, body["kind"]) == (202, "message")
+    assert (await door.ended(name=name))["state"] == "succeeded"
+    assert (await door.call("POST", f"dead/{dead['id']}/redrive"))[0] == 404

@@ -1,0 +1,162 @@
+"""What happens in a run of the harness: inputs, and what must have come of them at the end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.arrive import blob_arrived, message_arrived
+from shared.bury import redrive
+from shared.cancel import cancel
+from shared.dead import dead_id
+from shared.errors import Unavailable
+from shared.ports import Ports, Posted
+from shared.redeliver import redeliver_event
+from tests.crash.chaos import Fault
+from tests.crash.harness import Message, Run
+from tests.unit.dispatcher.world import job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+
+
+@dataclass(frozen=True)
+class Story:
+    """An input, and what must have come of it at the end."""
+
+    name: str
+    begin: Callable[[Run], None]
+    accepted: int = 1
+    started: int = 1
+    #: one process gets what comes together
+    together: bool = False
+
+
+def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
+    """A job message, given to a worker until it is acknowledged."""
+    body = json.dumps(document).encode()
+    return Message(lambda ports: message_arrived(ports, body, message_id), twin)
+
+
+def _one(run: Run) -> None:
+    run.messages.append(message({"spec": job_json(), "notify": [HOOK]}, "m1"))
+
+
+def _twice_at_once(run: Run) -> None:
+    run.messages += [message({"spec": job_json(), "notify": [HOOK]}, "m1", twin=True) for _ in range(2)]
+
+
+def _four_at_once(run: Run) -> None:
+    run.messages += [
+        message({"spec": job_json(), "notify": [HOOK]}, name, twin=True) for name in ("m1", "m2", "m3", "m1")
+    ]
+
+
+def _again_later(run: Run) -> None:
+    again = message({"spec": job_json(), "notify": [HOOK]}, "m1")
+
+    async def late(ports: Any) -> None:
+        # A duplicate that arrives when the job may have ended.
+        run.messages.append(again)
+
+    run.messages += [again, Message(late)]
+
+
+def _bad(run: Run) -> None:
+    run.messages.append(message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
+
+
+def _drop(run: Run) -> None:
+    script = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"
+    run.world.drops.upload("d/train.py", b"print(1)")
+    document = job_json(customToolkitSettings={"commandLine": f"python {script}"})
+    run.world.drops.upload("d/job.json", json.dumps(document).encode())
+    run.world.drops.upload("d/slipway.json", json.dumps({"notify": [HOOK]}).encode())
+    for name in ("d/train.py", "d/job.json"):
+        run.messages.append(Message(_blob(name)))
+
+
+def _drop_without_event(run: Run) -> None:
+    _drop(run)
+    run.messages.clear()
+
+
+def _blob(name: str) -> Callable[[Any], Awaitable[Any]]:
+    return lambda ports: blob_arrived(ports, "scripts", name)
+
+
+def _cancelled(run: Run) -> None:
+    _one(run)
+
+    async def ask(ports: Any) -> None:
+        for job in run.jobs():
+            await cancel(ports, job.id)
+
+    run.messages.append(Message(ask))
+
+
+def _given_up(run: Run) -> None:
+    """A message that may have been accepted is kept as dead, and redriven."""
+    _one(run)
+    body = json.dumps({"spec": job_json(), "notify": [HOOK]}).encode()
+
+    async def give_up(ports: Ports) -> None:
+        await message_arrived(ports, body, "m1", tries=99)
+        await redrive(ports, dead_id("jobs", "m1"))
+
+    run.messages.append(Message(give_up))
+
+
+def _told_again(run: Run) -> None:
+    """A receiver that wants no event gets it after all, when a person says so."""
+    _one(run)
+    looks = itertools.count()
+    run.world.webhooks.answers = [Posted("gone", 410, "410", None, 1), *run.world.webhooks.answers]
+
+    async def again(ports: Ports) -> None:
+        found = await ports.outbox.dead()
+        for notice in found:
+            for one in await ports.outbox.disabled():
+                await ports.outbox.enable(one.id)
+            await redeliver_event(ports, notice.event_id)
+        if not found and next(looks) < 10:
+            raise Unavailable("it is not dead yet")  # the message comes again
+
+    run.messages.append(Message(again))
+
+
+def _pushed(run: Run) -> None:
+    run.pushes = True
+    _one(run)
+
+
+def _preempted(run: Run) -> None:
+    run.preempts = True
+    _one(run)
+
+
+STORIES = (
+    Story("one message", _one),
+    Story("the same message twice at once", _twice_at_once),
+    Story("four messages at once, two of them the same", _four_at_once, 3, 3, together=True),
+    Story("the same message again later", _again_later),
+    Story("a bad message", _bad, started=0),
+    Story("a drop", _drop),
+    Story("a drop whose event never came", _drop_without_event),
+    Story("a cancelled job", _cancelled),
+    Story("a message that was given up, and redriven", _given_up),
+    Story("an event that was given up, and redelivered", _told_again),
+    Story("a job whose end is told, and often too early", _pushed),
+    Story("a job that loses its node", _preempted, started=2),
+)
+
+
+async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
+    """Run a story under a plan of faults to its end."""
+    run = Run(plan, wake_after=wake_after, together=story.together)
+    story.begin(run)
+    await run.until_quiet()
+    run.check(accepted=story.accepted, started=story.started)
+    return run

@@ -1,0 +1,173 @@
+"""What no try could process or deliver: kept with its reason, and back on its way exactly once."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+
+from shared.arrive import message_arrived
+from shared.bury import bury_poison, listed, redrive
+from shared.errors import Misconfigured, Misuse, Unavailable
+from shared.job import JobState
+from shared.memory import MemoryTable
+from shared.ports import Posted
+from shared.sealing import AesSeal
+from shared.storage.dead import TableDeadMessages
+from shared.storage.ledger import TableLedger
+from shared.storage.store import Store
+from shared.storage.table import Operation
+from tests.unit.dispatcher.world import World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+BODY = json.dumps({"spec": job_json()}).encode()
+
+
+class Down(MemoryTable):
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        raise Unavailable("storage answered 503 ServerBusy")
+
+
+async def _through_the_door(world: World) -> int:
+    """Every message on the queue `jobs`, as the trigger gives them; how many there were."""
+    sent = [body for queue, body, _ in world.queues.sent if queue == "jobs"]
+    world.queues.sent[:] = [one for one in world.queues.sent if one[0] != "jobs"]
+    for number, body in enumerate(sent):
+        await message_arrived(world.ports, body.encode(), f"new{number}")
+    return len(sent)
+
+
+async def _buried(world: World, body: bytes = BODY, message_id: str = "m1") -> str:
+    await message_arrived(world.ports, body, message_id, tries=41)
+    return str((await listed(world.ports))[-1]["id"])
+
+
+async def test_a_message_that_failed_too_often_is_kept_and_not_tried_again(world: World) -> None:
+    identity = await _buried(world)
+
+    (dead,) = await listed(world.ports)
+    assert (dead["id"], dead["kind"], dead["queue"]) == (identity, "message", "jobs")
+    assert dead["reason"].startswith("tried 40 times; ")
+    assert world.engine.started == []
+
+
+async def test_the_reason_names_the_last_error_that_was_ours(world: World) -> None:
+    working = world.ports
+    world.use(ledger=TableLedger(Store(Down(world.clock), 4, linger=0)))
+    with pytest.raises(Unavailable):
+        await message_arrived(world.ports, BODY, "why1")
+
+    await message_arrived(working, BODY, "why1", tries=41)
+
+    (dead,) = await listed(working)
+    assert dead["reason"] == "tried 40 times; Unavailable: storage answered 503 ServerBusy"
+
+
+async def test_it_goes_back_through_its_door_once_however_often_it_is_redriven(world: World) -> None:
+    identity = await _buried(world)
+    for _ in range(2):
+        assert await redrive(world.ports, identity) == "message"
+
+    assert await _through_the_door(world) == 2
+
+    assert len(world.engine.started) == 1
+    assert await listed(world.ports) == []
+    with pytest.raises(Misuse) as error:
+        await redrive(world.ports, identity)
+    assert (error.value.status, bool(error.value.remedy)) == (404, True)
+
+
+async def test_a_job_that_the_message_had_started_after_all_is_joined(world: World) -> None:
+    first = await world.message({"spec": job_json()}, "m1")
+    identity = await _buried(world)
+
+    await redrive(world.ports, identity)
+    await _through_the_door(world)
+
+    assert world.engine.started == [(await world.job(first.job.id)).target.name]  # type: ignore[union-attr]
+
+
+async def test_a_message_stays_dead_until_its_door_has_dealt_with_it(world: World) -> None:
+    identity = await _buried(world)
+    await redrive(world.ports, identity)
+    (pointer,) = [body for queue, body, _ in world.queues.sent if queue == "jobs"]
+    world.use(seal=AesSeal([base64.b64encode(b"x" * 32).decode()]))  # a wrong key: the try fails
+
+    for tries in range(1, 45):
+        with suppress(Misconfigured):
+            await message_arrived(world.ports, pointer.encode(), "p1", tries=tries)
+
+    assert [dead["id"] for dead in await listed(world.ports)] == [identity]
+
+
+async def test_the_copy_from_a_poison_queue_is_kept_too(world: World) -> None:
+    for _ in range(2):
+        await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY))
+    (dead,) = await listed(world.ports)
+    await redrive(world.ports, dead["id"])
+    await _through_the_door(world)
+    assert len(world.engine.started) == 1
+
+
+async def test_a_poison_message_waits_on_while_the_ledger_does_not_answer(world: World) -> None:
+    world.use(dead=TableDeadMessages(Store(Down(world.clock), 4, linger=0)))
+    assert await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY)) is None
+    assert world.queues.sent == [("jobs-poison", BODY.decode(), 300.0)]
+
+
+async def test_whatever_a_message_holds_is_sealed_and_never_listed(world: World) -> None:
+    body = b'{"accountkey": "canary-77", \xff'
+    identity = await _buried(world, body)
+    assert "canary-77" not in str(world.ledger.rows) + str(await listed(world.ports))
+    assert base64.b64encode(b"canary-77").decode()[:8] not in str(world.ledger.rows)
+
+    await redrive(world.ports, identity)
+    await _through_the_door(world)
+    (row,) = [row for (_, key), row in world.ledger.rows.items() if key.startswith("j|")]
+    assert row["State"] == "rejected"
+
+
+async def test_without_a_key_a_message_is_kept_as_it_was_sent(world: World) -> None:
+    world.use(seal=AesSeal([]))
+    identity = await _buried(world)
+    await redrive(world.ports, identity)
+    await _through_the_door(world)
+    assert len(world.engine.started) == 1
+
+
+async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
+    world.webhooks.answers = [
+        Posted("refused", None, "not public", None, 0),
+        Posted("delivered", 204, "2xx", None, 1),
+    ]
+    accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    (dead,) = await listed(world.ports)
+    assert (dead["kind"], dead["job"]) == ("event", accepted.job.id)
+    assert dead["reason"].endswith(": not public")
+
+    assert await redrive(world.ports, dead["id"]) == "event"
+    await world.wake()
+
+    assert await listed(world.ports) == []
+    assert len(world.webhooks.posts) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'"io.slipway.dead.redrive.v1"',
+        b'{"type": "io.slipway.dead.redrive.v1"}',
+        b"[" * 150,
+    ],
+)
+async def test_what_only_looks_like_a_redriven_message_harms_nothing(world: World, body: bytes) -> None:
+    await message_arrived(world.ports, body, "m1")
+    assert world.engine.started == []

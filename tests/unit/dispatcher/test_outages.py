@@ -1,0 +1,336 @@
+"""Clusters, storage, events, timers and clocks that fail, each for a while: nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from shared.deliver import deliver
+from shared.drop import look
+from shared.engines.memory import MemoryEngine
+from shared.errors import Transient, Unavailable
+from shared.inventory import inventory
+from shared.job import JobState, Target
+from shared.memory import MemoryLedger, MemoryTable
+from shared.ports import Cluster, Engine, Observation
+from shared.storage.outbox import TableOutbox
+from shared.storage.table import Found, Operation, Range, Row
+from shared.sweep import sweep
+from tests.unit.dispatcher.world import CLUSTER, World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+JOB = {"spec": job_json(), "notify": [HOOK]}
+
+
+async def _drained(world: World, rounds: int = 30) -> None:
+    """Sweeps, wake-ups and a cluster that goes on, until everything has ended and was told."""
+    for _ in range(rounds):
+        for name, seen in list(world.engine.jobs.items()):
+            if not seen.state.terminal:
+                world.engine.turn(name, JobState.SUCCEEDED)
+        await world.sweep()
+        await world.wake()
+
+
+def _states(world: World) -> list[str]:
+    return sorted(row["State"] for (_, key), row in world.ledger.rows.items() if key.startswith("j|"))
+
+
+def _left(world: World) -> list[str]:
+    return [key for _, key in world.ledger.rows if key.startswith(("a|", "o|"))]
+
+
+# A cluster that does not answer
+
+
+async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world: World) -> None:
+    before = [(await world.message(JOB, f"before{n}")).job.id for n in range(20)]
+    world.engine.down = True
+    world.engine.calls = 0
+    for minute in range(30):
+        for n in range(5):
+            # Accepted as ever: the function returns, so no message can be poisoned.
+            await world.message(JOB, f"down{minute}-{n}")
+        await world.sweep(60)
+    # Five to learn it, and then one probe a pause of half a minute.
+    assert world.engine.calls <= 5 + 2 * 30
+    assert world.engine.started == [(await world.job(job)).target.name for job in before]  # type: ignore[union-attr]
+
+    world.engine.down = False
+    for _ in range(2):
+        await world.sweep(60)
+
+    assert len(world.engine.started) == len(set(world.engine.started)) == 20 + 150
+    await _drained(world, 3)
+    assert _states(world) == ["succeeded"] * 170
+    assert len({identity for _, identity, _ in world.webhooks.posts}) == 170
+    assert _left(world) == []
+
+
+async def test_while_the_cluster_is_left_alone_a_job_costs_its_first_write_and_no_other(world: World) -> None:
+    world.engine.down = True
+    for n in range(5):
+        await world.message(JOB, f"m{n}")
+    accepted = (await world.message(JOB, "m9")).job
+    before = dict(world.ledger.held)
+
+    for _ in range(3):
+        await world.sweep(1)
+
+    assert {key for key, found in world.ledger.held.items() if before.get(key) != found} == set()
+    assert (accepted.state, accepted.sequence) == (JobState.SUBMITTING, 2)
+
+
+class _TwoEngines:
+    def __init__(self, one: MemoryEngine, other: MemoryEngine) -> None:
+        self._by_name = {"memory": one, "other": other}
+        second = replace(CLUSTER, name="two", engine="other", id=f"{CLUSTER.id}-two")
+        self.clusters: Mapping[str, Cluster] = {"dev": CLUSTER, "two": second}
+
+    def of(self, engine: str) -> Engine:
+        return self._by_name[engine]
+
+
+def _with_second_cluster(world: World, other: MemoryEngine) -> None:
+    engines = _TwoEngines(world.engine, other)
+    names = {name: cluster.id for name, cluster in engines.clusters.items()}
+    world.use(engines=engines)
+    world.policy(completion=replace(world.ports.policy.completion, clusters=names))
+
+
+class _Hangs(MemoryEngine):
+    async def status(self, cluster: str, targets: Sequence[Target]) -> dict[str, Observation]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_a_cluster_that_hangs_keeps_no_other_from_its_news(world: World) -> None:
+    _with_second_cluster(world, _Hangs())
+    world.policy(ask_deadline=30)
+    slow = (await world.message({**JOB, "cluster": "two"}, "m1")).job
+    quick = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+
+    going = asyncio.create_task(world.sweep())
+    while not (await world.job(quick.id)).state.terminal:  # noqa: ASYNC110 - nobody tells when
+        await asyncio.sleep(0)
+
+    assert not going.done()
+    assert (await world.job(slow.id)).state is JobState.QUEUED
+    going.cancel()
+
+
+async def test_a_cluster_that_does_not_answer_has_a_breaker_of_its_own(world: World) -> None:
+    other = MemoryEngine(down=True)
+    _with_second_cluster(world, other)
+    for n in range(8):
+        await world.message({**JOB, "cluster": "two"}, f"two{n}")
+        await world.message({**JOB, "cluster": "dev"}, f"dev{n}")
+
+    assert (other.calls, len(world.engine.started)) == (5, 8)
+
+
+# Unknown is a state of knowledge
+
+
+async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job(world: World) -> None:
+    job = (await world.message(JOB)).job
+    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+    world.engine.down = True
+    for _ in range(24 * 60):
+        await world.sweep(60)
+
+    assert (await world.job(job.id)).state is JobState.RUNNING
+    world.engine.down = False
+    await _drained(world, 3)
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+    assert len(world.engine.started) == 1
+
+
+async def test_a_job_that_vanished_is_lost_only_after_three_spaced_direct_looks(world: World) -> None:
+    looks: list[timedelta] = []
+    begun = world.now
+
+    class Forgets(MemoryEngine):
+        async def see(self, target: Target) -> Observation:
+            looks.append(world.now - begun)
+            return await super().see(target)
+
+    world.engine = Forgets()
+    world.use(engines=replace(world.ports.engines, engine=world.engine))  # type: ignore[type-var]
+    job = (await world.message(JOB)).job
+    world.engine.jobs.clear()
+    while not (await world.job(job.id)).state.terminal:
+        await world.sweep(10)
+
+    assert (await world.job(job.id)).state is JobState.LOST
+    assert len(looks) == 3
+    assert looks[2] - looks[0] >= timedelta(seconds=300)
+    assert all(later - earlier >= timedelta(seconds=100) for earlier, later in pairwise(looks))
+
+
+async def test_looks_that_were_not_answered_are_no_evidence(world: World) -> None:
+    class ListsNothing(MemoryEngine):
+        async def status(self, cluster: str, targets: Sequence[Target]) -> dict[str, Observation]:
+            return {}
+
+        async def see(self, target: Target) -> Observation:
+            raise Transient("nobody answers")
+
+    job = (await world.message(JOB)).job
+    world.use(engines=replace(world.ports.engines, engine=ListsNothing()))  # type: ignore[type-var]
+    for _ in range(60):
+        await world.sweep(60)
+    assert ((await world.job(job.id)).state, (await world.job(job.id)).misses) == (JobState.QUEUED, 0)
+
+
+# Storage in a brown-out
+
+
+class _BrownOut(MemoryTable):
+    """A part of all requests is refused, half of them after the work was done."""
+
+    def __init__(self, world: World, share: float) -> None:
+        super().__init__(world.clock)
+        self.share = share
+        self._dice = random.Random(7)
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        self._refuse(0.0)
+        return await super().get(partition, row)
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        self._refuse(0.0)
+        return await super().rows(wanted)
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        self._refuse(self.share / 2)
+        done = await super().transact(operations)
+        self._refuse(0.5)
+        return done
+
+    def _refuse(self, less: float) -> None:
+        if self._dice.random() < max(0.0, self.share - less):
+            raise Unavailable("storage answered 503")
+
+
+async def test_a_brown_out_of_storage_loses_and_doubles_nothing(world: World) -> None:
+    table = _BrownOut(world, 0.2)
+    world.ledger = MemoryLedger(world.clock, table=table)
+    world.outbox = TableOutbox(world.ledger.store)
+    world.use(ledger=world.ledger, outbox=world.outbox)
+    waiting = {f"m{n}": JOB for n in range(40)}
+    for _ in range(10):
+        for key, document in list(waiting.items()):
+            try:  # a message stays until its function returns
+                await world.message(document, key)
+            except Unavailable:
+                continue
+            del waiting[key]
+        try:
+            await world.sweep()
+        except Unavailable:
+            continue
+
+    table.share = 0.0
+    assert waiting == {}
+    for _ in range(20):
+        for name, seen in list(world.engine.jobs.items()):
+            if not seen.state.terminal:
+                world.engine.turn(name, JobState.SUCCEEDED)
+        await world.sweep(120)
+    found = [row for (_, key), row in table.held.items() if key.startswith("j|")]
+    assert [row.row["State"] for row in found] == ["succeeded"] * 40
+    assert len(world.engine.started) == len(set(world.engine.started)) == 40
+    assert len({identity for _, identity, _ in world.webhooks.posts}) == 40
+
+
+# Events that never come, timers, clocks
+
+
+async def test_a_drop_whose_event_never_came_is_found_by_the_inventory(world: World) -> None:
+    world.drops.upload("d/train.py", b"print(1)")
+    command = {"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"}
+    world.drops.upload("d/job.json", json.dumps(job_json(customToolkitSettings=command)).encode())
+    world.pass_time(3600)
+
+    first = await inventory(world.ports)
+    second = await inventory(world.ports)
+    await look(world.ports, "d/")  # and now the event comes after all
+
+    assert (first.accepted, second.accepted, len(world.engine.started)) == (1, 0, 1)
+
+
+async def test_a_timer_that_missed_its_time_for_hours_catches_up_in_one_sweep(world: World) -> None:
+    for n in range(10):
+        await world.message(JOB, f"m{n}")
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    world.pass_time(6 * 3600)
+
+    await sweep(world.ports)
+
+    assert _states(world) == ["succeeded"] * 10
+    assert _left(world) == []
+
+
+async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
+    world.engine.down = True
+    for n in range(3):
+        await world.message(JOB, f"m{n}")
+    world.engine.down = False
+    for n in range(3, 6):
+        await world.message(JOB, f"m{n}")
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    world.pass_time(3600)
+
+    await asyncio.gather(*(sweep(world.ports) for _ in range(4)))
+    await _drained(world, 3)
+
+    assert len(world.engine.started) == len(set(world.engine.started)) == 6
+    assert _states(world) == ["succeeded"] * 6
+    bodies = {identity: body for _, identity, body in world.webhooks.posts}
+    assert {body for _, _, body in world.webhooks.posts} == set(bodies.values())
+
+
+@pytest.mark.parametrize("days", [-3650, -3, -0.1, 0.1, 3, 3650])
+@pytest.mark.parametrize("when", ["while it is submitted", "while it runs", "while it is told"])
+async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
+    world: World, days: float, when: str
+) -> None:
+    jump = timedelta(days=days)
+    world.engine.down = when == "while it is submitted"
+    job = (await world.message(JOB)).job
+    if when == "while it is told":
+        world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="retry", status=503)]
+        world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.now += jump
+    for _ in range(2):
+        await world.sweep(60)
+    world.now -= jump
+    world.engine.down = False
+    world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="delivered", status=204)]
+
+    for _ in range(15):
+        for name, seen in list(world.engine.jobs.items()):
+            if not seen.state.terminal:
+                world.engine.turn(name, JobState.SUCCEEDED)
+        sent, world.queues.sent[:] = list(world.queues.sent), []
+        await world.sweep(900)  # in all longer than the short jump: an event may be late by as much
+        for _, body, _ in sent:  # a queue counts its delays by a clock of its own
+            wake = json.loads(body)
+            await deliver(world.ports, wake["job"], wake["sequence"])
+
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+    assert len(world.engine.started) == 1
+    assert {url for url, _, _ in world.webhooks.posts} == {HOOK["url"]}
+    assert _left(world) == []
