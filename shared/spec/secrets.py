@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from shared.spec.embedded import MASK, ranges_to_seal, sealed_texts, without_embedded
+from shared.spec.embedded import MASK, SEALED, ranges_to_seal, sealed_texts, without_embedded
 from shared.spec.tree import JsonObject, copied, step
 
 #: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
@@ -89,7 +89,22 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
             value = value[: found.start()] + unseal(place.pointer, found[0]) + value[found.end() :]
         return value
 
-    return _changed(document, change)
+    return _changed(document, change) if _any_sealed(document) else copied(document)
+
+
+def _any_sealed(document: JsonObject) -> bool:
+    """Whether anything is sealed: places cost more than this look, and most documents have no secret."""
+    stack: list[Any] = [document]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            if SEALED in value:
+                return True
+        elif isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return False
 
 
 def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
