@@ -37,14 +37,13 @@ async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes:
     """Jobs a second and the worker's processor milliseconds a job."""
     name = "Celery" + (f" {Path(command).name}" if command else "") + (f" at {rtt:g} ms" if rtt else "")
     async with _peer(rtt, processes) as (redis, hook, log, worker):
-        os.environ |= {"BENCH_REDIS": redis, "BENCH_SECRET": _SECRET}
-        from bench import peer_tasks
+        from celery import Celery
 
-        peer_tasks.app.conf.update(broker_url=redis, result_backend=redis)
+        app = Celery("sender", broker=redis, backend=redis)
 
         def send(count: int) -> None:
             for _ in range(count):
-                peer_tasks.run.delay(SPEC, hook, command)
+                app.send_task("bench.peer_tasks.run", (SPEC, hook, command))
 
         await asyncio.to_thread(send, _WARM)
         await _told(log, _WARM)
