@@ -1,7 +1,7 @@
 """Tells a storage queue which jobs have ended, in place of the events that a deployment may wire up.
 
 A message is a CloudEvent that names jobs by a variable of their environment. The first end is told at once;
-those that come while a message is on its way share the next. A notice may be lost: who listens asks anyway.
+those that come soon after it share the next message. A notice may be lost: who listens asks anyway.
 """
 
 import asyncio
@@ -20,6 +20,8 @@ from local.batchai.records import Job
 _log = logging.getLogger(__name__)
 #: Names in one message, which holds 48 KiB.
 _MOST = 500
+#: Seconds between two messages: whoever ends meanwhile shares the next.
+_PAUSE = 0.2
 TYPE = "io.slipway.jobs.ended.v1"
 
 
@@ -72,6 +74,7 @@ class Notices:
                 await self._queue().send_message(json.dumps(event), time_to_live=-1)
             except AzureError as error:
                 _log.warning("%d ends are not told: %s", len(names), type(error).__name__)
+            await asyncio.sleep(_PAUSE)
 
     def _queue(self) -> QueueClient:
         if self._client is None:
