@@ -11,7 +11,7 @@ SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
-SLURM_TESTS = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
+SLURM_TESTS = tests/contract/slurm tests/contract/test_engine.py $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-az test-torch chaos chaos-sim check bench fmt install install-demo clean slurm-up test-slurm install-slurm

@@ -1,14 +1,14 @@
 """Starting the mini cluster, and ending it whatever becomes of us."""
 
 import asyncio
+import fcntl
 import os
 import pwd
-import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from local.slurm.configuration import Partition, Site
 from local.slurm.home import prepare
 from local.slurm.packages import require
 from local.slurm.ports import free_ports
-from local.slurm.programs import Programs, chosen
+from local.slurm.programs import Programs, SlurmError, chosen
 
 #: Nodes come and go with their jobs in the first partition, and are there always in the second.
 PARTITIONS = (Partition(name="elastic", gpus=1), Partition(name="warm", gpus=1, elastic=False))
@@ -46,27 +46,38 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
     running jobs included.
     """
     require(options.programs)
-    site = _site(options)
-    try:
+    home = options.data.resolve()
+    with _only_one(home), tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as sockets:
+        site = _site(options, home, Path(sockets))
         prepare(site, options.programs, options.node_path)
-    except BaseException:
-        shutil.rmtree(site.sockets)
-        raise
-    async with AsyncExitStack() as running:
-        cluster = Slurm(site, options.programs, options.port or free_ports(1)[0], running)
-        await cluster.end()  # a run that nobody was left to end
-        await running.enter_async_context(_ended_with_us(site))
-        await cluster.start()
-        yield cluster
+        async with AsyncExitStack() as running:
+            cluster = Slurm(site, options.programs, options.port or free_ports(1)[0], running)
+            await cluster.end()  # a run that nobody was left to end
+            await running.enter_async_context(_ended_with_us(site))
+            await cluster.start()
+            yield cluster
 
 
-def _site(options: Options) -> Site:
+@contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Raises SlurmError while a cluster runs in this directory already."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SlurmError(
+                f"a cluster runs in {home} already: stop it, or choose another directory"
+            ) from error
+        yield
+
+
+def _site(options: Options, home: Path, sockets: Path) -> Site:
     names = [name for part in options.partitions for name in part.node_names]
-    sockets = Path(tempfile.mkdtemp(prefix="slurm-"))
     sockets.chmod(0o755)
     controller, *ports = free_ports(1 + len(names))
     return Site(
-        home=options.data.resolve(),
+        home=home,
         sockets=sockets,
         hostname=socket.gethostname().split(".")[0],
         user=pwd.getpwuid(os.geteuid()).pw_name,

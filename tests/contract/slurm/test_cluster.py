@@ -16,7 +16,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from local.slurm import Options, Partition, Slurm, chosen, slurm
+from local.slurm import Options, Partition, Slurm, SlurmError, chosen, slurm
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -103,6 +103,14 @@ async def test_of_a_killed_node_nothing_is_left_and_its_neighbour_lives_on(clust
     await cluster.command("scancel", *map(str, jobs))
     await cluster.start_node(node)
     await until(lambda: node in cluster.nodes())
+
+
+async def test_a_second_cluster_in_the_same_directory_is_refused(cluster: Slurm) -> None:
+    with pytest.raises(SlurmError, match=f"a cluster runs in {cluster.home} already"):
+        async with slurm(Options(data=cluster.home)):
+            pass
+
+    assert await cluster.command("sinfo")
 
 
 async def test_the_state_is_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
