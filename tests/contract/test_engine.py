@@ -19,12 +19,11 @@ from local.slurm import Options, Slurm, missing, slurm
 from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
 from shared.engines.memory import MemoryEngine
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_cluster import SlurmCluster
 from shared.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.job import JobState, Reason, Target
 from shared.ports import Engine, Observation, Order
 from shared.settings import Settings
+from tests.contract.slurm.on_slurm import engine_on
 
 CLUSTER = "dev-cluster-00"
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -113,7 +112,7 @@ async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
         memory = MemoryEngine()
         yield Rig(memory, "id", memory)
     elif isinstance(running, Slurm):
-        on_slurm = slurm_engine(running)
+        on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}")
         await on_slurm.close()
     else:
@@ -121,22 +120,6 @@ async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
         engine = BatchAIEngine(workspace)
         yield Rig(engine, workspace.cluster_id(CLUSTER))
         await engine.close()
-
-
-def slurm_engine(running: Slurm) -> SlurmEngine:
-    shared = str(running.shared)
-    cluster = SlurmCluster(
-        CLUSTER,
-        url=running.url,
-        user=running.user,
-        shared=shared,
-        partition="elastic",
-        mount_root=f"{shared}/mounts",
-        temporary=f"{shared}/nodes",
-        reads={shared: shared},
-        settle_seconds=0.5,
-    )
-    return SlurmEngine({CLUSTER: cluster}, {CLUSTER: running.jwt_key.read_bytes()})
 
 
 async def _both_ways(rig: Rig, target: Target) -> tuple[Observation, Observation]:

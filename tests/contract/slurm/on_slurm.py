@@ -1,0 +1,83 @@
+"""The engine on the mini cluster, and orders for it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from local.slurm import Slurm
+from shared.engine import Order
+from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm_cluster import SlurmCluster
+from shared.job import Target
+from shared.ports import Observation
+
+NAME = "dev-cluster-00"
+PATIENCE = 120.0
+
+
+def engine_on(running: Slurm, **options: Any) -> SlurmEngine:
+    """An engine whose one cluster, `dev-cluster-00`, is this one; it sees the nodes' shared directory."""
+    shared = str(running.shared)
+    given: dict[str, Any] = {
+        "partition": "warm",
+        "mount_root": f"{shared}/mounts",
+        "temporary": f"{shared}/nodes",
+        "reads": {shared: shared},
+        "settle_seconds": 0.5,
+        **options,
+    }
+    cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **given)
+    return SlurmEngine({NAME: cluster}, {NAME: running.jwt_key.read_bytes()})
+
+
+@asynccontextmanager
+async def engine(running: Slurm, **options: Any) -> AsyncIterator[SlurmEngine]:
+    """The same, closed at the end."""
+    found = engine_on(running, **options)
+    try:
+        yield found
+    finally:
+        await found.close()
+
+
+def order(block: dict[str, Any] | str, *, name: str = "", token: str = "t.1", **properties: Any) -> Order:
+    """An order; a text is a command for one node."""
+    target = Target(
+        engine="slurm",
+        cluster=NAME,
+        experiment="exp",
+        name=name or f"n-{uuid.uuid4().hex[:12]}",
+        token=token,
+    )
+    toolkit = {"customToolkitSettings": {"commandLine": block}} if isinstance(block, str) else block
+    document = {
+        "cluster": {"id": f"/clusters/{NAME}"},
+        "nodeCount": 1,
+        "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+        **toolkit,
+        **properties,
+    }
+    return Order(target, {"properties": document})
+
+
+async def ended(on: SlurmEngine, target: Target) -> Observation:
+    """How it ended, by sweeps."""
+    return await until(on, target, lambda seen: seen is not None and seen.state.terminal)
+
+
+async def until(on: SlurmEngine, target: Target, wanted: Callable[[Observation | None], bool]) -> Observation:
+    """What a sweep says of it at last."""
+    async with asyncio.timeout(PATIENCE):
+        while not wanted(seen := (await on.status(NAME, [target])).get(target.name)):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    assert seen is not None
+    return seen
+
+
+async def text(on: SlurmEngine, target: Target, file: str) -> str:
+    """A file of stdouterr."""
+    return (await on.log(target, file, 0, 1 << 20)).data.decode()
