@@ -1,0 +1,162 @@
+"""The engine while parts of a real Slurm are killed: nothing is lost, and nothing runs twice."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from local.slurm import Options, Partition, Slurm, slurm
+from shared.engines.slurm import SlurmEngine
+from shared.errors import NotFound
+from shared.job import JobState, Reason
+from shared.ports import Cluster, Engine
+from shared.sweep import sweep
+from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, until
+from tests.unit.dispatcher.world import CLUSTER, World, job_json
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+#: As many nodes as let a burst be over soon.
+_PARTITIONS = (Partition(name="warm", nodes=6, elastic=False),)
+_BURST = 200
+_ID = CLUSTER.id.replace("/dev", f"/{NAME}")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own(tmp_path: Path) -> AsyncIterator[Slurm]:
+    """A cluster that may be broken."""
+    async with slurm(Options(data=tmp_path, partitions=_PARTITIONS)) as running:
+        yield running
+
+
+@dataclass
+class Engines:
+    engine: SlurmEngine
+
+    @property
+    def clusters(self) -> dict[str, Cluster]:
+        return {NAME: Cluster(NAME, "slurm", _ID)}
+
+    def of(self, name: str) -> Engine:
+        return self.engine
+
+
+async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own: Slurm) -> None:
+    """Slurm acknowledged all of them and forgets most: the sweep submits again what is missing."""
+    async with engine(own, settle_seconds=6.0) as on:
+        world = World()
+        world.use(engines=Engines(on), clock=lambda: datetime.now(UTC))
+        defaults = replace(world.ports.policy.completion, cluster_id=_ID, clusters={NAME: _ID})
+        world.policy(completion=defaults, lost_after=5.0, dispatch_deadline=60.0)
+        runs = own.shared / "runs"
+        runs.mkdir()
+        command = f"echo x >> {runs}/$SLIPWAY_JOB_ID"
+        document = job_json(customToolkitSettings={"commandLine": command})
+        accepted = await asyncio.gather(*(world.message({"spec": document}, f"m{n}") for n in range(_BURST)))
+        await own.kill_controller()
+        await own.start_controller()
+        queue = await own.command("squeue", "--noheader")
+        forgotten = _BURST - len(queue.splitlines())
+
+        async with asyncio.timeout(PATIENCE * 4):
+            while (await sweep(world.ports)).active:  # noqa: ASYNC110 - as a timer does
+                await asyncio.sleep(1)
+
+    jobs = [await world.job(one.job.id) for one in accepted]
+    assert Counter(job.state for job in jobs) == {JobState.SUCCEEDED: _BURST}
+    assert {path.name: path.read_text() for path in runs.iterdir()} == {job.id: "x\n" for job in jobs}
+    assert forgotten > 0, "the controller had saved all of them; the test has tried nothing"
+
+
+async def test_a_job_whose_node_died_is_requeued_as_the_same_attempt(own: Slurm) -> None:
+    async with engine(own, preemptible=True) as on:
+        ran = own.shared / "ran"
+        asked = order(f"echo $SLIPWAY_RUN >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done")
+        await on.submit(asked)
+        await _lines(ran, 1)
+        node = (await own.command("squeue", "--noheader", "--format=%N")).strip()
+
+        await own.kill_node(node)
+
+        await _lines(ran, 2)
+        (own.shared / "go").touch()
+        seen = await ended(on, asked.target)
+    first, second = ran.read_text().split()
+    assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
+    assert (first.partition("-")[2], second.partition("-")[2]) == ("0", "1")
+    assert first.partition("-")[0] == second.partition("-")[0]
+
+
+async def test_a_job_whose_node_died_may_fail_and_be_followed_by_the_next_attempt(own: Slurm) -> None:
+    async with engine(own) as on:
+        asked = order(f"echo x >> {own.shared}/began; sleep 600")
+        await on.submit(asked)
+        await _lines(own.shared / "began", 1)
+        await own.kill_node((await own.command("squeue", "--noheader", "--format=%N")).strip())
+        seen = await ended(on, asked.target)
+    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.INFRASTRUCTURE, None)
+
+
+async def test_a_job_lives_on_while_the_controller_is_away(own: Slurm) -> None:
+    async with engine(own) as on:
+        asked = order({"customToolkitSettings": {"commandLine": f"echo x >> {own.shared}/began; sleep 3"}})
+        await on.submit(asked)
+        await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
+        await _lines(own.shared / "began", 1)
+        await asyncio.sleep(6)  # until the controller has saved that it runs
+        await own.kill_controller()
+        await own.start_controller()
+        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
+
+
+async def test_what_slurm_forgot_is_told_by_the_record_of_its_run(own: Slurm) -> None:
+    async with engine(own) as on:
+        asked = order("exit 5")
+        await on.submit(asked)
+        await ended(on, asked.target)
+        await _forget_everything(own)
+
+        seen = await on.see(asked.target)
+    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 5)
+
+
+async def test_where_no_record_can_be_seen_the_nodes_answer_for_the_job(own: Slurm) -> None:
+    ran = own.shared / "ran"
+    asked = order(f"echo x >> {ran}; exit 5")
+    async with engine(own, reads={}) as on:
+        await on.submit(asked)
+        await ended(on, asked.target)
+        await _forget_everything(own)
+        with pytest.raises(NotFound):
+            await on.see(asked.target)
+
+        await on.submit(asked)
+        seen = await ended(on, asked.target)
+    assert (seen.state, seen.exit_code) == (JobState.FAILED, 5)
+    assert ran.read_text() == "x\n"
+
+
+async def _forget_everything(running: Slurm) -> None:
+    await running.kill_controller()
+    shutil.rmtree(running.home / "state")
+    (running.home / "state").mkdir()
+    await running.start_controller()
+
+
+async def _lines(path: Path, count: int) -> None:
+    """Until the nodes have written so many lines."""
+    async with asyncio.timeout(PATIENCE):
+        while _text(path).count("\n") < count:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.05)
+
+
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
