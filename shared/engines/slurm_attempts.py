@@ -112,10 +112,12 @@ class Attempts:
 
     async def _there(self, target: Target) -> bool:
         """Whether it needs no further submission. Raises Conflict."""
-        copies = (await self._jobs.named()).get(target.name, ())
-        if self._sent[target.name] != target.token or any(copy.token != target.token for copy in copies):
+        named = await self._jobs.named()
+        if _ours(named, target) or await self._finished.of(target) is not None:
+            return True
+        if self._sent[target.name] != target.token or any(c.token for c in named.get(target.name, ())):
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
-        return bool(copies) or await self._finished.of(target) is not None
+        return False
 
     async def _complain(self, answer: Answer, number: int) -> None:
         """A server that took the job and found fault with it may have dropped what it did not understand."""

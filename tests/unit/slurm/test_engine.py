@@ -1,0 +1,230 @@
+"""The engine at the wire: what it believes of slurmrestd's answers, and how often it asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from shared.engine import Order
+from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm_cluster import SlurmCluster
+from shared.errors import Conflict, Misconfigured, NotFound, Transient
+from shared.job import JobState, Target
+from tests.crash.slurmctld import Slurmctld
+from tests.crash.slurmrestd import NEW, OLD, Slurmrestd, Wire
+
+BOTH = pytest.mark.parametrize("version", [OLD, NEW])
+
+
+@dataclass
+class Place:
+    """A model of Slurm, a server over it, and an engine that talks to it."""
+
+    server: Slurmrestd
+    engine: SlurmEngine
+    time: list[float] = field(default_factory=lambda: [1000.0])
+
+    @property
+    def model(self) -> Slurmctld:
+        return self.server.model
+
+    def later(self, seconds: float = 10.0) -> None:
+        self.time[0] += seconds
+
+    async def status(self, *orders: Order) -> dict[str, JobState]:
+        seen = await self.engine.status("gpu", [order.target for order in orders])
+        return {name: one.state for name, one in seen.items()}
+
+
+@asynccontextmanager
+async def place(
+    version: str = OLD, wire: dict[int, Wire] | None = None, options: dict[str, Any] | None = None
+) -> AsyncIterator[Place]:
+    time = [1000.0]
+    server = Slurmrestd(Slurmctld(lambda: time[0]), wire, version=version)
+    async with server.running() as url:
+        cluster = SlurmCluster("gpu", url=url, user="u", shared="/shared", **(options or {}))
+        engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0], sleep=_stop)
+        yield Place(server, engine, time)
+        await engine.close()
+
+
+async def _stop(seconds: float) -> None:
+    """What runs in the background waits for ever; closing the engine ends it."""
+    await asyncio.Event().wait()
+
+
+def order(name: str = "n", token: str = "t.1", **properties: Any) -> Order:
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name=name, token=token)
+    command = {"customToolkitSettings": {"commandLine": "true"}}
+    return Order(
+        target, {"properties": {"nodeCount": 1, "stdOutErrPathPrefix": "/logs", **command, **properties}}
+    )
+
+
+@BOTH
+async def test_a_job_is_held_until_the_controller_cannot_forget_it(version: str) -> None:
+    async with place(version, options={"gpus": 2}) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        assert await here.status(asked) == {"n": JobState.QUEUED}
+        assert [job.held for job in here.model.jobs.values()] == [True]
+
+        here.later()
+        await here.status(asked)
+
+        assert [job.held for job in here.model.jobs.values()] == [False]
+
+
+@BOTH
+async def test_only_fields_that_the_dialect_knows_are_sent(version: str) -> None:
+    options = {
+        "gpus": 2,
+        "partition": "p",
+        "account": "a",
+        "preemptible": True,
+        "priorities": {"low": "spot"},
+    }
+    async with place(version, options=options) as here:
+        await here.engine.submit(order(schedulingPriority="low"))
+        assert len(here.model.jobs) == 1
+
+
+async def test_a_warning_other_than_held_is_a_broken_contract() -> None:
+    async with place(NEW) as here:
+        here.server.warns = ["gres: ignoring unknown key"]
+        with pytest.raises(Misconfigured, match="ignoring unknown key"):
+            await here.engine.submit(order())
+        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED"]
+
+
+@BOTH
+async def test_a_sweep_asks_once_however_many_jobs_there_are(version: str) -> None:
+    async with place(version) as here:
+        orders = [order(f"n{number}") for number in range(40)]
+        for asked in orders:
+            await here.engine.submit(asked)
+        here.later()
+        await here.status(*orders)
+        await here.status(*orders)
+        before = len(here.server.calls)
+
+        assert len(await here.status(*orders)) == 40
+
+        path = "jobs/" if version == OLD else "jobs/state/"
+        assert here.server.calls[before:] == [f"GET /slurm/{version}/{path}"]
+
+
+async def test_states_alone_are_enough_until_a_job_ends() -> None:
+    async with place(NEW) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        here.later()
+        await here.status(asked)
+        await here.status(asked)
+        here.model.advance(lambda name: False)
+        assert await here.status(asked) == {"n": JobState.RUNNING}
+        here.model.advance(lambda name: False)
+        assert await here.status(asked) == {"n": JobState.SUCCEEDED}
+
+
+async def test_calls_that_come_together_share_a_list() -> None:
+    async with place() as here:
+        orders = [order(f"n{number}") for number in range(20)]
+        await here.engine.submit(orders[0])
+        before = len(here.server.calls)
+
+        await asyncio.gather(*(here.engine.see(orders[0].target) for _ in range(20)))
+
+        assert len(here.server.calls) - before <= 2
+
+
+@pytest.mark.parametrize("fault", [Wire.LOST, Wire.TIMEOUT, Wire.GARBAGE], ids=lambda fault: fault.name)
+async def test_a_lost_answer_is_transient_and_the_repetition_finds_the_job(fault: Wire) -> None:
+    async with place(wire={1: fault}) as here:
+        with pytest.raises(Transient):
+            await here.engine.submit(order())
+        await here.engine.submit(order())
+        assert len(here.model.jobs) == 1
+
+
+async def test_copies_are_cancelled_and_their_end_says_nothing() -> None:
+    async with place() as here:
+        asked = order()
+        await here.engine.submit(asked)
+        job = here.model.jobs[1]
+        here.model.submit("n", job.comment, job.environment, held=True)
+        here.later()
+        await here.status(asked)
+        assert [(one.held, one.state) for one in here.model.jobs.values()] == [
+            (False, "PENDING"),
+            (False, "CANCELLED"),
+        ]
+
+        del here.model.jobs[1]
+
+        assert await here.status(asked) == {}, "the copy that was cancelled is not the job"
+
+
+async def test_a_copy_that_nobody_asks_for_goes_after_an_hour() -> None:
+    async with place() as here:
+        await here.engine.submit(order("old"))
+        asked = order("new")
+        await here.engine.submit(asked)
+        await here.status(asked)
+        assert [job.state for job in here.model.jobs.values()] == ["PENDING", "PENDING"]
+        here.later(3700)
+        await here.status(asked)
+        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED", "PENDING"]
+
+
+async def test_a_job_of_somebody_else_with_our_name_is_left_alone() -> None:
+    async with place() as here:
+        here.model.submit("n", "theirs", {}, held=True)
+        asked = order()
+        await here.engine.submit(asked)
+        here.later()
+        await here.status(asked)
+        assert here.model.jobs[1].held
+        assert not here.model.jobs[2].held
+        await here.engine.submit(asked)
+        assert len(here.model.jobs) == 2
+
+
+async def test_a_name_of_another_job_of_ours_is_a_conflict() -> None:
+    async with place() as here:
+        await here.engine.submit(order())
+        with pytest.raises(Conflict):
+            await here.engine.submit(order(token="other.1"))
+
+
+async def test_what_slurm_does_not_know_is_not_found_and_cancelled_in_silence() -> None:
+    async with place() as here:
+        with pytest.raises(NotFound):
+            await here.engine.see(order().target)
+        await here.engine.cancel(order().target)
+
+
+async def test_a_word_that_nobody_knows_decides_nothing() -> None:
+    async with place() as here:
+        await here.engine.submit(order())
+        here.model.jobs[1].state, here.model.jobs[1].held = "DREAMING", False
+        with pytest.raises(Transient, match="DREAMING"):
+            await here.engine.see(order().target)
+
+
+async def test_a_server_of_an_unknown_dialect_is_ours_to_mend() -> None:
+    async with place("v0.0.99") as here:
+        with pytest.raises(Misconfigured, match=r"v0\.0\.38 to v0\.0\.45"):
+            await here.engine.nodes("gpu")
+
+
+async def test_a_cluster_without_a_key_is_ours_to_mend() -> None:
+    cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="u", shared="/shared")
+    with pytest.raises(Misconfigured, match="SLIPWAY_SLURM_KEYS"):
+        await SlurmEngine({"gpu": cluster}, {}).submit(order())
