@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ from shared.errors import NotFound
 from shared.job import JobState, Reason
 from shared.ports import Cluster, Engine
 from shared.sweep import sweep
-from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, until
+from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order
 from tests.unit.dispatcher.world import CLUSTER, World, job_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -76,20 +77,24 @@ async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own:
     assert forgotten > 0, "the controller had saved all of them; the test has tried nothing"
 
 
-async def test_a_job_whose_node_died_is_requeued_as_the_same_attempt(own: Slurm) -> None:
+async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(own: Slurm) -> None:
+    """The processes of the first run live on, cut off from Slurm; they end when the second has the claim."""
     async with engine(own, preemptible=True) as on:
         ran = own.shared / "ran"
-        asked = order(f"echo $SLIPWAY_RUN >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done")
+        command = f"echo $SLIPWAY_RUN $$ >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done"
+        asked = order(command)
         await on.submit(asked)
         await _lines(ran, 1)
         node = (await own.command("squeue", "--noheader", "--format=%N")).strip()
 
-        await own.kill_node(node)
+        await own.kill_node(node, only_slurmd=True)
 
         await _lines(ran, 2)
+        (first, pid), (second, _) = (line.split() for line in ran.read_text().splitlines())
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
         (own.shared / "go").touch()
         seen = await ended(on, asked.target)
-    first, second = ran.read_text().split()
     assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
     assert (first.partition("-")[2], second.partition("-")[2]) == ("0", "1")
     assert first.partition("-")[0] == second.partition("-")[0]
@@ -107,13 +112,14 @@ async def test_a_job_whose_node_died_may_fail_and_be_followed_by_the_next_attemp
 
 async def test_a_job_lives_on_while_the_controller_is_away(own: Slurm) -> None:
     async with engine(own) as on:
-        asked = order({"customToolkitSettings": {"commandLine": f"echo x >> {own.shared}/began; sleep 3"}})
+        waits = f"until [ -e {own.shared}/go ]; do sleep 0.1; done"
+        asked = order(f"echo x >> {own.shared}/began; {waits}")
         await on.submit(asked)
-        await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
         await _lines(own.shared / "began", 1)
         await asyncio.sleep(6)  # until the controller has saved that it runs
         await own.kill_controller()
         await own.start_controller()
+        (own.shared / "go").touch()
         assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
 
 
