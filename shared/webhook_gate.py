@@ -6,7 +6,10 @@ literal address, which is checked again in the very call that makes the socket. 
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shared.addresses import is_public
@@ -19,18 +22,43 @@ class AddressRefusedError(OSError):
     """The connect-time gate stopped a connection. An OSError, because aiohttp carries those to the caller."""
 
 
+class OwnThreads:
+    """Looks names up on its own threads: name servers that hang must not use up those that storage needs."""
+
+    def __init__(self, threads: int = 64) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook-names")
+
+    async def resolve(self, host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
+        """What getaddrinfo answers. Raises OSError."""
+        from aiohttp.abc import ResolveResult
+
+        look = partial(socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(address[0]),
+                port=port,
+                family=kind,
+                proto=protocol,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for kind, _, protocol, _, address in found
+        ]
+
+
 class Gate:
     """The connect-time gate, in the two places where aiohttp lets one stand."""
 
-    def __init__(self, resolver: AbstractResolver | None, *, loopback: bool) -> None:
-        self._resolver = resolver
+    def __init__(self, names: OwnThreads | AbstractResolver, *, loopback: bool) -> None:
+        self._names = names
         self._loopback = loopback
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Look the name up once and answer with literal addresses, all of them public, or raise OSError."""
-        answers = await self._lookup().resolve(host, port, family)
+        answers = await self._names.resolve(host, port, family)
         if not answers:
             raise OSError("the name has no address")
         if not all(self._allows(answer["host"]) for answer in answers):
@@ -46,13 +74,6 @@ class Gate:
 
     async def close(self) -> None:
         """Nothing to close; aiohttp asks every resolver."""
-
-    def _lookup(self) -> AbstractResolver:
-        if self._resolver is None:
-            from aiohttp import ThreadedResolver
-
-            self._resolver = ThreadedResolver()
-        return self._resolver
 
     def _allows(self, address: str) -> bool:
         return is_public(address, allow_loopback=self._loopback)

@@ -20,7 +20,7 @@ from shared.cloudevents import CONTENT_TYPE
 from shared.consent import Consents
 from shared.ports import Outcome, Posted
 from shared.signing import signature_headers
-from shared.webhook_gate import AddressRefusedError, Gate
+from shared.webhook_gate import AddressRefusedError, Gate, OwnThreads
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -49,7 +49,7 @@ class WebhookSender:
         self._policy = policy
         self._total_seconds = total_seconds
         self._connect_seconds = connect_seconds
-        self._resolver = resolver
+        self._names = resolver or OwnThreads()
         self._slots = _Slots(per_host, at_once, slot_seconds)
         self._consents = Consents(origin)
         self._sessions: dict[bool, ClientSession] = {}
@@ -118,7 +118,7 @@ class WebhookSender:
     def _session(self, *, loopback: bool) -> ClientSession:
         """Loopback hosts have a session of their own, so that no public name can lead to this machine."""
         if loopback not in self._sessions:
-            self._sessions[loopback] = self._open(Gate(self._resolver, loopback=loopback))
+            self._sessions[loopback] = self._open(Gate(self._names, loopback=loopback))
         return self._sessions[loopback]
 
     def _open(self, gate: Gate) -> ClientSession:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -293,6 +295,18 @@ async def test_who_gets_no_slot_in_time_is_told_so_and_nothing_was_sent() -> Non
 
     assert (second.outcome, other.outcome) == ("busy", "delivered")
     assert slow.connections == 1
+
+
+async def test_names_are_looked_up_although_every_thread_of_the_process_is_taken() -> None:
+    release, loop = threading.Event(), asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    taken = loop.run_in_executor(None, release.wait)
+    async with receiver(reply()) as there:
+        delivery = await post(there.url.replace("127.0.0.1", "localhost"), connect_seconds=5)
+    release.set()
+    await taken
+
+    assert delivery.outcome == "delivered"
 
 
 # The handshake of CloudEvents

@@ -1,35 +1,28 @@
-"""Clusters, storage, events, timers and clocks that fail, each for a while: nothing lost, nothing twice."""
+"""Clusters and storage that fail for a while: nothing lost, nothing twice."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-import pytest
-
-from shared.deliver import deliver
-from shared.drop import look
 from shared.engines.memory import MemoryEngine
 from shared.errors import Transient, Unavailable
-from shared.inventory import inventory
 from shared.job import JobState, Target
 from shared.memory import MemoryLedger, MemoryTable
 from shared.ports import Cluster, Engine, Observation
 from shared.storage.outbox import TableOutbox
 from shared.storage.table import Found, Operation, Range, Row
-from shared.sweep import sweep
 from tests.unit.dispatcher.world import CLUSTER, World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 JOB = {"spec": job_json(), "notify": [HOOK]}
 
 
-async def _drained(world: World, rounds: int = 30) -> None:
+async def drained(world: World, rounds: int = 30) -> None:
     """Sweeps, wake-ups and a cluster that goes on, until everything has ended and was told."""
     for _ in range(rounds):
         for name, seen in list(world.engine.jobs.items()):
@@ -39,11 +32,11 @@ async def _drained(world: World, rounds: int = 30) -> None:
         await world.wake()
 
 
-def _states(world: World) -> list[str]:
+def states(world: World) -> list[str]:
     return sorted(row["State"] for (_, key), row in world.ledger.rows.items() if key.startswith("j|"))
 
 
-def _left(world: World) -> list[str]:
+def left(world: World) -> list[str]:
     return [key for _, key in world.ledger.rows if key.startswith(("a|", "o|"))]
 
 
@@ -68,10 +61,10 @@ async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world
         await world.sweep(60)
 
     assert len(world.engine.started) == len(set(world.engine.started)) == 20 + 150
-    await _drained(world, 3)
-    assert _states(world) == ["succeeded"] * 170
+    await drained(world, 3)
+    assert states(world) == ["succeeded"] * 170
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 170
-    assert _left(world) == []
+    assert left(world) == []
 
 
 async def test_while_the_cluster_is_left_alone_a_job_costs_its_first_write_and_no_other(world: World) -> None:
@@ -150,7 +143,7 @@ async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job
 
     assert (await world.job(job.id)).state is JobState.RUNNING
     world.engine.down = False
-    await _drained(world, 3)
+    await drained(world, 3)
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert len(world.engine.started) == 1
 
@@ -251,86 +244,3 @@ async def test_a_brown_out_of_storage_loses_and_doubles_nothing(world: World) ->
     assert [row.row["State"] for row in found] == ["succeeded"] * 40
     assert len(world.engine.started) == len(set(world.engine.started)) == 40
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 40
-
-
-# Events that never come, timers, clocks
-
-
-async def test_a_drop_whose_event_never_came_is_found_by_the_inventory(world: World) -> None:
-    world.drops.upload("d/train.py", b"print(1)")
-    command = {"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"}
-    world.drops.upload("d/job.json", json.dumps(job_json(customToolkitSettings=command)).encode())
-    world.pass_time(3600)
-
-    first = await inventory(world.ports)
-    second = await inventory(world.ports)
-    await look(world.ports, "d/")  # and now the event comes after all
-
-    assert (first.accepted, second.accepted, len(world.engine.started)) == (1, 0, 1)
-
-
-async def test_a_timer_that_missed_its_time_for_hours_catches_up_in_one_sweep(world: World) -> None:
-    for n in range(10):
-        await world.message(JOB, f"m{n}")
-    for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
-    world.pass_time(6 * 3600)
-
-    await sweep(world.ports)
-
-    assert _states(world) == ["succeeded"] * 10
-    assert _left(world) == []
-
-
-async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
-    world.engine.down = True
-    for n in range(3):
-        await world.message(JOB, f"m{n}")
-    world.engine.down = False
-    for n in range(3, 6):
-        await world.message(JOB, f"m{n}")
-    for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
-    world.pass_time(3600)
-
-    await asyncio.gather(*(sweep(world.ports) for _ in range(4)))
-    await _drained(world, 3)
-
-    assert len(world.engine.started) == len(set(world.engine.started)) == 6
-    assert _states(world) == ["succeeded"] * 6
-    bodies = {identity: body for _, identity, body in world.webhooks.posts}
-    assert {body for _, _, body in world.webhooks.posts} == set(bodies.values())
-
-
-@pytest.mark.parametrize("days", [-3650, -3, -0.1, 0.1, 3, 3650])
-@pytest.mark.parametrize("when", ["while it is submitted", "while it runs", "while it is told"])
-async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
-    world: World, days: float, when: str
-) -> None:
-    jump = timedelta(days=days)
-    world.engine.down = when == "while it is submitted"
-    job = (await world.message(JOB)).job
-    if when == "while it is told":
-        world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="retry", status=503)]
-        world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
-    world.now += jump
-    for _ in range(2):
-        await world.sweep(60)
-    world.now -= jump
-    world.engine.down = False
-    world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="delivered", status=204)]
-
-    for _ in range(15):
-        for name, seen in list(world.engine.jobs.items()):
-            if not seen.state.terminal:
-                world.engine.turn(name, JobState.SUCCEEDED)
-        sent, world.queues.sent[:] = list(world.queues.sent), []
-        await world.sweep(900)  # in all longer than the short jump: an event may be late by as much
-        for _, body, _ in sent:  # a queue counts its delays by a clock of its own
-            wake = json.loads(body)
-            await deliver(world.ports, wake["job"], wake["sequence"])
-
-    assert (await world.job(job.id)).state is JobState.SUCCEEDED
-    assert len(world.engine.started) == 1
-    assert {url for url, _, _ in world.webhooks.posts} == {HOOK["url"]}
-    assert _left(world) == []
