@@ -156,6 +156,17 @@ def _ended(task: asyncio.Task[Any]) -> None:
 
 
 async def _deliver(ports: Ports, notice: Notice) -> Notice:
+    """One round of an event, unless one is going on: that one settles it."""
+    if notice.event_id in ports.receivers.under_way:
+        return notice
+    ports.receivers.under_way.add(notice.event_id)
+    try:
+        return await _round(ports, notice)
+    finally:
+        ports.receivers.under_way.discard(notice.event_id)
+
+
+async def _round(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
     targets = await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
     pending = [target.due for target in targets if target.state == "pending"]

@@ -36,6 +36,8 @@ class Receivers:
 
     def __init__(self, breaker: Breaker | None = None) -> None:
         self.breaker = breaker or Breaker(longest=900.0)
+        #: events that this process is delivering now, so that no sweep of its own sends them a second time
+        self.under_way: set[str] = set()
         self._disabled: dict[str, Disabled] = {}
         self._read: datetime | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from shared import webhook_url
 from shared.caller import KEY_HOLDER, Caller
@@ -58,8 +58,9 @@ async def _again(ports: Ports, notice: Notice) -> None:
         else target
         for target in notice.targets
     )
-    # Due at once, in case that the message is lost: the sweep finds it.
-    await ports.outbox.revive(notice.model_copy(update={"targets": targets, "due": now, "since": now}))
+    # In case that the message is lost, the sweep finds it.
+    due = now + timedelta(seconds=ports.policy.deliver_grace)
+    await ports.outbox.revive(notice.model_copy(update={"targets": targets, "due": due, "since": now}))
     await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
 
 

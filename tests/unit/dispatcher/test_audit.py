@@ -9,7 +9,7 @@ import pytest
 
 from cli.audit import lines
 from shared.admit import pause
-from shared.arrive import blob_arrived
+from shared.arrive import blob_arrived, message_arrived
 from shared.audit import Audit, audit
 from shared.engines.memory import MemoryEngine
 from shared.errors import Transient
@@ -123,6 +123,13 @@ async def test_an_event_that_is_late_or_was_given_up(world: World, outcome: Any,
     (kind,) = {one.kind for one in (await audit(world.ports)).differences}
     assert kind == "delivery"
     assert job.id in (await audit(world.ports)).differences[0].message
+
+
+async def test_a_message_that_was_given_up(world: World) -> None:
+    await message_arrived(world.ports, b"{}", "m1", tries=99)
+    found = await audit(world.ports)
+    assert found.counted["dead"] == 1
+    assert [one.kind for one in found.differences] == ["message"]
 
 
 def test_the_text_names_each_difference_and_the_verdict() -> None:

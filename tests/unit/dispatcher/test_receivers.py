@@ -91,6 +91,19 @@ async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -
     await finish()
 
 
+async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
+    world.use(webhooks=(hooks := Hanging()))
+    world.policy(deliver_patience=0.01)
+    await _jobs_that_end(world, ["hang"])
+
+    for _ in range(3):
+        await world.sweep(60)
+
+    assert hooks.hanging == 1
+    hooks.held.set()
+    await finish()
+
+
 async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_gets_through(
     world: World,
 ) -> None:
