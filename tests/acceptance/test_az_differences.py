@@ -1,4 +1,4 @@
-"""What the tutorial says of the CLI's other commands: those that work, and those that are different or broken."""
+"""The CLI's other commands: those that work, and what the tutorial says of different or broken ones."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ pytestmark = [
 GROUP, WORKSPACE, EXPERIMENT = "others", "others", "others"
 W = ("-g", GROUP, "-w", WORKSPACE)
 E = (*W, "-e", EXPERIMENT)
+MACHINE = ("-s", "Standard_NC6", "-u", "me", "-p", "Passw0rd")
 JOB = {
     "properties": {
         "nodeCount": 1,
@@ -37,7 +38,7 @@ async def ready(az: Az) -> Az:
     await az.ask("batchai", "workspace", "create", "-l", "eastus", "-g", GROUP, "-n", WORKSPACE)
     await az.ask("batchai", "experiment", "create", *W, "-n", EXPERIMENT)
     await az.ask(
-        "batchai", "cluster", "create", *W, "-n", "c", "-s", "Standard_NC6", "-t", "1", "-u", "me", "-p", "Passw0rd",
+        "batchai", "cluster", "create", *W, "-n", "c", *MACHINE, "-t", "1",
         "--setup-task", "echo ready", "--setup-task-output", "$AZ_BATCHAI_MOUNT_ROOT/results",
         "--afs-name", "results", "--afs-mount-path", "results",
     )  # fmt: skip
@@ -86,11 +87,11 @@ async def test_what_is_broken_in_the_cli_fails_in_the_cli(ready: Az) -> None:
         "batchai", "cluster", "auto-scale", *W, "-n", "c", "--min", "0", "--max", "1", fails=True
     )
     server = await ready.say(
-        "batchai", "file-server", "create", *W, "-n", "nfs", "-s", "Standard_D1", "-u", "me", "-p", "Passw0rd",
+        "batchai", "file-server", "create", *W, "-n", "nfs", *MACHINE,
         "--disk-count", "1", "--disk-size", "10", fails=True,
     )  # fmt: skip
     storage = await ready.say(
-        "batchai", "cluster", "create", *W, "-n", "d", "-s", "Standard_NC6", "-t", "0", "-u", "me", "-p", "Passw0rd",
+        "batchai", "cluster", "create", *W, "-n", "d", *MACHINE, "-t", "0",
         "--use-auto-storage", fails=True,
     )  # fmt: skip
     files = await ready.say("batchai", "cluster", "file", "list", *W, "-c", "c", fails=True)

@@ -8,12 +8,19 @@ from typing import Any
 
 import azure.mgmt.batchai.aio.operations as asynchronous
 import azure.mgmt.batchai.operations as synchronous
+from azure.core.credentials import AccessToken
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.mgmt.batchai import BatchAI
 from azure.mgmt.batchai.models import JobsListOutputFilesOptions
 
 from tests.contract.emulator.conftest import CLUSTER, GROUP, Lab, cluster_body, custom
-from tests.contract.emulator.test_contract import EMPTY, SERVER, NoToken
+from tests.contract.emulator.test_contract import EMPTY, SERVER
+
+
+class NoToken:
+    def get_token(self, *_: str, **__: Any) -> AccessToken:
+        return AccessToken("none", 0)
+
 
 #: Group and name of an operation, its arguments, and what is in its result.
 Step = tuple[str, str, tuple[Any, ...], Callable[[Any], bool]]

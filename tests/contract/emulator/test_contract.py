@@ -1,16 +1,10 @@
 """The whole contract: all operations by the service's own clients, each exchange against its description."""
 
-import asyncio
 import json
-import time
 from typing import Any
 
 import pytest
-from azure.core.credentials import AccessToken
 from azure.core.exceptions import ResourceNotFoundError
-from azure.core.pipeline.policies import SansIOHTTPPolicy
-from azure.mgmt.batchai import BatchAI
-from azure.mgmt.batchai.models import JobsListOutputFilesOptions
 
 from tests.contract.emulator.conftest import (
     CLUSTER,
@@ -34,11 +28,6 @@ SERVER = {
 }
 ONE_NODE = {"manual": {"targetNodeCount": 1}}
 EMPTY = {"manual": {"targetNodeCount": 0}}
-
-
-class NoToken:
-    def get_token(self, *_: str, **__: Any) -> AccessToken:
-        return AccessToken("none", 0)
 
 
 @pytest.fixture
@@ -157,53 +146,6 @@ async def test_each_line_of_the_overlay_is_needed_and_cites_its_evidence(describ
     for line in overlay:
         assert problems([other for other in overlay if other is not line]) > 0, line["at"]
         assert len(line["evidence"].split()) > 5
-
-
-async def test_the_synchronous_client_runs_a_job_from_workspace_to_clean_up(lab: Lab) -> None:
-    def run() -> tuple[Any, list[str]]:
-        client: Any  # the SDK's own types leave most of its results open
-        with BatchAI(
-            credential=NoToken(),
-            subscription_id="sub",
-            base_url=lab.emulator.url,
-            authentication_policy=SansIOHTTPPolicy(),
-            polling_interval=1,
-        ) as client:
-            place = (GROUP, lab.workspace)
-            client.workspaces.begin_create(*place, {"location": "eastus"}).result()
-            client.file_servers.begin_create(*place, "nfs", SERVER)
-            client.experiments.begin_create(*lab.place).result()
-            client.clusters.begin_create(*place, CLUSTER, cluster_body(autoscale(1))).result()
-            client.jobs.begin_create(*lab.place, "job", lab.job_body(**custom("echo hello; sleep 600")))
-            options = JobsListOutputFilesOptions(outputdirectoryid="stdouterr")
-            while not (files := list(client.jobs.list_output_files(*lab.place, "job", options))):
-                time.sleep(0.05)
-            client.jobs.begin_terminate(*lab.place, "job").result()
-            job = client.jobs.get(*lab.place, "job")
-            listed = [
-                *client.operations.list(),
-                *client.usages.list("eastus"),
-                *client.workspaces.list(),
-                *client.workspaces.list_by_resource_group(GROUP),
-                *client.experiments.list_by_workspace(*place),
-                *client.clusters.list_by_workspace(*place),
-                *client.clusters.list_remote_login_information(*place, CLUSTER),
-                *client.jobs.list_by_experiment(*lab.place),
-                *client.jobs.list_remote_login_information(*lab.place, "job"),
-                *client.file_servers.list_by_workspace(*place),
-            ]
-            client.jobs.begin_delete(*lab.place, "job").result()
-            client.clusters.begin_delete(*place, CLUSTER).result()
-            client.experiments.begin_delete(*lab.place).result()
-            client.workspaces.begin_delete(*place).result()
-            assert listed
-            return job, [file.name for file in files]
-
-    job, files = await asyncio.to_thread(run)
-
-    assert job.execution_state == "failed"
-    assert job.execution_info.errors[0].code == "JobTerminated"
-    assert "execution.log" in files
 
 
 async def test_a_file_server_is_shown_without_its_password_and_created_once(lab: Lab) -> None:
