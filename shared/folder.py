@@ -98,7 +98,12 @@ def waiting_path(folder: str) -> str:
 
 
 def ignored(name: str) -> bool:
-    """Whether a blob is nobody's drop: what Python and editors leave behind, and hidden files."""
+    """Whether a blob is nobody's drop: what Python and editors leave behind, hidden files, names that climb.
+
+    One with a backslash or a control character cannot be addressed as it is: the SDK would ask for another.
+    """
+    if name.startswith("/") or not name.isprintable() or "\\" in name:
+        return True
     return any(part == "__pycache__" or part.startswith(".") for part in name.split("/"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
 #: Bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
 _LARGEST_PAGE = 200
+_DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
 async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
@@ -61,6 +63,9 @@ async def files(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
 ) -> tuple[OutputFile, ...]:
     """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
+    _check_path(path)
+    if not _DIRECTORY.fullmatch(directory):
+        raise Misuse("directory is no id of an output directory", remedy="use stdouterr, or such an id")
     target = _target(await job(ports, job_id, who))
     try:
         return await ports.engines.of(target.engine).files(target, directory, path)
@@ -74,6 +79,8 @@ async def log(
     ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER
 ) -> tuple[str, LogChunk, bool]:
     """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
+    if file is not None:
+        _check_path(file)
     stored = await job(ports, job_id, who)
     target = _target(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
@@ -112,6 +119,13 @@ def _target(stored: Stored) -> Any:
             remedy="ask again when it is running" if not stored.job.state.terminal else "see its problems",
         )
     return target
+
+
+def _check_path(path: str) -> None:
+    """Raise Misuse (400) for a path that leads out of its directory, or could."""
+    levels = path.split("/")
+    if path.startswith("/") or ".." in levels or "\\" in path or not path.isprintable():
+        raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
 
 
 def _first_log(files: tuple[OutputFile, ...]) -> str:

@@ -11,7 +11,8 @@ from shared.spec.problem import Problem
 from shared.spec.rules.context import Context
 from shared.spec.tree import Node
 
-_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,511}", re.ASCII)
+#: No level is "..": an engine may take an image for a path.
+_IMAGE = re.compile(r"(?!.*/\.\.(?:/|\Z))[A-Za-z0-9][A-Za-z0-9._/:@-]{0,511}", re.ASCII)
 _REGISTRY = re.compile(
     r"(?:https?://)?[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:/[A-Za-z0-9._/-]{0,200})?"
 )

@@ -1,0 +1,42 @@
+"""For every test: whoever dials something else than this machine, in whatever Python process, fails."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_PLACE = Path(__file__).parent / "dialled"
+_LOG = Path(tempfile.mkstemp(prefix="dialled-", suffix=".log")[1])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything is collected: this process, and by its environment all that it starts."""
+    os.environ["DIALLED_LOG"] = str(_LOG)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PLACE), os.environ.get("PYTHONPATH"))))
+    sys.modules.pop("sitecustomize", None)
+    sys.path.insert(0, str(_PLACE))
+    try:
+        importlib.import_module("sitecustomize")
+    finally:
+        sys.path.remove(str(_PLACE))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing behind."""
+    _LOG.unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_dialled() -> Iterator[None]:
+    """Fail the test in which something was dialled; a server that outlives it fails the next one."""
+    yield
+    if _LOG.stat().st_size:
+        tried = _LOG.read_text(encoding="utf-8")
+        _LOG.write_text("", encoding="utf-8")
+        pytest.fail(f"dialled outside of this machine:\n{tried}")
