@@ -6,6 +6,7 @@ RUN := .venv/bin
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
+FUZZ_SECONDS ?= 60
 JOBS ?= 2000
 SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope
@@ -14,7 +15,7 @@ CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 SLURM_TESTS = tests/contract/slurm tests/contract/test_engine.py $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az test-torch chaos chaos-sim check bench fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-az test-torch chaos chaos-sim fuzz pip-audit check bench fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,6 +50,19 @@ test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch
 	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/install_extra.py torch .venv-torch
 	@SLIPWAY_TORCH=$(CURDIR)/.venv-torch/bin/python $(RUN)/python -m pytest tests/contract/emulator -k pytorch_trains
 
+fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_SECONDS=60)
+	@$(RUN)/python -m pip install -q --target .local/atheris atheris==3.1.0
+	@mkdir -p .local/fuzz/corpus
+	@PYTHONPATH=.local/atheris $(RUN)/python -m tests.fuzz.spec_reader -max_total_time=$(FUZZ_SECONDS) \
+		-artifact_prefix=.local/fuzz/ .local/fuzz/corpus
+
+pip-audit: install ## known vulnerabilities of every pinned package; needs the network (installs itself into .venv-audit)
+	@$(RUN)/python -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install -q pip-audit==2.10.1
+	@.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt || { \
+		echo "Not every package is known to be without: mend what is named above. Packages that"; \
+		echo "\"could not be audited\" mean that the advisory service at pypi.org was not reached."; exit 1; }
+
 check: install ## lint, formatting, types, import directions
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
@@ -71,5 +85,5 @@ install-demo:
 	@$(BOOT) -m local.install --what demo
 
 clean: ## remove all that was installed, built or stored here
-	rm -rf .venv .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-audit .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

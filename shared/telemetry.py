@@ -5,6 +5,7 @@ Its packages stand in requirements-telemetry.txt and are imported only when a se
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 #: Set when a sweep has ended; its age is what is exported.
 SWEPT = "slipway.sweep.ended"
+
+
+#: The exporter's own telemetry, and the settings that it would fetch from its maker: both off.
+_PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
 
 
 class OtelMeter:
@@ -117,6 +122,8 @@ def to_application_insights(connection: str) -> OtelMeter:
         from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
     except ImportError:
         raise _missing("SLIPWAY_INSIGHTS") from None
+    for switch in _PHONES_HOME:
+        os.environ.setdefault(switch, "true")
     given = {"connection_string": connection, "disable_offline_storage": True}
     return OtelMeter(
         lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **given),

@@ -73,17 +73,17 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"unknown member of {'/'.join(map(str, place)) or 'the document'}", document
 
 
-def envelopes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Envelopes around a valid document with a canary each."""
+def envelopes(document: dict[str, Any], hook: str = HOOK) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Envelopes around a valid document with a canary each; `hook` is where its receiver is."""
     fine = {"spec": document}
-    secret = {"url": HOOK, "secret": f"whsec_{CANARY}{'A' * 32}"}
-    yield "path of a hook", {**fine, "notify": [{"url": f"{HOOK}/services/{CANARY}"}]}
-    yield "query of a hook", {**fine, "notify": [{"url": f"{HOOK}?token={CANARY}"}]}
+    secret = {"url": hook, "secret": f"whsec_{CANARY}{'A' * 32}"}
+    yield "path of a hook", {**fine, "notify": [{"url": f"{hook}/services/{CANARY}"}]}
+    yield "query of a hook", {**fine, "notify": [{"url": f"{hook}?token={CANARY}"}]}
     yield "user of a hook", {**fine, "notify": [{"url": f"https://{CANARY}@hooks.example.com"}]}
     yield "path of a refused hook", {**fine, "notify": [{"url": f"https://10.0.0.1/{CANARY}"}]}
     yield "path of a wrong hook", {**fine, "notify": [{"url": f"ftp://hooks.example.com/{CANARY}"}]}
     yield "secret itself in place of its name", {**fine, "notify": [secret]}
-    yield "unknown member of a hook", {**fine, "notify": [{"url": HOOK, "token": CANARY}]}
+    yield "unknown member of a hook", {**fine, "notify": [{"url": hook, "token": CANARY}]}
     yield "unknown member of the envelope", {**fine, "colour": CANARY}
     yield "unknown member of retry", {**fine, "retry": {"colour": CANARY}}
     yield "secret label", {**fine, "labels": {"token": CANARY}}

@@ -16,11 +16,6 @@ from tests.canary import CANARY, NUMBER, documents, envelopes, texts
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-BODIES = [
-    *(json.dumps(document).encode() for _, document in documents()),
-    *(json.dumps(envelope).encode() for _, envelope in envelopes(shell("true"))),
-    *(body for _, body in texts()),
-]
 #: Runs on the cluster, which gets every secret; fails, so that its last lines are read.
 FAILS = 'echo "$SECRET $MY_TOKEN --token={0} https://a.example.com/x?sig={0}" >&2; exit 3'
 #: Containers that hold what people dropped, and what the cluster wrote for a job.
@@ -29,11 +24,16 @@ THEIRS = ("scripts", "logs")
 
 async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     name = unique("canary")
-    answers: list[object] = [await door.call("POST", "jobs", body) for body in BODIES]
-    answers += [await door.call("POST", way, BODIES[0]) for way in ("validate", "explain")]
-    for body in BODIES:
+    bodies = [
+        *(json.dumps(document).encode() for _, document in documents()),
+        *(json.dumps(each).encode() for _, each in envelopes(shell("true"), door.stack.subscriber_url)),
+        *(body for _, body in texts()),
+    ]
+    answers: list[object] = [await door.call("POST", "jobs", body) for body in bodies]
+    answers += [await door.call("POST", way, bodies[0]) for way in ("validate", "explain")]
+    for body in bodies:
         await door.send(body)
-    for number, body in enumerate(BODIES):
+    for number, body in enumerate(bodies):
         await door.drop(f"{name}/{number}/job.json", body)
     answers += await _with_strange_headers(door)
     answers.append(await door.call("POST", "jobs", _failing(door, name)))
@@ -44,7 +44,7 @@ async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     receipt = await eventually(lambda: door.answer(job["receipt"].removeprefix("runs/")), "the receipt")
     assert b"lastLines" in receipt
     assert b"***" in receipt
-    await _all_answered(door, name)
+    await _all_answered(door, name, len(bodies))
 
     places = {"answers": str(answers), "jobs": str(await door.jobs())}
     places |= await _tables(door) | await _blobs(door) | await _queues(door) | await _files(door)
@@ -69,11 +69,11 @@ async def _with_strange_headers(door: Door) -> list[object]:
     ]
 
 
-async def _all_answered(door: Door, name: str) -> None:
+async def _all_answered(door: Door, name: str, count: int) -> None:
     async def look() -> bool | None:
         waiting = await door.queues.get_queue_client("jobs").get_queue_properties()
         folders = {answer.split("/")[1] for answer in await door.answers(name)}
-        return True if not waiting.approximate_message_count and len(folders) == len(BODIES) else None
+        return True if not waiting.approximate_message_count and len(folders) == count else None
 
     await eventually(look, "an answer to each drop, and an empty queue")
 

@@ -83,8 +83,7 @@ async def test_a_collector_gets_metrics_and_spans() -> None:
     assert b"canary" not in b"".join(body for _, body in collector.got)
 
 
-async def test_application_insights_gets_metrics_and_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "true")
+async def test_application_insights_gets_metrics_and_spans() -> None:
     collector = Collector()
     async with collector.open() as url:
         key = "00000000-0000-0000-0000-000000000001"

@@ -47,6 +47,12 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_watch)
 
 
+@pytest.fixture(autouse=True)
+def public_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look-ups and connects to public addresses are what is watched here; the hook above stops them."""
+    monkeypatch.setenv("DIALLED_PUBLIC", "1")
+
+
 @pytest.fixture
 def dialled() -> Iterator[list[str]]:
     """Where connections went, in order."""

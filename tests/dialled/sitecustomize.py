@@ -12,6 +12,8 @@ from ipaddress import ip_address
 
 #: The file that is appended to: one line a try.
 LOG = "DIALLED_LOG"
+#: Set by tests that mean to reach public addresses, and stop that by themselves.
+PUBLIC = "DIALLED_PUBLIC"
 _NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", ""})
 
 
@@ -39,11 +41,19 @@ def _name(host: object) -> str | None:
     return None if address.is_loopback or address.is_unspecified else text
 
 
+def _public(where: str) -> bool:
+    """Whether it is a public address, or a name that is only looked up."""
+    try:
+        return ip_address(where.partition("%")[0]).is_global
+    except ValueError:
+        return True
+
+
 def _hook(event: str, args: tuple[object, ...]) -> None:
     if not event.startswith("socket."):
         return
     where = refused(event, args)
-    if where is None:
+    if where is None or (os.environ.get(PUBLIC) and _public(where)):
         return
     with open(os.environ[LOG], "a", encoding="utf-8") as log:  # noqa: PTH123 - as little as possible is imported
         log.write(f"{event} {where} by process {os.getpid()} ({' '.join(sys.argv[:3])[:200]})\n")
