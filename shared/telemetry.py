@@ -5,7 +5,6 @@ Its packages stand in requirements-telemetry.txt and are imported only when a se
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 SWEPT = "slipway.sweep.ended"
 
 
-#: The exporter's own telemetry, and the settings that it would fetch from its maker: both off.
-_PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
+#: Variables that turn off the exporter's own telemetry, and the settings that it would fetch from its maker.
+PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
 
 
 class OtelMeter:
@@ -122,8 +121,6 @@ def to_application_insights(connection: str) -> OtelMeter:
         from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
     except ImportError:
         raise _missing("SLIPWAY_INSIGHTS") from None
-    for switch in _PHONES_HOME:
-        os.environ.setdefault(switch, "true")
     given = {"connection_string": connection, "disable_offline_storage": True}
     return OtelMeter(
         lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **given),

@@ -255,7 +255,7 @@ def _prices(settings: Settings) -> tuple[Price, ...]:
 
 
 def _meter(settings: Settings) -> Meter:
-    from shared.telemetry import to_application_insights, to_collector
+    from shared.telemetry import PHONES_HOME, to_application_insights, to_collector
 
     if url := settings.text("SLIPWAY_OTLP_URL"):
         return to_collector(url)
@@ -263,6 +263,8 @@ def _meter(settings: Settings) -> Meter:
         return NoMeter()
     if not (connection := settings.text("APPLICATIONINSIGHTS_CONNECTION_STRING")):
         raise Misconfigured("SLIPWAY_INSIGHTS needs APPLICATIONINSIGHTS_CONNECTION_STRING")
+    for switch in PHONES_HOME:
+        os.environ.setdefault(switch, "true")
     return to_application_insights(connection)
 
 

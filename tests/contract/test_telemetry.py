@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
@@ -15,7 +15,9 @@ from aiohttp.test_utils import TestServer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from shared.telemetry import SWEPT, OtelMeter, to_application_insights, to_collector
+from shared.settings import Settings
+from shared.telemetry import SWEPT, OtelMeter, to_collector
+from shared.wiring import build
 
 
 class Collector:
@@ -87,7 +89,12 @@ async def test_application_insights_gets_metrics_and_spans() -> None:
     collector = Collector()
     async with collector.open() as url:
         key = "00000000-0000-0000-0000-000000000001"
-        await _used(lambda: to_application_insights(f"InstrumentationKey={key};IngestionEndpoint={url}"))
+        given = {
+            "SLIPWAY_STORAGE": "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct",
+            "SLIPWAY_INSIGHTS": "true",
+            "APPLICATIONINSIGHTS_CONNECTION_STRING": f"InstrumentationKey={key};IngestionEndpoint={url}",
+        }
+        await _used(lambda: cast("OtelMeter", build(Settings(given)).meter))
 
     sent = [item for body in collector.bodies("/v2.1/track") for item in _items(body)]
     metrics = {
