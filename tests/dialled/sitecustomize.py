@@ -31,7 +31,8 @@ def refused(event: str, args: tuple[object, ...]) -> str | None:
 
 def _name(host: object) -> str | None:
     text = host.decode("ascii", "replace") if isinstance(host, bytes) else "" if host is None else str(host)
-    if text.lower() in _NAMES or text.lower() == socket.gethostname().lower():
+    # "invalid" leads nowhere, by RFC 6761.
+    if text.lower() in (*_NAMES, socket.gethostname().lower()) or text.lower().endswith(".invalid"):
         return None
     try:
         address = ip_address(text.partition("%")[0])
