@@ -61,6 +61,7 @@ async def audit(ports: Ports) -> Audit:
     await _drops(ports, found)
     await _submissions(ports, active, found)
     await _clusters(ports, active, ended, found)
+    await _told(ports, ended, found)
     await _deliveries(ports, found)
     return found
 
@@ -136,6 +137,21 @@ async def _seen(
         else:
             asked.add(cluster)
     return asked, seen
+
+
+async def _told(ports: Ports, ended: Iterable[Job], found: Audit) -> None:
+    """The end of every job that ended last is among its events, whoever had asked for it."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(job: Job) -> None:
+        if not any(job.state.value in subscriber.events for subscriber in job.notify):
+            return
+        async with gate:
+            events = await ports.outbox.events(job.id)
+        if not any(notice.sequence == job.stage.sequence for notice in events):
+            found.differs("delivery", job.id, f"{job.state.value}, and no event says so")
+
+    await asyncio.gather(*(one(job) for job in ended))
 
 
 async def _deliveries(ports: Ports, found: Audit) -> None:

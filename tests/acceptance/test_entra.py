@@ -63,6 +63,9 @@ EVERY_ROUTE = (
     *(("POST", path) for path in ("jobs", "validate", "explain", "pause", "resume", "jobs/j_x/rerun")),
     *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
     ("POST", "jobs/j_x/cancel"),
+    *(("GET", path) for path in ("jobs/j_x/events", "receivers/disabled", "dead")),
+    *(("POST", path) for path in ("jobs/j_x/events/redeliver", "events/j_x/redeliver")),
+    *(("POST", path) for path in ("receivers/test", "dead/j_x/redrive")),
 )
 
 

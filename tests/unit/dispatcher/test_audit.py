@@ -132,6 +132,17 @@ async def test_a_message_that_was_given_up(world: World) -> None:
     assert [one.kind for one in found.differences] == ["message"]
 
 
+async def test_an_end_of_which_no_event_tells(world: World) -> None:
+    job = await _queued(world, notify=[HOOK])
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    await world.wake()
+    assert _kinds(await audit(world.ports)) == []
+    for key in [key for key in world.ledger.held if key[1][0] in "oe" and job.id in key[1]]:
+        del world.ledger.held[key]
+    assert _kinds(await audit(world.ports)) == [("delivery", job.id)]
+
+
 def test_the_text_names_each_difference_and_the_verdict() -> None:
     one = {"kind": "drop", "what": "digits/run/", "message": "a complete folder without a job"}
     text = lines({"counted": {"active": 1}, "differences": [one], "unknown": ["cluster dev cannot be asked"]})
