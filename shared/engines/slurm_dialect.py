@@ -67,7 +67,8 @@ def _wait_status(value: Any) -> tuple[int, int]:
     return status >> 8 & 255, status & 127
 
 
-def _exit_object(value: Any) -> tuple[int, int]:
+def exit_object(value: Any) -> tuple[int, int]:
+    """Exit code and signal, from the form that newer dialects and every slurmdbd have."""
     found = value or {}
     signal = (found.get("signal") or {}).get("id")
     return _int(found.get("return_code")) or 0, _int(signal) or 0
@@ -100,7 +101,7 @@ def _new(version: str, *, script_in_job: bool = True) -> Dialect:
         append=["APPEND"],
         script_in_job=script_in_job,
         states=True,
-        exit=_exit_object,
+        exit=exit_object,
     )
 
 

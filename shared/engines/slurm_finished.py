@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from shared.engines.slurm_client import SlurmClient
 from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import Copy, copy_of
+from shared.engines.slurm_dialect import Copy, copy_of, exit_object
 from shared.engines.slurm_records import Record, Records
 from shared.engines.slurm_words import IDLE, observation, recorded, state_of
 from shared.errors import NotFound, Transient
@@ -43,7 +43,7 @@ class Finished:
         failure = answer.failure()
         if failure is not None and not isinstance(failure, NotFound):
             raise failure
-        dialect = await self._client.agree()
+        dialect = replace(await self._client.agree(), exit=exit_object)
         try:
             copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -68,9 +68,6 @@ def _tells(copy: Copy, target: Target) -> bool:
 def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
     """A job of accounting, in the words of the queue."""
     state, times = job.get("state") or {}, job.get("time") or {}
-    code = job.get("exit_code") or {}
-    if isinstance(code.get("return_code"), int):
-        code = {**code, "return_code": {"set": True, "number": code["return_code"]}}
     return {
         "job_id": job["job_id"],
         "name": job.get("name"),
@@ -80,5 +77,5 @@ def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
         "submit_time": times.get("submission"),
         "start_time": times.get("start"),
         "end_time": times.get("end"),
-        "exit_code": code,
+        "exit_code": job.get("exit_code"),
     }

@@ -53,7 +53,8 @@ class Slurmrestd:
         self.late: list[Callable[[], Awaitable[object]]] = []
         #: words of warning that come with the next submission
         self.warns: list[str] = []
-        self.bodies: list[Any] = []
+        #: what slurmdbd has
+        self.accounted: list[dict[str, Any]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
@@ -68,6 +69,7 @@ class Slurmrestd:
                 web.get(f"{root}/job/{{id}}", self._faulty(self._job)),
                 web.post(f"{root}/job/{{id}}", self._faulty(self._update)),
                 web.delete(f"{root}/job/{{id}}", self._faulty(self._cancel)),
+                web.get(f"/slurmdb/{self.version}/jobs/", self._accounting),
             ]
         )
         if self.version != OLD:
@@ -121,7 +123,6 @@ class Slurmrestd:
 
     async def _submit(self, request: web.Request) -> web.Response:
         body = await request.json()
-        self.bodies.append(body)
         job = body["job"]
         unknown = sorted(set(job) - KNOWN[self.version])
         if unknown and self.version == OLD:
@@ -141,6 +142,10 @@ class Slurmrestd:
     async def _jobs(self, request: web.Request) -> web.Response:
         listed = [shown(job, old=self.version == OLD) for job in self.model.jobs.values()]
         return web.json_response({"jobs": listed, "errors": []})
+
+    async def _accounting(self, request: web.Request) -> web.Response:
+        found = [one for one in self.accounted if one["name"] == request.query["job_name"]]
+        return web.json_response({"jobs": found, "errors": []})
 
     async def _states(self, request: web.Request) -> web.Response:
         listed = [{"job_id": str(job.id), "state": [job.state]} for job in self.model.jobs.values()]

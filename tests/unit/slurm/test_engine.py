@@ -13,8 +13,9 @@ import pytest
 from shared.engine import Order
 from shared.engines.slurm import SlurmEngine
 from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm_dialect import comment
 from shared.errors import Conflict, Misconfigured, NotFound, Transient
-from shared.job import JobState, Target
+from shared.job import JobState, Reason, Target
 from tests.crash.slurmctld import Slurmctld
 from tests.crash.slurmrestd import NEW, OLD, Slurmrestd, Wire
 
@@ -50,8 +51,10 @@ async def place(
     async with server.running() as url:
         cluster = SlurmCluster("gpu", url=url, user="u", shared="/shared", **(options or {}))
         engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0], sleep=_stop)
-        yield Place(server, engine, time)
-        await engine.close()
+        try:
+            yield Place(server, engine, time)
+        finally:
+            await engine.close()
 
 
 async def _stop(seconds: float) -> None:
@@ -208,6 +211,30 @@ async def test_what_slurm_does_not_know_is_not_found_and_cancelled_in_silence() 
         with pytest.raises(NotFound):
             await here.engine.see(order().target)
         await here.engine.cancel(order().target)
+
+
+@BOTH
+async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str) -> None:
+    """As slurmdbd lists it; its v0.0.38 says 0 of a job that failed, so that number is not told."""
+    async with place(version, options={"accounting": True}) as here:
+        asked = order()
+        code: Any = 0 if version == OLD else {"set": True, "infinite": False, "number": 3}
+        states: Any = "FAILED" if version == OLD else ["FAILED"]
+        here.server.accounted = [
+            {
+                "job_id": 7,
+                "name": "n",
+                "comment": {"job": comment("t.1", None), "administrator": "", "system": ""},
+                "state": {"current": states, "reason": "NonZeroExitCode"},
+                "time": {"submission": 900, "start": 910, "end": 920},
+                "exit_code": {"status": "ERROR", "return_code": code},
+            }
+        ]
+        assert await here.status(asked) == {"n": JobState.FAILED}
+        seen = await here.engine.see(asked.target)
+        assert (seen.reason, seen.exit_code) == (Reason.USER, None if version == OLD else 3)
+        with pytest.raises(NotFound):
+            await here.engine.see(order(token="other.1").target)
 
 
 async def test_a_word_that_nobody_knows_decides_nothing() -> None:
