@@ -6,9 +6,8 @@ at the first call.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from shared.engine import Ability
 from shared.engines.slurm_abilities import ABILITIES
@@ -37,7 +36,6 @@ class SlurmEngine:
         keys: Mapping[str, bytes | str],
         *,
         clock: Callable[[], float] = time.time,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._clusters = clusters
         self._clients = {name: SlurmClient(one, keys[name]) for name, one in clusters.items() if name in keys}
@@ -48,7 +46,6 @@ class SlurmEngine:
                 client,
                 Finished(clusters[name], client, self._records[name]),
                 clock,
-                sleep,
             )
             for name, client in self._clients.items()
         }
@@ -116,8 +113,6 @@ class SlurmEngine:
 
     async def close(self) -> None:
         """Close the connections."""
-        for attempts in self._attempts.values():
-            await attempts.close()
         for client in self._clients.values():
             await client.close()
 

@@ -2,9 +2,10 @@
 
 An acknowledgement means little: slurmctld, killed, forgets what it took in the last seconds, and gives the
 numbers to others. So a submission is held, and believed when a list shows it under its name; it is released
-when it is old enough to be on the controller's disk, so that what can still be forgotten has never run. What
-is forgotten is submitted again. The claim that the nodes keep (`node/claim.py`) is the last guard: a second
-copy that ran all the same would find it, and end.
+when it is old enough to be on the controller's disk, so that what can still be forgotten has never run, and
+only where the ledger asks for it, so that a worker that slept starts nothing. What is forgotten is submitted
+again. The claim that the nodes keep (`node/claim.py`) is the last guard: a second copy that ran all the same
+would find it, and end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from shared.engines.slurm_finished import Finished
 from shared.engines.slurm_jobs import Named, SlurmJobs
 from shared.engines.slurm_request import submission
 from shared.engines.slurm_words import observation, state_of
-from shared.errors import Conflict, EngineError, Misconfigured, NotFound, Transient
+from shared.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.job import Target
 from shared.ports import Observation
 
@@ -41,7 +42,7 @@ _PARALLEL = 16
 
 
 class Attempts:
-    """The attempts on one cluster. `clock` gives Unix time, `sleep` waits for seconds."""
+    """The attempts on one cluster. `clock` gives Unix time."""
 
     def __init__(
         self,
@@ -49,17 +50,14 @@ class Attempts:
         client: SlurmClient,
         finished: Finished,
         clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self._cluster, self._client, self._finished = cluster, client, finished
-        self._clock, self._sleep = clock, sleep
+        self._clock = clock
         self._jobs = SlurmJobs(client)
         #: name → token of what this process has sent
         self._sent: dict[str, str] = {}
         #: name → number of what is released and durable: no other job can get that number
         self._settled: dict[str, int] = {}
-        self._unsettled: set[str] = set()
-        self._settling: asyncio.Task[None] | None = None
 
     async def submit(self, order: Order) -> None:
         """Send it, held. One that this process has sent before is looked up first."""
@@ -76,9 +74,6 @@ class Attempts:
         if number is None:
             raise answer.failure() or Transient("Slurm gave no number to a submission")
         await self._complain(answer, number)
-        self._unsettled.add(target.name)
-        if self._settling is None or self._settling.done():
-            self._settling = asyncio.create_task(self._settle_soon())
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """In bulk: one list, or one list of states where the server has that and knows all of them by it."""
@@ -88,12 +83,14 @@ class Attempts:
             return quick
         named = await self._jobs.named()
         await self._settle(named, rest)
-        seen = await _each(rest, lambda target: self._observed(target, named))
+        seen = await _each(rest, lambda target: self._told(target, named))
         return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
 
     async def see(self, target: Target) -> Observation:
         """One attempt. Raises NotFound."""
-        seen = await self._observed(target, await self._jobs.named())
+        named = await self._jobs.named()
+        await self._settle(named, [target])
+        seen = await self._observed(target, named)
         if seen is None:
             raise NotFound(f"neither Slurm nor a record knows {target.name}")
         return seen
@@ -103,12 +100,6 @@ class Attempts:
         for copy in _ours(await self._jobs.named(), target):
             if not state_of(copy.states, copy.name)[0].terminal:
                 await self._jobs.cancel(copy.id)
-
-    async def close(self) -> None:
-        """Leave what is unsettled to the next sweep."""
-        if self._settling is not None:
-            self._settling.cancel()
-            await asyncio.wait([self._settling])
 
     async def _there(self, target: Target) -> bool:
         """Whether it needs no further submission. Raises Conflict."""
@@ -124,9 +115,17 @@ class Attempts:
         faults = [text for code, text in answer.errors if code != _HELD]
         faults += [text for text in answer.warnings if "held" not in text.lower()]
         if faults:
-            await self._jobs.cancel(number)
+            await self._jobs.discard(number)
             text = f"slurmrestd of {self._cluster.name} took a job with the words: {'; '.join(faults)[:500]}"
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
+
+    async def _told(self, target: Target, named: Named) -> Observation | None:
+        """As `_observed`; what cannot be understood of one job keeps nobody from hearing of the others."""
+        try:
+            return await self._observed(target, named)
+        except Transient as error:
+            log.warning("%s", error)
+            return None
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
         kept = self._judged(target, named).kept
@@ -146,58 +145,52 @@ class Attempts:
             return {}
         states = await self._jobs.states()
         found: dict[str, Observation] = {}
+        ended = []
         for target in known:
-            number = self._settled[target.name]
-            words = states.get(number)
-            if words is None:
-                del self._settled[target.name]
-            elif not (state := state_of(words, target.name)[0]).terminal:
-                found[target.name] = Observation(state)
+            words = states.get(self._settled[target.name], frozenset())
+            try:
+                state, _ = state_of(words, target.name)
+            except Transient:
+                del self._settled[target.name]  # gone, or in a state nobody knows: the list tells
+                continue
+            if state.terminal:
+                ended.append(target)
             else:
-                copy = await self._jobs.one(number)
-                found[target.name] = observation(copy, await self._finished.record(target))
+                found[target.name] = Observation(state)
+        seen = await _each(ended, self._ended)
+        found |= {target.name: one for target, one in zip(ended, seen, strict=True) if one is not None}
         return found
+
+    async def _ended(self, target: Target) -> Observation | None:
+        """A job that is over, by its number; None if that is not its own any more."""
+        try:
+            copy = await self._jobs.one(self._settled.pop(target.name))
+        except NotFound:
+            return None
+        return observation(copy, await self._finished.record(target)) if copy.token == target.token else None
 
     async def _settle(self, named: Named, targets: Sequence[Target]) -> None:
         """Release what is durable, cancel what is surplus."""
         verdicts = {target.name: self._judged(target, named) for target in targets}
         await _each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
-            if verdict.kept is not None and not verdict.kept.held:
+            if verdict.kept is not None and not verdict.kept.held and not verdict.prioritise:
                 self._settled[name] = verdict.kept.id
-                self._unsettled.discard(name)
         await _each(self._orphans(named, verdicts), self._jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
         for copy in verdict.surplus:
-            await self._jobs.discard(copy)
+            await self._jobs.discard(copy.id)
         if verdict.kept is not None and verdict.release:
             await self._jobs.release(verdict.kept)
         elif verdict.kept is not None and verdict.prioritise:
             await self._jobs.prioritise(verdict.kept)
 
-    def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[Copy]:
+    def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[int]:
         """Held copies of ours that nobody has asked for in a long time: a late effect, or a job given up."""
         old = self._clock() - _ORPHANED
         copies = (copy for name, found in named.items() if name not in asked for copy in found)
-        return [copy for copy in copies if copy.held and copy.token and copy.submitted < old]
-
-    async def _settle_soon(self) -> None:
-        """Release without waiting for the sweep. Whatever fails here, the sweep repeats."""
-        while self._unsettled:
-            await self._sleep(self._cluster.settle_seconds + 1)
-            try:
-                named = await self._jobs.named()
-                targets = [self._target(name) for name in self._unsettled if name in self._sent]
-                await self._settle(named, targets)
-            except EngineError as error:
-                log.warning("cluster %s: jobs stay held until the next sweep: %s", self._cluster.name, error)
-                return
-            self._unsettled &= {name for name, copies in named.items() if any(c.held for c in copies)}
-
-    def _target(self, name: str) -> Target:
-        token = self._sent[name]
-        return Target(engine="slurm", cluster=self._cluster.name, experiment="", name=name, token=token)
+        return [copy.id for copy in copies if copy.held and copy.token and copy.submitted < old]
 
 
 def _ours(named: Named, target: Target) -> list[Copy]:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.engines.slurm_dialect import Copy
-from shared.engines.slurm_words import IDLE, state_of
-from shared.job import JobState
+from shared.engines.slurm_words import IDLE
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,5 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
         return Verdict(kept, release=now - kept.submitted >= settle, surplus=tuple(held[1:]))
     told = [copy for copy in begun if copy.code not in IDLE]
     kept = (told or begun)[0]
-    waits = state_of(kept.states, kept.name)[0] is JobState.QUEUED
-    prioritise = waits and kept.wanted is not None and kept.wanted != kept.priority
+    prioritise = kept.states == {"PENDING"} and kept.wanted is not None and kept.wanted != kept.priority
     return Verdict(kept, prioritise=prioritise, surplus=tuple(held))

@@ -51,19 +51,19 @@ class SlurmJobs:
 
     async def release(self, copy: Copy) -> None:
         """Let it run. One that cannot be released stays held, and is told of again by the next list."""
-        if await self._update(copy, {"hold": False}) and copy.wanted is not None:
+        if await self._update(copy.id, {"hold": False}) and copy.wanted is not None:
             await self.prioritise(copy)
 
     async def prioritise(self, copy: Copy) -> None:
         """Give it the explicit priority that it is to have: a held job has none."""
         dialect = await self._client.agree()
         assert copy.wanted is not None
-        await self._update(copy, {"priority": dialect.number(copy.wanted)})
+        await self._update(copy.id, {"priority": dialect.number(copy.wanted)})
 
-    async def discard(self, copy: Copy) -> None:
-        """Cancel a held copy that is not to run, and take our mark off it: its end says nothing."""
-        if await self._update(copy, {"comment": "surplus"}):
-            await self.cancel(copy.id)
+    async def discard(self, number: int) -> None:
+        """Cancel a held job that is not to run, and take our mark off it: its end says nothing."""
+        if await self._update(number, {"comment": "surplus"}):
+            await self.cancel(number)
 
     async def cancel(self, number: int) -> None:
         """Ask for its end; one that ended or is unknown is fine."""
@@ -72,14 +72,14 @@ class SlurmJobs:
         if failure is not None and not any(code in _OVER for code, _ in answer.errors):
             raise failure
 
-    async def _update(self, copy: Copy, change: Mapping[str, object]) -> bool:
+    async def _update(self, number: int, change: Mapping[str, object]) -> bool:
         try:
-            answer = await self._client.call("POST", f"/job/{copy.id}", change)
+            answer = await self._client.call("POST", f"/job/{number}", change)
         except EngineError as error:
-            log.warning("Slurm job %s (%s): %s", copy.id, copy.name, error)
+            log.warning("Slurm job %s: %s", number, error)
             return False
         if answer.failure() and not any(code in _OVER for code, _ in answer.errors):
-            log.warning("Slurm job %s (%s): %s", copy.id, copy.name, answer.failure())
+            log.warning("Slurm job %s: %s", number, answer.failure())
         return answer.failure() is None
 
     async def _after(self, before: asyncio.Future[Named] | None) -> Named:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
@@ -16,43 +15,14 @@ from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
 from tests.crash.stories import Story
 
 
-class Sleepers:
-    """What the engine does in the background sleeps until a round is over."""
-
-    def __init__(self) -> None:
-        self._asleep: dict[asyncio.Task[object], asyncio.Event] = {}
-
-    async def sleep(self, seconds: float) -> None:
-        """Until the next round."""
-        task, event = asyncio.current_task(), asyncio.Event()
-        assert task is not None
-        self._asleep[task] = event
-        await event.wait()
-
-    async def wake(self) -> None:
-        """Until each of them is done, or asleep again."""
-        woken, self._asleep = self._asleep, {}
-        for event in woken.values():
-            event.set()
-        while any(not task.done() and task not in self._asleep for task in woken):  # noqa: ASYNC110
-            await asyncio.sleep(0)  # they wait for answers from a socket
-
-
 class SlurmRun(Run):
     """One world whose cluster is the model."""
 
-    def __init__(
-        self, engine: SlurmEngine, server: Slurmrestd, sleepers: Sleepers, plan: Mapping[int, Fault]
-    ) -> None:
+    def __init__(self, engine: SlurmEngine, server: Slurmrestd, plan: Mapping[int, Fault]) -> None:
         super().__init__(plan, engine=engine)
-        self.server, self.sleepers = server, sleepers
+        self.server = server
         server.model.clock = lambda: self.world.clock().timestamp()
         self.cancels = False
-
-    async def round(self, number: int) -> None:
-        """At its end the engine does what it does in the background."""
-        await super().round(number)
-        await self.sleepers.wake()
 
     def advance(self) -> None:
         """Jobs move on, and some time later the controller saves its state."""
@@ -101,10 +71,9 @@ async def play(
     async with server.running() as url:
         mounts = {"acct/scripts": "/shared/scripts"}
         cluster = SlurmCluster("dev", url=url, user="u", shared="/shared", gpus=1, mounts=mounts)
-        sleepers = Sleepers()
-        engine = SlurmEngine({"dev": cluster}, {"dev": b"k" * 32}, clock=model.now, sleep=sleepers.sleep)
+        engine = SlurmEngine({"dev": cluster}, {"dev": b"k" * 32}, clock=model.now)
         try:
-            run = SlurmRun(engine, server, sleepers, plan or {})
+            run = SlurmRun(engine, server, plan or {})
             run.wake_after = wake_after
             run.cancels = "cancel" in story.name
             story.begin(run)

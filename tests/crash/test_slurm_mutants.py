@@ -48,8 +48,8 @@ def released_at_once(patch: Patch) -> None:
 
 
 def every_copy_released(patch: Patch) -> None:
-    async def mutant(self: SlurmJobs, copy: Any) -> None:
-        await self.release(copy)
+    async def mutant(self: SlurmJobs, number: int) -> None:
+        await self._update(number, {"hold": False})
 
     patch.setattr(SlurmJobs, "discard", mutant)
 

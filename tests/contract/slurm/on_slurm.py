@@ -64,6 +64,12 @@ def order(block: dict[str, Any] | str, *, name: str = "", token: str = "t.1", **
     return Order(target, {"properties": document})
 
 
+async def submitted(on: SlurmEngine, asked: Order) -> None:
+    """Submitted, and released by sweeps."""
+    await on.submit(asked)
+    await until(on, asked.target, lambda seen: seen is not None and "JobHeld" not in seen.message)
+
+
 async def ended(on: SlurmEngine, target: Target) -> Observation:
     """How it ended, by sweeps."""
     return await until(on, target, lambda seen: seen is not None and seen.state.terminal)

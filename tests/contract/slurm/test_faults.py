@@ -20,7 +20,7 @@ from shared.errors import NotFound
 from shared.job import JobState, Reason
 from shared.ports import Cluster, Engine
 from shared.sweep import sweep
-from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order
+from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted
 from tests.unit.dispatcher.world import CLUSTER, World, job_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -83,7 +83,7 @@ async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(
         ran = own.shared / "ran"
         command = f"echo $SLIPWAY_RUN $$ >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done"
         asked = order(command)
-        await on.submit(asked)
+        await submitted(on, asked)
         await _lines(ran, 1)
         node = (await own.command("squeue", "--noheader", "--format=%N")).strip()
 
@@ -103,7 +103,7 @@ async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(
 async def test_a_job_whose_node_died_may_fail_and_be_followed_by_the_next_attempt(own: Slurm) -> None:
     async with engine(own) as on:
         asked = order(f"echo x >> {own.shared}/began; sleep 600")
-        await on.submit(asked)
+        await submitted(on, asked)
         await _lines(own.shared / "began", 1)
         await own.kill_node((await own.command("squeue", "--noheader", "--format=%N")).strip())
         seen = await ended(on, asked.target)
@@ -114,7 +114,7 @@ async def test_a_job_lives_on_while_the_controller_is_away(own: Slurm) -> None:
     async with engine(own) as on:
         waits = f"until [ -e {own.shared}/go ]; do sleep 0.1; done"
         asked = order(f"echo x >> {own.shared}/began; {waits}")
-        await on.submit(asked)
+        await submitted(on, asked)
         await _lines(own.shared / "began", 1)
         await asyncio.sleep(6)  # until the controller has saved that it runs
         await own.kill_controller()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from dataclasses import replace
@@ -16,7 +15,7 @@ from shared.engines.slurm_client import SlurmClient
 from shared.engines.slurm_cluster import SlurmCluster
 from shared.errors import Misconfigured, Rejected, Transient
 from shared.job import JobState, Reason
-from tests.contract.slurm.on_slurm import NAME, ended, engine, order, text, until
+from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -122,8 +121,7 @@ async def test_explicit_priorities_order_the_queue(tmp_path: Path) -> None:
                 for word in ("low", "normal", "high")
             ]
             for asked in orders:
-                await on.submit(asked)
-            await asyncio.sleep(2)  # until all of them are released
+                await submitted(on, asked)
             (one.shared / "go").touch()
             for asked in orders:
                 await ended(on, asked.target)

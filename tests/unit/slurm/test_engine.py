@@ -50,16 +50,11 @@ async def place(
     server = Slurmrestd(Slurmctld(lambda: time[0]), wire, version=version)
     async with server.running() as url:
         cluster = SlurmCluster("gpu", url=url, user="u", shared="/shared", **(options or {}))
-        engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0], sleep=_stop)
+        engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0])
         try:
             yield Place(server, engine, time)
         finally:
             await engine.close()
-
-
-async def _stop(seconds: float) -> None:
-    """What runs in the background waits for ever; closing the engine ends it."""
-    await asyncio.Event().wait()
 
 
 def order(name: str = "n", token: str = "t.1", **properties: Any) -> Order:
