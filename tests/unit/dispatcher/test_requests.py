@@ -117,7 +117,7 @@ async def test_jobs_whose_ends_are_pushed_cost_no_read(world: World, table: Coun
     assert table.requests.total() / 400 + QUEUE + notices <= 3.0
 
 
-async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes(world: World, table: Counted) -> None:
+async def test_a_sweep_of_two_thousand_costs_pages_and_shared_writes(world: World, table: Counted) -> None:
     asked: list[int] = []
 
     class Counting(MemoryEngine):
