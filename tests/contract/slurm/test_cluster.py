@@ -20,7 +20,8 @@ from local.slurm import Options, Partition, Slurm, SlurmError, chosen, slurm
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PATIENCE = 90.0
+#: Seconds. A node that fails to start is tried again only after a time of the cluster's own.
+PATIENCE = 240.0
 SMALL = (Partition(name="warm", nodes=2, elastic=False),)
 ROOT = Path(__file__).resolve().parents[3]
 
