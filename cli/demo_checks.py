@@ -34,16 +34,20 @@ async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int) -> l
     jobs = sorted(jobs, key=lambda job: str(job["createdAt"]))
     done = [job for job in jobs if job["state"] == "succeeded"]
     rejected = [job for job in jobs if job["state"] == "rejected"]
-    dropped = [job for job in done if job["door"] == "drop"]
     broken = [job for job in jobs if job["state"] not in ("succeeded", "rejected")]
     return [
         *[await _errors(api, job) for job in broken],
-        await _receipt(stack, dropped[0] if dropped else None),
+        await _receipt(stack, next(filter(dropped, done), None)),
         await _diagnostics(stack, rejected[0] if rejected else None),
         await _results(api, done),
         webhooks(_deliveries(stack), jobs),
         times(jobs, peak),
     ]
+
+
+def dropped(job: Job) -> bool:
+    """Whether the job was dropped: the inventory may see a folder before its event comes."""
+    return job["door"] in ("drop", "inventory")
 
 
 def show(out: Screen, parts: Sequence[Part]) -> None:

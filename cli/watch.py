@@ -119,7 +119,7 @@ def log_news(job: Mapping[str, Any], lines: Sequence[str]) -> list[Line]:
 
 def who(job: Mapping[str, Any]) -> str:
     """The door and the name."""
-    return f"{job['door']:<6}{job['name']}"
+    return f"{job['door']:<5} {job['name']}"
 
 
 def _busy(cluster: Mapping[str, Any]) -> dict[str, int]:

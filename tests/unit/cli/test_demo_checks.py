@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cli.demo_checks import times, webhooks
+from cli.demo_checks import dropped, times, webhooks
 
 NAMES = ("digits", "queued", "posted")
 
@@ -38,6 +38,12 @@ def a_delivery(job: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def test_four_jobs_and_their_four_webhooks_are_good() -> None:
     assert webhooks([a_delivery(job) for job in JOBS], JOBS).trouble == ""
     assert times(JOBS, peak=2).trouble == ""
+
+
+def test_a_drop_that_the_inventory_saw_first_is_still_the_drop() -> None:
+    doors = ("drop", "inventory", "queue", "http")
+
+    assert [dropped(a_job("digits") | {"door": door}) for door in doors] == [True, True, False, False]
 
 
 def test_the_table_of_the_jobs_tells_their_times() -> None:
