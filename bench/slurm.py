@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from local.slurm import Options, Partition, Slurm, slurm
 from shared.engine import Order
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_client import SlurmClient
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.engine import SlurmEngine
 from shared.job import Target
 
 Item = TypeVar("Item")

@@ -192,7 +192,7 @@ class ConfiguredEngines:
 
     def __init__(self, settings: Settings) -> None:
         from shared.engines.batchai_client import Workspace
-        from shared.engines.slurm_cluster import clusters_from
+        from shared.engines.slurm.cluster import clusters_from
 
         self._workspace = Workspace(
             url=settings.text("SLIPWAY_BATCHAI_URL"),
@@ -232,14 +232,14 @@ class ConfiguredEngines:
 
             return BatchAIEngine(self._workspace)
         if engine == "slurm":
-            from shared.engines.slurm import SlurmEngine
+            from shared.engines.slurm.engine import SlurmEngine
 
             return SlurmEngine(self._slurm, self._keys)
         raise Misconfigured(f"no engine {engine!r} is configured here")
 
 
 def _slurm_keys(settings: Settings) -> dict[str, bytes | str]:
-    from shared.engines.slurm_cluster import key_from
+    from shared.engines.slurm.cluster import key_from
 
     found: Any = settings.document("SLIPWAY_SLURM_KEYS")
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shared.engine import ABILITIES, Ability
-from shared.engines import batchai_abilities, slurm_abilities
+from shared.engines import batchai_abilities
+from shared.engines.slurm import abilities as slurm_abilities
 
 ENGINES: Mapping[str, Mapping[str, Ability]] = {
     "batchai": batchai_abilities.ABILITIES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.engine import SlurmEngine
 from shared.job import Job, JobState
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import shared.engines.slurm_attempts
-import shared.engines.slurm_request
+import shared.engines.slurm.attempts
+import shared.engines.slurm.request
 import shared.sweep
-from shared.engines.slurm_copies import Verdict, judge
-from shared.engines.slurm_jobs import SlurmJobs
+from shared.engines.slurm.copies import Verdict, judge
+from shared.engines.slurm.jobs import SlurmJobs
 from shared.ports import Submission
 from tests.crash.chaos import Fault
 from tests.crash.slurm_run import play
@@ -23,28 +23,28 @@ Patch = pytest.MonkeyPatch
 
 
 def not_held(patch: Patch) -> None:
-    original = shared.engines.slurm_request.submission
+    original = shared.engines.slurm.request.submission
 
     def mutant(*args: Any) -> Submission:
         asked = original(*args)
         job = {name: value for name, value in asked.body["job"].items() if name != "hold"}
         return replace(asked, body={**asked.body, "job": job})
 
-    patch.setattr(shared.engines.slurm_attempts, "submission", mutant)
+    patch.setattr(shared.engines.slurm.attempts, "submission", mutant)
 
 
 def released_at_once(patch: Patch) -> None:
     def mutant(copies: Any, now: float, settle: float) -> Verdict:
         return judge(copies, now, 0.0)
 
-    patch.setattr(shared.engines.slurm_attempts, "judge", mutant)
-    original = shared.engines.slurm_attempts.Attempts.submit
+    patch.setattr(shared.engines.slurm.attempts, "judge", mutant)
+    original = shared.engines.slurm.attempts.Attempts.submit
 
     async def submit(self: Any, order: Any) -> None:
         await original(self, order)
         await self.status([order.target])
 
-    patch.setattr(shared.engines.slurm_attempts.Attempts, "submit", submit)
+    patch.setattr(shared.engines.slurm.attempts.Attempts, "submit", submit)
 
 
 def every_copy_released(patch: Patch) -> None:

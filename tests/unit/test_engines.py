@@ -11,7 +11,7 @@ from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
 from shared.engines.matrix import ENGINES, table
 from shared.engines.memory import MemoryEngine
-from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm.engine import SlurmEngine
 from shared.ports import Engine
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "engines.md"

@@ -10,8 +10,8 @@ from typing import Any
 
 from local.slurm import Slurm
 from shared.engine import Order
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.engine import SlurmEngine
 from shared.job import Target
 from shared.ports import Observation
 

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from local.slurm import Options, Partition, Slurm, slurm
-from shared.engines.slurm import SlurmEngine
+from shared.engines.slurm.engine import SlurmEngine
 from shared.errors import NotFound
 from shared.job import JobState, Reason
 from shared.ports import Cluster, Engine

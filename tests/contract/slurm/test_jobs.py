@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from local.slurm import Options, Partition, Slurm, slurm
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_client import SlurmClient
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.engine import SlurmEngine
 from shared.errors import Misconfigured, Rejected, Transient
 from shared.job import JobState, Reason
 from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text, until

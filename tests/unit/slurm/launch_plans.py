@@ -12,8 +12,8 @@ from typing import Any
 from shared.engine import Order
 from shared.engines.batchai_client import Workspace
 from shared.engines.launch import plan
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_site import site
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.site import site
 from shared.job import Target
 
 WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")

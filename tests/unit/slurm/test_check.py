@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.engine import SlurmEngine
 from shared.spec import JobSpec, has_errors, validate
 from shared.spec.models import JobProperties
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order

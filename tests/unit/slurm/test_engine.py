@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from shared.engine import Order
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import comment
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import comment
+from shared.engines.slurm.engine import SlurmEngine
 from shared.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.job import JobState, Reason, Target
 from tests.crash.slurmctld import Slurmctld

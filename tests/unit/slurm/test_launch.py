@@ -8,7 +8,7 @@ import json
 import pytest
 
 from shared.engines import launch
-from shared.engines.slurm_site import site
+from shared.engines.slurm.site import site
 from shared.spec.toolkits import TOOLKITS as FORMAT
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, FOLDER, TOOLKITS, goldens, order
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.engines.slurm_cluster import SlurmCluster, clusters_from, key_from
+from shared.engines.slurm.cluster import SlurmCluster, clusters_from, key_from
 from shared.errors import Misconfigured
 from shared.settings import Settings
 from shared.wiring import ConfiguredEngines

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from shared.engines import launch
-from shared.engines.slurm import SlurmEngine
-from shared.engines.slurm_dialect import DIALECTS
-from shared.engines.slurm_request import submission
-from shared.engines.slurm_site import site
+from shared.engines.slurm.dialect import DIALECTS
+from shared.engines.slurm.engine import SlurmEngine
+from shared.engines.slurm.request import submission
+from shared.engines.slurm.site import site
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]

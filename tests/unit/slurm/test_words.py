@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from shared.engines.slurm_copies import judge
-from shared.engines.slurm_dialect import DIALECTS, Copy, comment, copy_of
-from shared.engines.slurm_nodes import view
-from shared.engines.slurm_records import Records
-from shared.engines.slurm_words import observation, recorded
+from shared.engines.slurm.copies import judge
+from shared.engines.slurm.dialect import DIALECTS, Copy, comment, copy_of
+from shared.engines.slurm.nodes import view
+from shared.engines.slurm.records import Records
+from shared.engines.slurm.words import observation, recorded
 from shared.errors import NotFound, Transient
 from shared.job import JobState, Reason, Target
 from tests.unit.slurm.launch_plans import CLUSTER

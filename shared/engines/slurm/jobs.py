@@ -7,8 +7,8 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from shared.engines.slurm_client import Answer, SlurmClient
-from shared.engines.slurm_dialect import Copy, copy_of
+from shared.engines.slurm.client import Answer, SlurmClient
+from shared.engines.slurm.dialect import Copy, copy_of
 from shared.errors import EngineError, NotFound, Transient
 
 log = logging.getLogger(__name__)

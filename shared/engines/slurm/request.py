@@ -6,9 +6,9 @@ from typing import Any
 
 from shared.engine import Order, Submission
 from shared.engines import launch
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import Dialect, comment
-from shared.engines.slurm_site import site
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import Dialect, comment
+from shared.engines.slurm.site import site
 
 #: Minutes after the job's own limit: the program on the nodes keeps the time to the second.
 _SLACK = 2

@@ -8,8 +8,8 @@ from typing import Any
 
 from shared.engine import Order, Variable
 from shared.engines import launch
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_site import site
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.site import site
 
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 #: What only the nodes find out.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from shared.engines.slurm_client import SlurmClient
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import Copy, copy_of, exit_object
-from shared.engines.slurm_records import Record, Records
-from shared.engines.slurm_words import IDLE, observation, recorded, state_of
+from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import Copy, copy_of, exit_object
+from shared.engines.slurm.records import Record, Records
+from shared.engines.slurm.words import IDLE, observation, recorded, state_of
 from shared.errors import NotFound, Transient
 from shared.job import JobState, Reason, Target
 from shared.ports import Observation

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.engine import Order
 from shared.engines.launch_site import Container, Scheduler, Site, Spread
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.cluster import SlurmCluster
 
 
 def srun(spread: Spread) -> tuple[str, ...]:

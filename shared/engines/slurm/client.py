@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import DIALECTS, Dialect
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import DIALECTS, Dialect
 from shared.errors import EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The Slurm engine, over slurmrestd with JWT: v0.0.38 of Slurm 22.05, v0.0.40 to v0.0.45 of 23.11 and later.
 
-How a job is submitted is in `slurm_attempts`; what runs on the nodes is made by `launch`. aiohttp is imported
+How a job is submitted is in `attempts`; what runs on the nodes is made by `launch`. aiohttp is imported
 at the first call.
 """
 
@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from shared.engine import Ability
-from shared.engines.slurm_abilities import ABILITIES
-from shared.engines.slurm_attempts import Attempts
-from shared.engines.slurm_check import check
-from shared.engines.slurm_client import SlurmClient
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_dialect import DIALECTS
-from shared.engines.slurm_environment import environment
-from shared.engines.slurm_finished import Finished
-from shared.engines.slurm_nodes import view
-from shared.engines.slurm_records import Records
-from shared.engines.slurm_request import submission
+from shared.engines.slurm.abilities import ABILITIES
+from shared.engines.slurm.attempts import Attempts
+from shared.engines.slurm.check import check
+from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import DIALECTS
+from shared.engines.slurm.environment import environment
+from shared.engines.slurm.finished import Finished
+from shared.engines.slurm.nodes import view
+from shared.engines.slurm.records import Records
+from shared.engines.slurm.request import submission
 from shared.errors import Misconfigured
 from shared.job import Target
 from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable

@@ -17,14 +17,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from shared.engine import Order
-from shared.engines.slurm_client import Answer, SlurmClient
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_copies import Verdict, judge
-from shared.engines.slurm_dialect import Copy
-from shared.engines.slurm_finished import Finished
-from shared.engines.slurm_jobs import Named, SlurmJobs
-from shared.engines.slurm_request import submission
-from shared.engines.slurm_words import observation, state_of
+from shared.engines.slurm.client import Answer, SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.copies import Verdict, judge
+from shared.engines.slurm.dialect import Copy
+from shared.engines.slurm.finished import Finished
+from shared.engines.slurm.jobs import Named, SlurmJobs
+from shared.engines.slurm.request import submission
+from shared.engines.slurm.words import observation, state_of
 from shared.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.job import Target
 from shared.ports import Observation

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_site import mounted
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.site import mounted
 from shared.refusals import refused
 from shared.spec import Problem
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from shared.engines.slurm_cluster import SlurmCluster
-from shared.engines.slurm_site import records
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.site import records
 from shared.errors import NotFound, Transient
 from shared.job import Target
 from shared.ports import LogChunk, OutputFile

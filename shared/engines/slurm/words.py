@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.engines.slurm_dialect import Copy
+from shared.engines.slurm.dialect import Copy
 from shared.errors import Transient
 from shared.job import JobState, Reason
 from shared.ports import Observation

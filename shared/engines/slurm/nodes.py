@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.engine import ClusterView, NodeView
-from shared.engines.slurm_cluster import SlurmCluster
+from shared.engines.slurm.cluster import SlurmCluster
 
 #: Words of a node's state, the most telling first → ours. POWERED_DOWN: there is no such node now.
 _STATES = {
