@@ -171,7 +171,9 @@ def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) 
     """The settings that differ between the clusters, the connection string included."""
     string = storage.connection_string
     if cluster:
-        found = slurm_settings(cluster, _CLUSTER, ACCOUNT, _DATA, (_SCRIPTS, _DATA))
+        found = slurm_settings(
+            cluster, _CLUSTER, ACCOUNT, mounted=_DATA, drops=_SCRIPTS, containers=(_SCRIPTS, _DATA)
+        )
     else:
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         string += f"FileEndpoint={emulator_url}/{ACCOUNT};"

@@ -18,7 +18,7 @@ from shared.job import Drop
 from shared.message import Arrival, Ended, Foreign, Look, Message, Request, read_message
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare
-from shared.push import jobs_ended
+from shared.push import job_of_record, jobs_ended, record_written
 from shared.refusals import refused
 from shared.spec import JsonObject
 
@@ -29,7 +29,13 @@ _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
-    """A blob was written. Only the drop container counts; answers can trigger nothing."""
+    """A blob was written. Only the drop container counts; answers can trigger nothing.
+
+    In any container, the record of a run has its job looked at, and does nothing else.
+    """
+    if (job := job_of_record(name)) is not None:
+        await record_written(ports, job)
+        return Looked()
     if container != ports.policy.drop_container:
         log.info("ignored: %s is not the drop container", container[:63])
         return Looked()

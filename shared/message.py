@@ -11,6 +11,7 @@ import binascii
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -39,8 +40,10 @@ _MOST_ENDED = 1000
 #: What the places of problems call what was sent.
 MESSAGE = "message"
 #: As `job_id` makes them.
-_JOB_ID = re.compile(r"j_[a-z2-7]{24}", re.ASCII)
-_BLOB_CREATED = "Microsoft.Storage.BlobCreated"
+JOB_ID = r"j_[a-z2-7]{24}"
+_JOB_ID = re.compile(JOB_ID, re.ASCII)
+#: In an account with directories a file may get its name by a rename, and has no other event then.
+_BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,12 @@ def look_message(folder: str, newest: datetime) -> str:
     )
 
 
+def ended_message(jobs: Sequence[str]) -> str:
+    """The notice that these jobs have ended."""
+    event = {"specversion": "1.0", "type": ENDED, "source": "urn:slipway", "id": jobs[0]}
+    return json.dumps(event | {"data": {"jobs": list(jobs)}})
+
+
 def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | None) -> Request:
     """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
     payload = hashlib.sha256(source.data).hexdigest()
@@ -180,7 +189,7 @@ def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "")
     if type_ == SUBMIT and "specversion" in document:
         return _submitted(document, payload, source, limits, f"{at}/data")
     payload = payload if isinstance(payload, dict) else {}
-    if type_ == _BLOB_CREATED:
+    if type_ in _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or Foreign(type_)
     if type_ == LOOK:
         return _look(payload) or Foreign(type_)

@@ -13,11 +13,12 @@ LOGS = "logs"
 
 
 def app_settings(
-    cluster: Slurm, name: str, account: str, mounted: str, containers: Iterable[str]
+    cluster: Slurm, name: str, account: str, *, mounted: str, drops: str, containers: Iterable[str]
 ) -> dict[str, str]:
     """Settings for a cluster of that name, whose jobs run on the default partition.
 
-    `containers` of the account can be mounted by a job; `mounted` is the one that every job has.
+    `containers` of the account can be mounted by a job; `mounted` is the one that every job has, `drops` the
+    one whose blobs trigger the app.
     """
     shared = cluster.shared
     mount_root = shared / "mounts"
@@ -37,6 +38,8 @@ def app_settings(
             **{f"{account}/{container}": str(directory(shared, container)) for container in containers},
         },
         "reads": {str(shared): str(shared)},
+        # Hidden there, so that no drop is seen in it.
+        "ends": str(directory(shared, drops) / ".slipway" / "ends"),
     }
     key = b64encode(cluster.jwt_key.read_bytes()).decode()
     return {

@@ -50,6 +50,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "version": 1,
         "token": order.target.token,
         "records": site.records,
+        "ends": site.ends,
         "run": list(site.scheduler.run),
         "hosts": list(site.scheduler.hosts),
         "ready": list(site.scheduler.ready),

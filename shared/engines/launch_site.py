@@ -60,6 +60,8 @@ class Site:
     gpus: int
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
+    #: directory of the nodes in which a new file is noticed at once; "" for none
+    ends: str = ""
     container: Container | None = None
     #: "mpirun", or what the scheduler calls its own MPI
     mpi: str = "mpirun"

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.arrive import message_arrived
+from shared.arrive import blob_arrived, message_arrived
 from shared.breaker import Breaker
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
@@ -87,8 +87,8 @@ class Run:
         self._drowsy = 0
         #: the mutant that every queue user writes first
         self.acknowledges_first = False
-        #: whether notices say that jobs have ended, true or not
-        self.pushes = False
+        #: how it is said of every job in every round that it has ended, true or not
+        self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
         #: whether messages that come together are handled by one process, which commits them in groups
@@ -116,9 +116,8 @@ class Run:
         if self._drowsy > self.wake_after:
             await self._wake()
         self.advance()
-        if self.pushes and number < _PUSHES:
-            # Early, late and repeated: every round says of every job that it has ended.
-            self.messages.append(_ended([job.id for job in self.jobs()]))
+        if number < _PUSHES:
+            self.messages += self.pushes([job.id for job in self.jobs()])  # early, late and repeated
         await self._check_order()
 
     def late(self) -> bool:
@@ -266,7 +265,17 @@ class Run:
         return found
 
 
-def _ended(jobs: list[str]) -> Message:
+def notices(jobs: list[str]) -> list[Message]:
+    """A message that names them all."""
     event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
     body = json.dumps(event).encode()
-    return Message(lambda ports: message_arrived(ports, body, "push"))
+    return [Message(lambda ports: message_arrived(ports, body, "push"))]
+
+
+def records(jobs: list[str]) -> list[Message]:
+    """The record of a run of each, as a node writes it into a container."""
+
+    def written(job: str) -> Message:
+        return Message(lambda ports: blob_arrived(ports, "logs", f"ends/{job}.1/result.json"))
+
+    return [written(job) for job in jobs]

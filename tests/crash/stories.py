@@ -16,7 +16,7 @@ from shared.errors import Unavailable
 from shared.ports import Ports, Posted
 from shared.redeliver import redeliver_event
 from tests.crash.chaos import Fault
-from tests.crash.harness import Message, Run
+from tests.crash.harness import Message, Run, notices, records
 from tests.unit.dispatcher.world import job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -128,7 +128,12 @@ def _told_again(run: Run) -> None:
 
 
 def _pushed(run: Run) -> None:
-    run.pushes = True
+    run.pushes = notices
+    _one(run)
+
+
+def _recorded(run: Run) -> None:
+    run.pushes = records
     _one(run)
 
 
@@ -149,6 +154,7 @@ STORIES = (
     Story("a message that was given up, and redriven", _given_up),
     Story("an event that was given up, and redelivered", _told_again),
     Story("a job whose end is told, and often too early", _pushed),
+    Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
 )
 

@@ -60,6 +60,15 @@ class Claim:
         whole = dict(value, version=1, token=self._token, run=self.run)
         write(self._directory / self.run / "result.json", whole)
 
+    def tell(self, ends: str) -> None:
+        """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
+        directory = Path(ends) / self._token
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            write(directory / "result.json", read(self._directory / self.run / "result.json"))
+        except OSError:
+            pass
+
     def _new_run(self, base: str) -> str:
         number, run = 1, base
         while True:

@@ -62,6 +62,8 @@ class Run:
         if "SLIPWAY_TEMP" in self._env:
             for command in self._plan["cleanup"]:
                 subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
+        if self._plan["ends"]:
+            self._claim.tell(self._plan["ends"])  # last, since the scheduler has the end from our exit
         return end.code
 
     def _execute(self) -> End:

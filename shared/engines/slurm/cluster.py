@@ -39,6 +39,8 @@ class SlurmCluster:
     mounts: Mapping[str, str] = field(default_factory=dict)
     #: directory of the nodes → where this app sees it
     reads: Mapping[str, str] = field(default_factory=dict)
+    #: a directory in a mounted blob container, for the records of runs that are over; "" for none
+    ends: str = ""
     #: schedulingPriority → name of a QOS, or an explicit priority
     priorities: Mapping[str, str | int] = field(default_factory=dict)
     #: whether nodes may be taken away from jobs, which then wait again
@@ -116,7 +118,7 @@ def _check(cluster: SlurmCluster, place: str) -> None:
     if cluster.container == "pyxis" and cluster.mpi == "mpirun":
         raise Misconfigured(f"{place}: pyxis starts containers with srun: set mpi to what srun --mpi takes")
     paths = (cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads)
-    for path in paths:
+    for path in (*paths, *([cluster.ends] if cluster.ends else [])):
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is no absolute path")
     unknown = set(cluster.priorities) - {"low", "normal", "high"}

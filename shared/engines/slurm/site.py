@@ -59,6 +59,7 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         path=cluster.path,
         gpus=cluster.gpus,
         links=links,
+        ends=cluster.ends,
         container=_container(cluster, properties, (cluster.shared, cluster.mount_root, temporary), links),
         mpi=cluster.mpi,
     )

@@ -31,6 +31,7 @@ CLUSTER = SlurmCluster(
         "acct/scripts": "/shared/mounts/scripts",
     },
     reads={"/shared": "/shared"},
+    ends="/shared/mounts/scripts/.slipway/ends",
     priorities={"low": "spot", "high": 3000},
 )
 _SCRIPT = {

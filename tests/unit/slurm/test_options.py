@@ -37,6 +37,7 @@ def test_options_are_camel_case_and_the_page_names_all_of_them() -> None:
         ({"gpu": {"url": "https://head"}}, "user is missing"),
         ({"gpu": {**GOOD, "gpus": "4"}}, "gpus has the wrong type"),
         ({"gpu": {**GOOD, "gpus": True}}, "gpus has the wrong type"),
+        ({"gpu": {**GOOD, "ends": "ends"}}, "no absolute path"),
         ({"gpu": {**GOOD, "mounts": {"a/b": 1}}}, "mounts has the wrong type"),
         ({"gpu": {**GOOD, "url": "http://head:6820"}}, "plainHttp"),
         ({"gpu": {**GOOD, "url": "head:6820"}}, "url must be"),

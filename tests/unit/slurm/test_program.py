@@ -263,6 +263,23 @@ def test_a_copy_of_a_job_that_ended_answers_for_it_and_runs_nothing(place: Place
     assert sorted(path.name for path in (place.root / "records").iterdir()) == ["7-0", "claim.json"]
 
 
+def test_the_record_of_an_end_is_copied_to_where_it_is_noticed(place: Place) -> None:
+    place.site = replace(place.site, ends=str(place.root / "ends"))
+
+    assert place.run(**custom("exit 5")) == 5
+
+    assert json.loads((place.root / "ends/t.1/result.json").read_text()) == place.record()
+    assert [path.name for path in (place.root / "ends/t.1").iterdir()] == ["result.json"]
+
+
+def test_a_place_that_cannot_be_written_costs_the_job_nothing(place: Place) -> None:
+    (place.root / "ends").write_text("a file")
+    place.site = replace(place.site, ends=str(place.root / "ends"))
+
+    assert place.run(**custom("true")) == 0
+    assert place.record()["final"]
+
+
 def test_a_copy_of_a_job_that_has_begun_runs_nothing(place: Place) -> None:
     first = place.start(
         **custom(f"touch {place.root}/began; until [ -e {place.root}/go ]; do sleep 0.1; done")
