@@ -41,10 +41,12 @@ def complete(
 ) -> tuple[JsonObject, tuple[str, ...]]:
     """A completed copy, and a note on each completion. Takes any JSON; what is wrong stays as it is.
 
+    It shares with the document what nobody completes.
+
     `script` and `folder` are those of a drop, relative to its container; `cluster` (name or id) is the
     caller's choice and wins over the document's. Credentials are left for submission (`with_credentials`).
     """
-    whole: JsonObject = copied(document)
+    whole = _copied(document, to_fill=defaults.drop_container is not None)
     properties = whole.get("properties") if isinstance(whole, dict) else None
     if not isinstance(properties, dict):
         return whole, ()
@@ -57,6 +59,18 @@ def complete(
     if defaults.drop_container is not None and _mounts_drop(properties, defaults):
         notes += _scripts(properties, script, folder)
     return whole, tuple(notes)
+
+
+def _copied(document: JsonObject, *, to_fill: bool) -> JsonObject:
+    """A copy of what completion changes: placeholders to fill in stand anywhere, the rest in few places."""
+    properties = document.get("properties") if isinstance(document, dict) else None
+    if to_fill or not isinstance(properties, dict):
+        whole: JsonObject = copied(document)
+        return whole
+    mine = dict(properties)
+    if "mountVolumes" in mine:
+        mine["mountVolumes"] = copied(mine["mountVolumes"])
+    return {**document, "properties": mine}
 
 
 def _cluster(properties: JsonObject, defaults: Defaults, chosen: str | None) -> Iterator[str]:

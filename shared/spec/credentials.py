@@ -9,7 +9,12 @@ from shared.spec.tree import JsonObject, Node, copied
 
 
 def with_credentials(document: JsonObject, keys: Mapping[str, str]) -> JsonObject:
-    """A copy whose mounts without credentials have their account's key from `keys` (account → key)."""
+    """The document, whose mounts without credentials have their account's key from `keys` (account → key).
+
+    A copy, or the document itself when no mount is without.
+    """
+    if next(_without_credentials(document), None) is None:
+        return document
     whole: JsonObject = copied(document)
     for mount in _without_credentials(whole):
         key = keys.get(mount.at("accountName").text or "")

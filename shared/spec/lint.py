@@ -88,6 +88,8 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
     own = {path.partition("/")[0] for path in context.job_mounted.paths}
     cluster = facts.cluster_mounts
     of_cluster = {path.partition("/")[0] for path in cluster or ()}
+    if not own - of_cluster:
+        return
     nodes = (*context.files(), *context.inputs(), *context.prefixes(), *context.commands())
     for node in (*nodes, *context.environment_values()):
         places = [found for found in _ROOTED.finditer(node.text or "") if found[1] in own - of_cluster]

@@ -27,6 +27,8 @@ _MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 _LONGEST_INTEGER = 32
 _LONGEST_FLOAT = 64
 _NEVER = re.compile("[\x00\ud800-\udfff]")
+#: How such a character can be written; half of a pair only so, and a whole pair, too.
+_ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, tuple[Problem, ...]]:
@@ -81,6 +83,8 @@ def _decoded(data: bytes) -> str | Problem:
 
 def _too_deep(text: str, max_depth: int) -> Problem | None:
     """Counts brackets outside of strings in one pass, so that no recursive parser meets them."""
+    if text.count("{") + text.count("[") <= max_depth:
+        return None
     depth, in_string = 0, False
     for match in _MARK.finditer(text):
         mark = match[0]
@@ -109,21 +113,56 @@ class _Object(dict[str, Any]):
     twice: tuple[str, ...] = ()
 
 
+class _Hooks:
+    """What the parser asks on its way; `strange` once it met something that cannot be taken."""
+
+    strange = False
+
+    def object(self, pairs: list[tuple[str, Any]]) -> JsonObject:
+        plain = dict(pairs)
+        if len(plain) == len(pairs):
+            return plain
+        self.strange = True
+        marked = _Object(plain)
+        seen: set[str] = set()
+        marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        return marked
+
+    def integer(self, digits: str) -> int | _Flaw:
+        return int(digits) if len(digits) <= _LONGEST_INTEGER else self.flaw(digits)
+
+    def fraction(self, text: str) -> float | _Flaw:
+        value = float(text) if len(text) <= _LONGEST_FLOAT else math.inf
+        return value if math.isfinite(value) else self.flaw(text)
+
+    def flaw(self, _: str) -> _Flaw:
+        self.strange = True
+        return _Flaw()
+
+
 def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    hooks = _Hooks()
     try:
         document = json.loads(
             text,
-            object_pairs_hook=_object,
-            parse_constant=lambda _: _Flaw(),
-            parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_INTEGER else _Flaw(),
-            parse_float=_float,
+            object_pairs_hook=hooks.object,
+            parse_constant=hooks.flaw,
+            parse_int=hooks.integer,
+            parse_float=hooks.fraction,
         )
     except json.JSONDecodeError as error:
         return None, mending(text, error).problems
-    count = count_values(document)
-    if count > limits.max_values:
+    # A value takes at least two characters, with what parts it from the next.
+    if len(text) >= 2 * limits.max_values and (count := count_values(document)) > limits.max_values:
         message = f"the document has {count} values; {limits.max_values} are allowed"
         return None, (problem("SW009", "", message),)
+    if isinstance(document, dict) and not hooks.strange and not _ESCAPED.search(text):
+        return document, ()
+    return _with_flaws(document, limits)
+
+
+def _with_flaws(document: Any, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """What of a document can be taken, and what cannot, place by place."""
     problems = [found for node in walk(document) for found in _flaws(node)]
     if not isinstance(document, dict):
         problems.append(problem("SW008", "", "the document is not a JSON object"))
@@ -142,23 +181,6 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _cleaned(inner) for key, inner in value.items() if not _NEVER.search(key)}
     return [_cleaned(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    marked = _Object(plain)
-    seen: set[str] = set()
-    marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
-    return marked
-
-
-def _float(text: str) -> float | _Flaw:
-    if len(text) > _LONGEST_FLOAT:
-        return _Flaw()
-    value = float(text)
-    return value if math.isfinite(value) else _Flaw()
 
 
 def _flaws(node: Node) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from shared.spec.embedded import MASK, SEALED, ranges_to_seal, sealed_texts, without_embedded
-from shared.spec.tree import JsonObject, copied, step
+from shared.spec.tree import JsonObject, copied, step, words
 
 #: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
 _SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
@@ -26,7 +26,9 @@ _CONTAINERS = ("credentials", "secrets")
 _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
 #: Names of the formats that come near one of the above and hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
-_VARIABLE = re.compile(r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS)$")
+_VARIABLE = re.compile(
+    r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS)$", re.MULTILINE
+)
 #: Misspelt: at most so many letters differ.
 _CLOSE = 2
 
@@ -66,10 +68,11 @@ def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
 
 
 def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonObject:
-    """A copy with `seal(pointer, value)`, a text that starts with SEALED, in place of each secret.
+    """The document with `seal(pointer, value)`, a text that starts with SEALED, in place of each secret.
 
-    Inside of an address or a command line only the secret part is replaced. A text that only looks sealed
-    is a secret, too, so that `open_secrets` never meets one that a person wrote.
+    A copy, or the document itself when it certainly has no secret. Inside of an address or a command line
+    only the secret part is replaced. A text that only looks sealed is a secret, too, so that `open_secrets`
+    never meets one that a person wrote.
     """
 
     def change(place: _Place, value: str) -> str:
@@ -78,33 +81,29 @@ def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonO
             value = value[:start] + seal(place.pointer, value[start:stop]) + value[stop:]
         return value
 
-    return _changed(document, change)
+    return _changed(document, change) if _any_secret(document) else document
 
 
 def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> JsonObject:
-    """A copy with `unseal(pointer, text)` in place of everything that `seal_secrets` put there."""
+    """The document with `unseal(pointer, text)` in place of everything that `seal_secrets` put there.
+
+    A copy, or the document itself when nothing is sealed.
+    """
 
     def change(place: _Place, value: str) -> str:
         for found in reversed(list(sealed_texts(value))):
             value = value[: found.start()] + unseal(place.pointer, found[0]) + value[found.end() :]
         return value
 
-    return _changed(document, change) if _any_sealed(document) else copied(document)
+    return _changed(document, change) if SEALED in "\n".join(words(document).texts) else document
 
 
-def _any_sealed(document: JsonObject) -> bool:
-    """Whether anything is sealed: places cost more than this look, and most documents have no secret."""
-    stack: list[Any] = [document]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, str):
-            if SEALED in value:
-                return True
-        elif isinstance(value, dict):
-            stack.extend(value.values())
-        elif isinstance(value, list):
-            stack.extend(value)
-    return False
+def _any_secret(document: JsonObject) -> bool:
+    """Whether there may be a secret: places cost more than this look, and most documents have none."""
+    found = words(document)
+    text = "\n".join(found.texts)
+    named = any(_inside(name, below=False) for name in found.names)
+    return named or any_looks_secret(text) or bool(ranges_to_seal(text))
 
 
 def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
@@ -119,6 +118,11 @@ def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> Json
 def looks_secret_variable(name: str) -> bool:
     """Whether a variable of that name most likely holds a secret."""
     return bool(_VARIABLE.search(name[-64:].upper()))
+
+
+def any_looks_secret(lines: str) -> bool:
+    """Whether a line of the text may be such a name."""
+    return bool(_VARIABLE.search(lines.upper()))
 
 
 def is_secret_name(name: str, *, below: bool) -> bool:

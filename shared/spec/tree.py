@@ -112,6 +112,33 @@ def walk(document: Any) -> Iterator[Node]:
             stack.extend(reversed(list(node.each())))
 
 
+class Words(NamedTuple):
+    """All that a document says, in no order: what is in none of it need not be looked for place by place."""
+
+    #: names of properties, each once
+    names: set[str]
+    #: values that are texts
+    texts: list[str]
+
+
+def words(document: Any) -> Words:
+    """The names and the texts of a document."""
+    names: set[str] = set()
+    texts: list[str] = []
+    stack: list[Any] = [[document]]
+    while stack:
+        holder = stack.pop()
+        if isinstance(holder, dict):
+            names.update(holder)
+            holder = holder.values()
+        for value in holder:
+            if isinstance(value, str):
+                texts.append(value)
+            elif isinstance(value, dict | list):
+                stack.append(value)
+    return Words(names, texts)
+
+
 def count_values(document: Any) -> int:
     """How many values there are, the document itself included."""
     count, stack = 0, [document]

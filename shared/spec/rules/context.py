@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TypeAlias
 
 from shared.spec.limits import Limits
@@ -13,7 +13,7 @@ from shared.spec.problem import Problem
 from shared.spec.rules.mounted import Mounted
 from shared.spec.suggest import Suggestions
 from shared.spec.toolkits import TOOLKITS
-from shared.spec.tree import Node
+from shared.spec.tree import Node, words
 
 _COMMANDS = (
     "commandLine",
@@ -81,6 +81,11 @@ class Context:
         return _texts(entry.at("value") for entry in self.properties.at("environmentVariables").each())
 
     @cached_property
+    def text(self) -> str:
+        """Every text of the job, one a line: what no line has need not be looked for place by place."""
+        return "\n".join(words(self.properties.value).texts)
+
+    @cached_property
     def _toolkits(self) -> list[Node]:
         return [
             node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
@@ -101,7 +106,23 @@ class Context:
         return [self.properties.at(key) for key in value] if isinstance(value, dict) else []
 
 
-Rule: TypeAlias = Callable[[Context], Iterator[Problem]]
+Rule: TypeAlias = Callable[[Context], Iterable[Problem]]
+
+
+def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
+    """Skip a rule that certainly finds nothing: one look at all texts costs less than a look at each place.
+
+    `may_apply` may be wrong in one direction only. The rule itself stays reachable as `__wrapped__`.
+    """
+
+    def around(rule: Rule) -> Rule:
+        @wraps(rule)
+        def looked(context: Context) -> Iterable[Problem]:
+            return rule(context) if may_apply(context) else ()
+
+        return looked
+
+    return around
 
 
 def _texts(nodes: Iterator[Node]) -> list[Node]:

@@ -9,8 +9,8 @@ from shared.spec.codes import problem
 from shared.spec.fix import Fix
 from shared.spec.problem import Problem
 from shared.spec.rules.container import is_arm_id
-from shared.spec.rules.context import Context
-from shared.spec.secrets import looks_secret_variable
+from shared.spec.rules.context import Context, only_if
+from shared.spec.secrets import any_looks_secret, looks_secret_variable
 from shared.spec.tree import Node, shown
 
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
@@ -53,6 +53,23 @@ def directories(context: Context) -> Iterator[Problem]:
             seen.add(node.text)
 
 
+def _any_strange(context: Context) -> bool:
+    names = [*_names(context, "environmentVariables"), *_names(context, "secrets")]
+    text = "\n".join(names)
+    ordinary = all(map(_VARIABLE.fullmatch, names)) and len(set(names)) == len(names)
+    return not ordinary or "AZ_BATCHAI_" in text or any_looks_secret(text)
+
+
+def _names(context: Context, key: str) -> Iterator[str]:
+    """What stands where the names of variables do, as far as it is text."""
+    listed = context.properties.at(key).value
+    for entry in listed if isinstance(listed, list) else ():
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            yield name
+
+
+@only_if(_any_strange)
 def environment(context: Context) -> Iterator[Problem]:
     """Names of variables: well formed, given once over both lists, and not those that the service sets."""
     seen: set[str] = set()

@@ -9,7 +9,7 @@ from itertools import islice
 from shared.spec.codes import problem
 from shared.spec.fix import Fix
 from shared.spec.problem import Problem, Severity
-from shared.spec.rules.context import Context
+from shared.spec.rules.context import Context, only_if
 from shared.spec.rules.mounted import Mounted
 from shared.spec.tree import Node, shown
 
@@ -46,6 +46,15 @@ def plain_paths(context: Context) -> Iterator[Problem]:
         yield from _plain(mount.at("sourceDirectory"))
 
 
+def _any_elsewhere(context: Context) -> bool:
+    for found in _ROOTED.finditer(context.text):
+        mounted, path = _below(context, found)
+        if not mounted.covers(path) if mounted else path:
+            return True
+    return not all(_ROOTED.match(node.text or "") for node in context.prefixes())
+
+
+@only_if(_any_elsewhere)
 def on_a_mount(context: Context) -> Iterator[Problem]:
     """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
     for node in (*context.files(), *context.inputs(), *context.prefixes()):
@@ -83,10 +92,8 @@ def _plainly(node: Node, text: str) -> Fix | None:
 
 
 def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: bool) -> Iterator[Problem]:
-    root = found["name"] or found["braced"] or _CLUSTER_ROOT
-    path = (found["rest"] or "").strip("/")
-    of_job = root == _JOB_ROOT
-    mounted = context.job_mounted if of_job else context.cluster_mounted
+    mounted, path = _below(context, found)
+    of_job = mounted is context.job_mounted
     if mounted is None:
         if path and not in_command:
             message = f"it is not known whether the cluster mounts {shown(path)}"
@@ -96,6 +103,13 @@ def _mounted(context: Context, node: Node, found: re.Match[str], *, in_command: 
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         severity: Severity = "warning" if in_command else "error"
         yield problem("SW033", node.pointer, message, remedy, severity, part=found[0])
+
+
+def _below(context: Context, found: re.Match[str]) -> tuple[Mounted | None, str]:
+    """The mounts below the root that is named, None while they are unknown; and the path below it."""
+    root = found["name"] or found["braced"] or _CLUSTER_ROOT
+    mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
+    return mounted, (found["rest"] or "").strip("/")
 
 
 def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
-from shared.spec.rules.context import Context
+from shared.spec.rules.context import Context, only_if
 from shared.spec.tree import walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
@@ -32,6 +32,11 @@ _REMEDIES = {
 }
 
 
+def _any_left(context: Context) -> bool:
+    return any(form.search(context.text) for form in (_OURS, _ANY, _TEMPLATE))
+
+
+@only_if(_any_left)
 def placeholders(context: Context) -> Iterator[Problem]:
     """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
     shell = {node.pointer for node in context.commands()}

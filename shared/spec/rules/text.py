@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shared.spec.codes import problem
 from shared.spec.limits import Limits
 from shared.spec.problem import Problem
-from shared.spec.tree import step, walk
+from shared.spec.tree import Words, step, walk, words
 
 #: Control characters except tab and line breaks; characters that hide or reorder text; half surrogates.
 _FORBIDDEN = re.compile(
@@ -18,8 +18,13 @@ _FORBIDDEN = re.compile(
 _LONGEST_KEY = 256
 
 
-def texts(document: Any, limits: Limits) -> Iterator[Problem]:
+def texts(document: Any, limits: Limits) -> Iterable[Problem]:
     """Forbidden characters and excessive lengths, in names of properties and in values."""
+    return () if _harmless(words(document), limits) else by_place(document, limits)
+
+
+def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
+    """The same, place by place."""
     for node in walk(document):
         if isinstance(node.value, str):
             found = _FORBIDDEN.search(node.value)
@@ -38,3 +43,11 @@ def texts(document: Any, limits: Limits) -> Iterator[Problem]:
                 if len(key) > _LONGEST_KEY:
                     message = f"the name has {len(key)} characters"
                     yield problem("SW015", step(node.pointer, key), message, of_name=True)
+
+
+def _harmless(found: Words, limits: Limits) -> bool:
+    """Whether a look at all of it at once tells that there is nothing to find."""
+    text, names = "".join(found.texts), "".join(found.names)
+    short = len(names) <= _LONGEST_KEY or max(map(len, found.names)) <= _LONGEST_KEY
+    short = short and (len(text) <= limits.max_text or max(map(len, found.texts)) <= limits.max_text)
+    return short and all(one.isprintable() or not _FORBIDDEN.search(one) for one in (text, names))

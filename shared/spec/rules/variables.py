@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from shared.spec.codes import problem
 from shared.spec.problem import Problem
-from shared.spec.rules.context import Context
+from shared.spec.rules.context import Context, only_if
 from shared.spec.tree import Node, shown
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
@@ -49,6 +49,15 @@ KNOWN_VARIABLES: _Ids = dict.fromkeys(
 )
 
 
+def _any_undefined(context: Context) -> bool:
+    used = set(_USED.findall(context.text)).difference(KNOWN_VARIABLES)
+    if not used:
+        return False
+    known = (_ids(context, "inputDirectories", _INPUT), _ids(context, "outputDirectories", _OUTPUT))
+    return bool(used.difference(*known, _names(context)))
+
+
+@only_if(_any_undefined)
 def variables(context: Context) -> Iterator[Problem]:
     """Directories of the job that it names by variable but does not have, and names that nothing sets."""
     inputs = _ids(context, "inputDirectories", _INPUT)
