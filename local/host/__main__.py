@@ -47,6 +47,7 @@ async def _run(options: argparse.Namespace) -> int:
         port=options.port,
         grace=options.grace,
         scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
+        hidden=_number(settings, "LOCAL_HOST_HIDDEN_SECONDS", 600.0),
     )
     async with serve(serving, _engine(options, app, host, settings)) as url:
         sys.stdout.write(f"ready {url}\n")

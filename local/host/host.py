@@ -34,7 +34,7 @@ _LARGEST_BODY = 100 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class HostOptions:
-    """What to run and where; `scan_every` and `grace` (for what runs at the end) are in seconds."""
+    """What to run and where. In seconds: `scan_every`, `hidden` (what was received), `grace` (at the end)."""
 
     app: Path
     settings: Mapping[str, str]
@@ -42,6 +42,7 @@ class HostOptions:
     keys: Keys
     port: int = 0
     scan_every: float = 10.0
+    hidden: float = 600.0
     grace: float = 5.0
 
 
@@ -81,6 +82,7 @@ class _Host:
             accounts=accounts,
             wakeups=wakeups,
             invoker=Invoker(engine, outputs),
+            hidden=options.hidden,
         )
         self._functions = {f.name: f for f in functions}
         self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))

@@ -11,7 +11,10 @@ from local.host.wakeups import Wakeups
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """The host's parts that triggers use; `id` is the host id of locks, receipts and timers."""
+    """The host's parts that triggers use; `id` is the host id of locks, receipts and timers.
+
+    `hidden`: seconds for which a received message is invisible to others, renewed while it is worked on.
+    """
 
     id: str
     settings: Mapping[str, str]
@@ -19,3 +22,4 @@ class Environment:
     accounts: Accounts
     wakeups: Wakeups
     invoker: Invoker
+    hidden: float

@@ -102,6 +102,7 @@ class BlobTriggers:
             slowest_poll=host.queues.max_polling_interval.total_seconds(),
             retry_delay=host.queues.visibility_timeout.total_seconds(),
             attempts=host.blobs.poison_blob_threshold,
+            hidden=self._environment.hidden,
         )
 
     async def _work(self, message: QueueMessage) -> Outcome:

@@ -38,7 +38,7 @@ class ListenerOptions:
     slowest_poll: float
     retry_delay: float
     attempts: int
-    visibility: float = 600.0
+    hidden: float
 
 
 class QueueListener:
@@ -102,7 +102,7 @@ class QueueListener:
     async def _receive(self) -> list[QueueMessage]:
         options = self._options
         pages = self._queue.receive_messages(
-            messages_per_page=options.batch, visibility_timeout=max(1, round(options.visibility))
+            messages_per_page=options.batch, visibility_timeout=max(1, round(options.hidden))
         ).by_page()
         try:
             messages = [message async for message in await anext(pages)]
@@ -119,7 +119,7 @@ class QueueListener:
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:
-        held = _Held(self._queue, message, self._options.visibility)
+        held = _Held(self._queue, message, self._options.hidden)
         try:
             if (message.dequeue_count or 0) > self._options.attempts:
                 await self._to_poison(held, "its earlier attempts crashed")
@@ -172,20 +172,20 @@ class QueueListener:
 class _Held:
     """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
 
-    def __init__(self, queue: QueueClient, message: QueueMessage, visibility: float) -> None:
+    def __init__(self, queue: QueueClient, message: QueueMessage, hidden: float) -> None:
         self.message = message
         self._queue = queue
-        self._visibility = visibility
+        self._hidden = hidden
         self._receipt = message.pop_receipt
         self._lock = asyncio.Lock()
 
     async def renew(self) -> None:
         """Renew at half-life until cancelled."""
         while True:
-            await asyncio.sleep(self._visibility / 2)
+            await asyncio.sleep(self._hidden / 2)
             async with self._lock:
                 try:
-                    await self._update(self._visibility)
+                    await self._update(self._hidden)
                 except AzureError as error:
                     _log.warning("message %s could not be renewed: %s", self.message.id, type(error).__name__)
 
@@ -204,8 +204,8 @@ class _Held:
         """It is done."""
         await self._queue.delete_message(self.message.id, self._receipt)
 
-    async def _update(self, visibility: float) -> None:
+    async def _update(self, hidden: float) -> None:
         updated = await self._queue.update_message(
-            self.message.id, pop_receipt=self._receipt, visibility_timeout=round(visibility)
+            self.message.id, pop_receipt=self._receipt, visibility_timeout=round(hidden)
         )
         self._receipt = updated.pop_receipt

@@ -30,20 +30,21 @@ async def queue_listener(function: Function, environment: Environment) -> QueueL
     return QueueListener(
         service.get_queue_client(name),
         service.get_queue_client(poison_name) if has_poison else None,
-        options_of(queues),
+        options_of(queues, environment.hidden),
         work.handle,
         environment.wakeups,
     )
 
 
-def options_of(queues: Queues) -> ListenerOptions:
-    """The listener's options in host.json's words."""
+def options_of(queues: Queues, hidden: float) -> ListenerOptions:
+    """The listener's options in host.json's words, and the seconds for which a received message is hidden."""
     return ListenerOptions(
         batch=queues.batch_size,
         threshold=queues.threshold,
         slowest_poll=queues.max_polling_interval.total_seconds(),
         retry_delay=queues.visibility_timeout.total_seconds(),
         attempts=queues.max_dequeue_count,
+        hidden=hidden,
     )
 
 

@@ -21,10 +21,10 @@ async def storage() -> AsyncIterator[Storage]:
 
 
 def _options(
-    *, poll: float = 0.2, batch: int = 4, threshold: int = 4, visibility: float = 600
+    *, poll: float = 0.2, batch: int = 4, threshold: int = 4, hidden: float = 600
 ) -> ListenerOptions:
     return ListenerOptions(
-        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, attempts=2, visibility=visibility
+        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, attempts=2, hidden=hidden
     )
 
 
@@ -58,7 +58,7 @@ async def test_a_message_that_takes_longer_than_its_visibility_runs_once(storage
         return Outcome.DONE
 
     await storage.send("jobs", "long")
-    async with _listening(storage, _options(visibility=2), work), asyncio.timeout(PATIENCE):
+    async with _listening(storage, _options(hidden=2), work), asyncio.timeout(PATIENCE):
         await done.wait()
 
     assert runs == [1]
