@@ -56,15 +56,11 @@ fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_S
 	@PYTHONPATH=.local/atheris $(RUN)/python -m tests.fuzz.spec_reader -max_total_time=$(FUZZ_SECONDS) \
 		-artifact_prefix=.local/fuzz/ .local/fuzz/corpus
 
-pip-audit: install ## known vulnerabilities of every pinned package; needs the network (installs itself into .venv-audit)
-	@$(RUN)/python -m venv .venv-audit
-	@.venv-audit/bin/python -m pip install -q pip-audit==2.10.1
-	@.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt || { \
-		echo "Not every package is known to be without: mend what is named above. Packages that"; \
-		echo "\"could not be audited\" mean that the advisory service at pypi.org was not reached."; exit 1; }
+pip-audit: install ## known vulnerabilities of every pinned package; fails when the service does not answer
+	@$(RUN)/python -m local.advisories --strict
 
-check: install ## lint, formatting, types, import directions
-	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"; do \
+check: install ## lint, formatting, types, import directions, known vulnerabilities
+	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.advisories"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --only floor,noop"; --list)
