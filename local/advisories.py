@@ -22,7 +22,7 @@ _PINNED = "constraints.txt"
 
 
 def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
-    """Known vulnerabilities in a report of pip-audit, packages that nobody could tell of, how many there are."""
+    """Of a report of pip-audit: known vulnerabilities, packages it could not tell of, the number of all."""
     packages = report["dependencies"]
     known = [
         f"{package['name']} {package['version']}: {one['id']}, "

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from shared.backoff import is_due
 from shared.job import Job, JobState, plain
@@ -21,6 +22,10 @@ log = logging.getLogger(__name__)
 _HOUR = timedelta(hours=1)
 #: Seconds for which an answer of the ledger is good: the switch, and the counts.
 _SWITCH, _COUNTS = 5.0, 15.0
+#: That many jobs away from a limit, a count is good for longer.
+_FAR, _FAR_COUNTS = 1000, 300.0
+#: A process that accepted less than this part of a limit does not ask whether it is reached.
+_SHARE = 500
 _PAUSED, _AT_WORK = "paused", "at work"
 
 
@@ -36,7 +41,7 @@ class Wait:
 async def admit(ports: Ports, source: str) -> Wait | None:
     """None when a new job of the source may be submitted at once. Raises Unavailable.
 
-    Costs one point read in some seconds; with a limit set, also one range query a shard and limit.
+    Costs one point read in some seconds; near a limit, also one range query a shard and limit.
     """
     pause = await paused(ports)
     if pause is not None:
@@ -46,9 +51,9 @@ async def admit(ports: Ports, source: str) -> Wait | None:
 
 def admitted(ports: Ports, job: Job) -> None:
     """Count a job that this process has just recorded, until the ledger is asked again."""
-    ports.memo.add(_recent_key(job.source), job.created)
+    ports.memo.add(_recent_key(job.source), job.created, job.created)
     if job.state is JobState.SUBMITTING:
-        ports.memo.add(_AT_WORK, job.id)
+        ports.memo.add(_AT_WORK, job.created, job.id)
 
 
 async def paused(ports: Ports) -> Pause | None:
@@ -113,14 +118,15 @@ def _age(row: Active) -> str:
 
 async def _too_many(ports: Ports, source: str) -> Wait | None:
     limit, now = ports.policy.max_jobs_per_hour, ports.clock()
-    if not limit:
+    if not limit or ports.memo.added(_recent_key(source)) < limit // _SHARE:
         return None
     since = now - _HOUR
 
     async def ask() -> list[datetime]:
         return await ports.ledger.recent(source, since)
 
-    found = await ports.memo.get(_recent_key(source), now, _COUNTS, ask)
+    none: list[datetime] = []
+    found = await ports.memo.get(_recent_key(source), now, partial(_good_for, limit), ask, first=none)
     inside = [moment for moment in found if moment > since]
     if len(inside) < limit:
         return None
@@ -132,15 +138,21 @@ async def _too_many(ports: Ports, source: str) -> Wait | None:
 
 async def _crowded(ports: Ports) -> Wait | None:
     limit, now = ports.policy.max_active_jobs, ports.clock()
-    if not limit:
+    if not limit or ports.memo.added(_AT_WORK) < limit // _SHARE:
         return None
 
     async def ask() -> list[str]:
         shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
         return [row.job_id for rows in shards for row in rows if row.state is not JobState.ACCEPTED]
 
-    at_work = await ports.memo.get(_AT_WORK, now, _COUNTS, ask)
+    none: list[str] = []
+    at_work = await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), ask, first=none)
     return Wait(now, f"waits its turn: {limit} jobs are at work") if len(at_work) >= limit else None
+
+
+def _good_for(limit: int, found: Sized) -> float:
+    """The seconds for which a count is good."""
+    return _COUNTS if limit - len(found) < _FAR else _FAR_COUNTS
 
 
 def _recent_key(source: str) -> str:

@@ -36,9 +36,9 @@ class Policy:
     #: stops submissions, whatever the switch in the ledger says
     paused: bool = False
     #: of one caller or door; 0: any number
-    max_jobs_per_hour: int = 0
+    max_jobs_per_hour: int = 10_000
     #: submitted and not ended; 0: any number
-    max_active_jobs: int = 0
+    max_active_jobs: int = 10_000
     notices: bool = False
     #: a receipt for every job, and not only for drops and for ends that nobody else is told
     receipts: bool = True

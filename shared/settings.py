@@ -96,8 +96,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_MAX_WALL_CLOCK_HOURS": ("168", "wall-clock limit of a job"),
     "SLIPWAY_MAX_NODE_HOURS": ("16800", "nodes of a job times its wall-clock limit"),
     "SLIPWAY_MAX_RECEIVERS": ("5", "receivers that a job may name"),
-    "SLIPWAY_MAX_JOBS_PER_HOUR": ("0", "jobs of one caller or door in an hour; 0: any number"),
-    "SLIPWAY_MAX_ACTIVE_JOBS": ("0", "jobs that are submitted and not ended; 0: any number"),
+    "SLIPWAY_MAX_JOBS_PER_HOUR": ("10000", "jobs of one caller or door in an hour; 0: any number"),
+    "SLIPWAY_MAX_ACTIVE_JOBS": ("10000", "jobs that are submitted and not ended; 0: any number"),
     "SLIPWAY_PAUSED": (
         "false",
         "stop submissions, not acceptance; `slipway pause` needs no restart",

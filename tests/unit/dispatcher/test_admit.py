@@ -189,9 +189,9 @@ async def test_the_rate_is_known_to_a_process_that_has_just_started(world: World
     assert (await world.message(job_json(), "m2")).job.state is JobState.ACCEPTED
 
 
-async def test_without_limits_many_jobs_cost_one_question(world: World) -> None:
+async def test_far_below_the_limits_many_jobs_cost_one_question(world: World) -> None:
     ledger = counted(world)
-    for n in range(20):
+    for n in range(19):
         await world.message(job_json(), f"m{n}")
     assert ledger.asked == ["paused"]
 
@@ -202,6 +202,15 @@ async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:
     for n in range(20):
         await world.message(job_json(), f"m{n}")
     assert ledger.asked == ["paused", "recent", *["active"] * 4]
+
+
+async def test_far_from_the_rate_a_process_asks_every_five_minutes(world: World) -> None:
+    ledger = counted(world)
+    world.policy(max_jobs_per_hour=2000)
+    for n in range(20):
+        await world.message(job_json(), f"m{n}")
+        world.pass_time(20)
+    assert ledger.asked.count("recent") == 2
 
 
 async def test_more_node_hours_than_allowed_are_refused_at_their_place(world: World) -> None:
