@@ -21,6 +21,13 @@ async def bury_message(message: func.QueueMessage) -> None:
     await bury_poison(ports(), "jobs", message.id or "", message.get_body())
 
 
+@blueprint.function_name("bury_drop")
+@blueprint.queue_trigger("message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage")
+async def bury_drop(message: func.QueueMessage) -> None:
+    """A blob that no try of `accept_drop` could serve: kept as a job message that names it."""
+    await bury_poison(ports(), "jobs", message.id or "", message.get_body())
+
+
 @blueprint.function_name("bury_wake_up")
 @blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION)
 async def bury_wake_up(message: func.QueueMessage) -> None:

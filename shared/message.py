@@ -1,7 +1,8 @@
 """What arrives at the queue door, read: a blob's arrival, a delayed look at a folder, or a request for a job.
 
 Accepted forms: a job message (envelope), a bare job.json, a BlobCreated event in the Event Grid or the
-CloudEvents schema, a CloudEvent that carries a job message; each plain or base64. Pure.
+CloudEvents schema, a CloudEvent that carries a job message, and the message by which the Functions host
+stands for a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ JOB_ID = r"j_[a-z2-7]{24}"
 _JOB_ID = re.compile(JOB_ID, re.ASCII)
 #: In an account with directories a file may get its name by a rename, and has no other event then.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
+_BLOB_TRIGGER = "BlobTrigger"
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,8 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
 
 
 def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "") -> Message:
+    if document.get("Type") == _BLOB_TRIGGER:
+        return _triggered(document) or Foreign(_BLOB_TRIGGER)
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
         return _request(document, digest(document), source, limits, at)
@@ -217,6 +221,12 @@ def _arrival(subject: str) -> Arrival | None:
     head, _, rest = subject.partition("/containers/")
     container, _, name = rest.partition("/blobs/")
     return Arrival(container, name) if head and container and name else None
+
+
+def _triggered(message: dict[str, Any]) -> Arrival | None:
+    container, name = message.get("ContainerName"), message.get("BlobName")
+    named = isinstance(container, str) and isinstance(name, str) and container and name
+    return Arrival(str(container), str(name)) if named else None
 
 
 def _ended(data: dict[str, Any]) -> Ended | None:

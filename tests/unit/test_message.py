@@ -49,6 +49,20 @@ def test_a_blob_created_event_is_an_arrival(event: object) -> None:
     assert _read(event) == (Arrival("scripts", "digits/run/train.py"),)
 
 
+def test_the_message_by_which_the_host_stands_for_a_blob_is_an_arrival() -> None:
+    message = {
+        "Type": "BlobTrigger",
+        "FunctionId": "Host.Functions.accept_drop",
+        "BlobType": "BlockBlob",
+        "ContainerName": "scripts",
+        "BlobName": "digits/train.py",
+        "ETag": None,
+    }
+
+    assert _read(message) == (Arrival("scripts", "digits/train.py"),)
+    assert _read(message | {"BlobName": 7}) == (Foreign("BlobTrigger"),)
+
+
 def test_a_batch_of_events_is_read_whole() -> None:
     assert len(_read([EVENT_GRID, CLOUD_EVENT])) == 2
 
