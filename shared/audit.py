@@ -50,6 +50,11 @@ class Audit:
         """Note a difference."""
         self.differences.append(Difference(kind, what, message))
 
+    def cannot_ask(self, cluster: str) -> None:
+        """Note that nothing is known of what runs there."""
+        if (text := f"cluster {cluster} cannot be asked") not in self.unknown:
+            self.unknown.append(text)
+
 
 async def audit(ports: Ports) -> Audit:
     """Compare everything with everything. Raises Unavailable when storage does not answer."""
@@ -61,6 +66,7 @@ async def audit(ports: Ports) -> Audit:
     await _drops(ports, found)
     await _submissions(ports, active, found)
     await _clusters(ports, active, ended, found)
+    await _strangers(ports, active, found)
     await _told(ports, ended, found)
     await _deliveries(ports, found)
     return found
@@ -119,6 +125,23 @@ async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job]
             found.differs("cluster", job.id, text)
 
 
+async def _strangers(ports: Ports, active: Iterable[Active], found: Audit) -> None:
+    """Whatever a cluster works on by a token of ours has a record."""
+    ours = {row.target.name for row in active if row.target}
+    for cluster in ports.engines.clusters.values():
+        try:
+            async with calling(ports, cluster.engine, cluster.name, ports.policy.ask_deadline) as asks:
+                at_work = await asks.at_work(cluster.name)
+        except (EngineError, TimeoutError):
+            found.cannot_ask(cluster.name)
+            continue
+        for name, token in at_work.items():
+            job_id = token.rpartition(".")[0]
+            if name not in ours and await ports.ledger.get(job_id) is None:
+                text = f"at work on {cluster.name} for {job_id}, of which there is no record here"
+                found.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
+
+
 async def _seen(
     ports: Ports, targets: Iterable[Target], found: Audit
 ) -> tuple[set[str], dict[str, Observation]]:
@@ -133,7 +156,7 @@ async def _seen(
             async with calling(ports, engine, cluster, ports.policy.ask_deadline) as asks:
                 seen |= await asks.status(cluster, group)
         except (EngineError, TimeoutError):
-            found.unknown.append(f"cluster {cluster} cannot be asked")
+            found.cannot_ask(cluster)
         else:
             asked.add(cluster)
     return asked, seen

@@ -176,6 +176,9 @@ class Engine(Protocol):
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """In bulk, by engine-side name. A name that is missing was not found."""
 
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """The attempts there that have not ended, whoever asked for them: engine-side name → token."""
+
     async def see(self, target: Target) -> Observation:
         """One attempt, asked directly. Raises NotFound."""
 

@@ -90,7 +90,7 @@ class BatchAIEngine:
         async def one(experiment: str, names: set[str]) -> dict[str, Observation]:
             found: dict[str, Observation] = {}
             # Page by page, so that what is held of a job is what is asked about it.
-            async for jobs in self._pages(experiment):
+            async for jobs in self._pages(self._jobs(experiment)):
                 found |= {
                     job["name"]: observation(job) for job in jobs if job["name"] in names and _known(job)
                 }
@@ -99,6 +99,17 @@ class BatchAIEngine:
         async with api_errors():
             found = await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
         return {name: seen for part in found for name, seen in part.items()}
+
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """One list of experiments, and one of the jobs of each."""
+        mine = self._workspace.cluster_id(cluster).lower()
+        found: dict[str, str] = {}
+        async with api_errors():
+            experiments = [e async for page in self._pages(f"{self._workspace.id}/experiments") for e in page]
+            for experiment in experiments:
+                async for jobs in self._pages(self._jobs(experiment["name"])):
+                    found |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
+        return found
 
     async def see(self, target: Target) -> Observation:
         """A direct GET."""
@@ -175,13 +186,15 @@ class BatchAIEngine:
         return dict(json.loads(text)) if answer.status_code == 200 and text else None
 
     async def _get(self, target: Target) -> dict[str, Any]:
-        path = f"{self._workspace.id}/experiments/{target.experiment}/jobs/{target.name}"
-        return await self._json(path)
+        return await self._json(f"{self._jobs(target.experiment)}/{target.name}")
 
-    async def _pages(self, experiment: str) -> AsyncIterator[list[dict[str, Any]]]:
+    def _jobs(self, experiment: str) -> str:
+        return f"{self._workspace.id}/experiments/{experiment}/jobs"
+
+    async def _pages(self, first: str) -> AsyncIterator[list[dict[str, Any]]]:
         from azure.core.exceptions import ResourceNotFoundError
 
-        url: str | None = f"{self._workspace.id}/experiments/{experiment}/jobs"
+        url: str | None = first
         while url:
             try:
                 page = await self._json(url)
@@ -224,6 +237,14 @@ def _known(job: Mapping[str, Any]) -> bool:
         log.warning("%s", error)
         return False
     return True
+
+
+def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
+    """Our token of a job that has not ended on that cluster, None for any other job."""
+    place = (job["properties"].get("cluster") or {}).get("id", "").lower()
+    return (
+        token_of(job) if place == cluster_id and _known(job) and not observation(job).state.terminal else None
+    )
 
 
 def _view(name: str, properties: Mapping[str, Any]) -> ClusterView:

@@ -81,6 +81,13 @@ class MemoryEngine:
         self._trouble()
         return {t.name: self.jobs[t.name] for t in targets if t.name in self.jobs}
 
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """Those it was given that have not ended."""
+        self._trouble()
+        return {
+            name: self.tokens.get(name, "") for name, seen in self.jobs.items() if not seen.state.terminal
+        }
+
     async def see(self, target: Target) -> Observation:
         """One of them."""
         self._trouble()

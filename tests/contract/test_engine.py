@@ -195,6 +195,17 @@ async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig:
     await rig.engine.cancel(target)
 
 
+async def test_what_is_at_work_is_told_with_its_token_until_it_ends(rig: Rig) -> None:
+    order = rig.order("sleep 60", token="j_somebody.1")
+    await rig.engine.submit(order)
+    assert (await rig.engine.at_work(CLUSTER))[order.target.name] == "j_somebody.1"
+
+    await rig.engine.cancel(order.target)
+
+    await rig.until(order.target, lambda seen: seen.state.terminal)
+    assert order.target.name not in await rig.engine.at_work(CLUSTER)
+
+
 async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
     order = rig.order("echo one; echo two")
     await rig.engine.submit(order)

@@ -86,6 +86,11 @@ class Attempts:
         seen = await _each(rest, lambda target: self._told(target, named))
         return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
 
+    async def at_work(self) -> Mapping[str, str]:
+        """Every copy with a token that is not over."""
+        copies = [copy for found in (await self._jobs.named()).values() for copy in found if copy.token]
+        return {copy.name: copy.token for copy in copies if not state_of(copy.states, copy.name)[0].terminal}
+
     async def see(self, target: Target) -> Observation:
         """One attempt. Raises NotFound."""
         named = await self._jobs.named()

@@ -85,6 +85,10 @@ class SlurmEngine:
         """One bulk call, whatever the number of jobs; and the release of what is due."""
         return await self._on(cluster).status(targets)
 
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """One list."""
+        return await self._on(cluster).at_work()
+
     async def see(self, target: Target) -> Observation:
         """One attempt, from a list that was taken after the call."""
         return await self._on(target.cluster).see(target)

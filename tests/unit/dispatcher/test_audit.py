@@ -14,7 +14,7 @@ from shared.audit import Audit, audit
 from shared.engines.memory import MemoryEngine
 from shared.errors import Transient
 from shared.job import Job, JobState
-from shared.ports import Posted
+from shared.ports import Observation, Posted
 from tests.unit.dispatcher.world import Engines, World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -102,6 +102,21 @@ async def test_a_job_that_runs_on_although_it_ended(world: World) -> None:
     world.engine.turn(world.engine.started[0], JobState.RUNNING)
     world.pass_time(400)
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
+
+
+async def test_a_job_on_the_cluster_of_which_nobody_here_has_a_record(world: World) -> None:
+    job = await _queued(world)
+    world.engine.jobs["stray-1"], world.engine.tokens["stray-1"] = Observation(JobState.RUNNING), "j_gone.1"
+    world.engine.jobs["over-1"], world.engine.tokens["over-1"] = Observation(JobState.FAILED), "j_over.1"
+    world.engine.jobs["retried-1"], world.engine.tokens["retried-1"] = (
+        Observation(JobState.RUNNING),
+        f"{job.id}.0",
+    )
+
+    found = await audit(world.ports)
+
+    assert _kinds(found) == [("cluster", "stray-1")]
+    assert "no record" in found.differences[0].message
 
 
 async def test_a_cluster_that_cannot_be_asked_is_no_difference_and_is_named(world: World) -> None:
