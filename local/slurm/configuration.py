@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Seconds. A node that does not answer for so long is lost; a booting one has longer.
+#: Seconds. A node that does not answer for so long is lost.
 _LOST_AFTER = 20
-_BOOTS_WITHIN = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +41,8 @@ class Site:
     node_ports: Mapping[str, int]
     #: Seconds after which an elastic node without a job is stopped.
     idle_seconds: int
+    #: Seconds that a node may take to start; it is tried again then.
+    boot_seconds: int = 30
     #: Slurm's, and where its plugins are if it is not this system's.
     version: tuple[int, int] = (22, 5)
     plugins: Path | None = None
@@ -129,9 +130,10 @@ def _cluster(site: Site) -> Iterator[str]:
         # A lost node is powered off instead of staying down until an operator comes.
         "SlurmctldParameters=idle_on_node_suspend,power_save_interval=1",
         f"ResumeProgram={scripts}/node-on",
+        f"ResumeFailProgram={scripts}/node-failed",
         f"SuspendProgram={scripts}/node-off",
         f"PrologSlurmctld={scripts}/wait-for-nodes",
-        f"ResumeTimeout={_BOOTS_WITHIN}",
+        f"ResumeTimeout={site.boot_seconds}",
         "SuspendTimeout=2",
         "ResumeRate=0",
         "SuspendRate=0",

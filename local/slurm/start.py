@@ -33,6 +33,8 @@ class Options:
     port: int = 0
     #: Seconds until an elastic node without a job is stopped.
     idle_seconds: int = 2
+    #: Seconds that a node may take to start; one that takes longer is powered off, and may be tried again.
+    boot_seconds: int = 30
     #: What jobs find in PATH first; by default the programs beside this Python.
     node_path: tuple[Path, ...] = (Path(sys.executable).parent,)
     programs: Programs = field(default_factory=chosen)
@@ -85,6 +87,7 @@ def _site(options: Options, home: Path, sockets: Path) -> Site:
         controller_port=controller,
         node_ports=dict(zip(names, ports, strict=True)),
         idle_seconds=options.idle_seconds,
+        boot_seconds=options.boot_seconds,
         version=options.programs.version(),
         plugins=options.programs.plugins if options.programs.root else None,
     )

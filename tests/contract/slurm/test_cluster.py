@@ -20,7 +20,7 @@ from local.slurm import Options, Partition, Slurm, SlurmError, chosen, slurm
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-#: Seconds. A node that fails to start is tried again only after a time of the cluster's own.
+#: Seconds. A node that fails to start is tried again, once it has had its time.
 PATIENCE = 240.0
 SMALL = (Partition(name="warm", nodes=2, elastic=False),)
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,6 +36,20 @@ async def test_an_elastic_node_runs_only_while_a_job_needs_it(cluster: Slurm) ->
 
     assert set((cluster.shared / "all.txt").read_text().split()) == {f"elastic-{n}" for n in (1, 2, 3, 4)}
     await until(lambda: not elastic(cluster))
+
+
+async def test_a_node_that_failed_to_start_is_tried_again(tmp_path: Path) -> None:
+    pool = (Partition(name="elastic", nodes=2),)
+    async with slurm(Options(data=tmp_path, partitions=pool, boot_seconds=10)) as own:
+        starts = own.home / "bin" / "node-on"
+        works = starts.rename(starts.with_name("works"))
+        starts.write_text(f"#!/bin/sh\ntouch {tmp_path}/tried\n")
+        starts.chmod(0o755)
+        job = await batch(own, "elastic", "true", nodes=2)
+        await until((tmp_path / "tried").exists)
+        works.rename(starts)
+
+        await ended(own, job)
 
 
 async def test_a_node_has_the_gpus_of_its_partition_and_this_python(cluster: Slurm) -> None:
