@@ -13,6 +13,7 @@ for name in ("functions", "shared"):
 
 from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
+from functions.archive import blueprint as archive  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
 from functions.dead import blueprint as dead  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
@@ -22,5 +23,5 @@ from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweep import blueprint as sweep  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweep, deliver, poison, api, events, dead, operate):
+for blueprint in (accept, sweep, deliver, archive, poison, api, events, dead, operate):
     app.register_functions(blueprint)

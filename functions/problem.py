@@ -24,6 +24,7 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     409: "Conflict",
+    410: "Gone",
     413: "Too large",
     415: "Unsupported media type",
     422: "The document cannot run",

@@ -41,8 +41,8 @@ async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | Non
 async def put_final(ports: Ports, job_id: str) -> None:
     """The last answer, from the record as it ended; may be repeated."""
     stored = await ports.ledger.get(job_id)
-    if stored is None:
-        return
+    if stored is None or stored.job.archived:
+        return  # the answer of an archived job was given long ago, from more than a tombstone holds
     job = stored.job
     if job.state is JobState.REJECTED:
         await asyncio.gather(

@@ -181,6 +181,8 @@ class Job(_Frozen):
     due: datetime
     sequence: int = 1
     history: tuple[Entry, ...] = ()
+    #: where the whole record stands, when this one is only a tombstone
+    archived: str = ""
 
     @property
     def stage(self) -> Entry:

@@ -31,6 +31,10 @@ class Policy:
     ask_deadline: float = 60.0
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
+    #: how long a finished record stays where it is; none: for good
+    retention: timedelta = timedelta(days=30)
+    archive_batch: int = 100
+    archive_deadline: float = 120.0
     max_document: int = 1 << 20
     max_script: int = 16 << 20
     #: stops submissions, whatever the switch in the ledger says

@@ -27,6 +27,7 @@ from shared.engine import (
     Variable,
 )
 from shared.events import Notice
+from shared.finished import Archive, FinishedJobs
 from shared.index import Active, Change, Page, Pause, Seen, Shown
 from shared.job import Job, JobState, Stored
 from shared.memo import Memo
@@ -39,6 +40,7 @@ from shared.spec import JsonObject
 __all__ = [
     "Ability",
     "Active",
+    "Archive",
     "Blob",
     "Change",
     "Cluster",
@@ -48,6 +50,7 @@ __all__ = [
     "Drops",
     "Engine",
     "Engines",
+    "FinishedJobs",
     "Ledger",
     "LogChunk",
     "NodeView",
@@ -230,6 +233,8 @@ class Ports:
     ledger: Ledger
     outbox: Outbox
     dead: DeadMessages
+    finished: FinishedJobs
+    archive: Archive
     drops: Drops
     queues: Queues
     webhooks: Webhooks

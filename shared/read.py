@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from shared.archive import whole
 from shared.caller import KEY_HOLDER, Caller
 from shared.errors import EngineError, Misuse, NotFound
 from shared.job import JobState, Stored
@@ -19,11 +20,11 @@ _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
 async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
-    """One record. Raises Misuse (404), also for one that is not the caller's to see."""
+    """One record, also an archived one. Raises Misuse: 404, also where the caller may not see it; 410."""
     stored = await ports.ledger.get(job_id)
     if stored is None or not who.sees(stored.job):
         raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
-    return stored
+    return await whole(ports, stored)
 
 
 async def jobs(ports: Ports, *, states: str, limit: str, after: str | None, who: Caller = KEY_HOLDER) -> Page:

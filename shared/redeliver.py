@@ -7,6 +7,7 @@ import json
 from datetime import datetime, timedelta
 
 from shared import webhook_url
+from shared.archive import archived
 from shared.caller import KEY_HOLDER, Caller
 from shared.cloudevents import cloud_event
 from shared.deliver import QUEUE
@@ -20,14 +21,23 @@ _TEST = "io.slipway.test.v1"
 
 
 async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
-    """Every event of a job that somebody asked for, in order. Raises Misuse (404)."""
-    await job_of(ports, job_id, who)
+    """Every event of a job that somebody asked for, in order, archived or not. Raises Misuse (404, 410)."""
+    job = (await job_of(ports, job_id, who)).job
+    if job.archived:
+        return list((await archived(ports, job)).events)
     return await ports.outbox.events(job_id)
 
 
 async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
-    """Send every event of a job again, to each address that asked for it. Raises Misuse (404, 403)."""
-    who.may_change((await job_of(ports, job_id, who)).job)
+    """Send every event of a job again, to each address that asked for it. Raises Misuse (404, 403, 410)."""
+    job = (await job_of(ports, job_id, who)).job
+    who.may_change(job)
+    if job.archived:
+        raise Misuse(
+            f"the events of {job_id} are archived, and are not sent again",
+            status=410,
+            remedy="read them: GET /api/jobs/{id}/events",
+        )
     found = await ports.outbox.events(job_id)
     again = [notice for notice in found if any(target.webhook for target in notice.targets)]
     if not again:

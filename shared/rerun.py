@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from shared.accept import Accepted, Arrived, accept
+from shared.archive import archived
 from shared.caller import Caller
 from shared.errors import Misuse
 from shared.folder import ENVELOPE_FILE
@@ -22,7 +23,7 @@ _SEND_ANEW = "send the job again by the door that it came through"
 async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
     """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
 
-    Raises Misuse: 404 for an unknown job, 409 when the receipt or a script is not what it was.
+    Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script is not what it was.
     """
     stored = await ports.ledger.get(job_id)
     if stored is None or not who.sees(stored.job):
@@ -30,6 +31,9 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
             f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
         )
     job, spec = stored.job, await ports.ledger.spec(job_id)
+    if job.archived:
+        kept = await archived(ports, job)
+        job, spec = kept.job, kept.spec
     if spec is None or job.state is JobState.REJECTED:
         raise Misuse(
             f"{job_id} was rejected, so nothing has run",

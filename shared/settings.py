@@ -18,12 +18,14 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_STORAGE": ("", "connection string; or set SLIPWAY_STORAGE__blobServiceUri and so on"),
     "SLIPWAY_DROP_CONTAINER": ("scripts", "container that people drop scripts into"),
     "SLIPWAY_ANSWERS_CONTAINER": ("runs", "container of receipts"),
+    "SLIPWAY_ARCHIVE_CONTAINER": ("archive", "container of the records that ended long ago"),
     "SLIPWAY_SPEC_CONTAINERS": ("scripts", "containers that specBlob may point into, comma separated"),
     "SLIPWAY_LEDGER_TABLE": ("slipway", "table of the ledger"),
     "SLIPWAY_SHARDS": ("4", "partitions of the ledger; fixed when the table is made"),
     "SLIPWAY_BLOB_SOURCE": ("EventGrid", "how drops are noticed: EventGrid, or LogsAndContainerScan"),
     "SLIPWAY_SWEEP_SCHEDULE": ("0 * * * * *", "NCRONTAB of the sweep"),
     "SLIPWAY_INVENTORY_SCHEDULE": ("30 */2 * * * *", "NCRONTAB of the inventory"),
+    "SLIPWAY_ARCHIVE_SCHEDULE": ("0 7/10 * * * *", "NCRONTAB of the archiving"),
     "SLIPWAY_SOURCE": ("urn:slipway", "source of the events (CloudEvents)"),
     "SLIPWAY_BATCHAI_URL": ("https://management.azure.com", "Batch AI API, or an emulator"),
     "SLIPWAY_SUBSCRIPTION": ("00000000-0000-0000-0000-000000000000", "subscription of the workspace"),
@@ -78,6 +80,9 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_SETTLE_SECONDS": ("3", "how long a dropped folder must be quiet"),
     "SLIPWAY_DROP_PATIENCE_SECONDS": ("60", "when an incomplete drop gets a note"),
     "SLIPWAY_INVENTORY_DAYS": ("7", "how old a dropped file may be for the inventory"),
+    "SLIPWAY_RETENTION_DAYS": ("30", "when the record of a job that ended goes into the archive; 0: never"),
+    "SLIPWAY_ARCHIVE_BATCH": ("100", "records of a shard that share one blob of the archive"),
+    "SLIPWAY_ARCHIVE_SECONDS": ("120", "how long one run archives; the next goes on"),
     "SLIPWAY_MESSAGE_TRIES": ("40", "tries of a message before it is kept as dead; less than in host.json"),
     "SLIPWAY_DISPATCH_SECONDS": ("20", "deadline of one submission"),
     "SLIPWAY_SUBMIT_LEASE_SECONDS": ("60", "when the sweep repeats a submission that nobody finished"),
@@ -216,6 +221,17 @@ class Settings:
             return blob.partition("://")[2].partition(".")[0], key
         parts = dict(part.partition("=")[::2] for part in string.split(";") if part)
         return parts.get("AccountName", ""), key or parts.get("AccountKey", "")
+
+    def retention(self) -> timedelta:
+        """How long finished records stay; none for good. Longer than the inventory looks back."""
+        kept, window = timedelta(days=self.number("SLIPWAY_RETENTION_DAYS")), self.window()
+        if kept and kept <= window:
+            raise Misconfigured(
+                f"SLIPWAY_RETENTION_DAYS is {kept.days} and SLIPWAY_INVENTORY_DAYS is {window.days}: the "
+                "inventory would look again at drops whose records are archived; keep records longer than it "
+                "looks back"
+            )
+        return kept
 
     def window(self) -> timedelta:
         """How far back the inventory looks."""

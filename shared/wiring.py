@@ -42,9 +42,11 @@ def ports() -> Ports:
 def build(settings: Settings) -> Ports:
     """Ports over Azure Storage and the configured engines. Raises Misconfigured with the setting's name."""
     from shared.sealing import AesSeal
+    from shared.storage.archive import BlobArchive
     from shared.storage.connection import Account, Connection
     from shared.storage.dead import TableDeadMessages
     from shared.storage.drops import BlobDrops
+    from shared.storage.finished import TableFinishedJobs
     from shared.storage.ledger import TableLedger
     from shared.storage.outbox import TableOutbox
     from shared.storage.queues import StorageQueues
@@ -58,15 +60,16 @@ def build(settings: Settings) -> Ports:
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     store = Store(rows, settings.count("SLIPWAY_SHARDS"))
     name, key = settings.account()
-    answers = settings.text("SLIPWAY_ANSWERS_CONTAINER")
-    if answers == policy.drop_container:
-        raise Misconfigured(
-            f"SLIPWAY_ANSWERS_CONTAINER must not be {answers}: answers could start jobs there"
-        )
+    answers, kept = settings.text("SLIPWAY_ANSWERS_CONTAINER"), settings.text("SLIPWAY_ARCHIVE_CONTAINER")
+    for container, setting in ((answers, "SLIPWAY_ANSWERS_CONTAINER"), (kept, "SLIPWAY_ARCHIVE_CONTAINER")):
+        if container == policy.drop_container:
+            raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
     return Ports(
         ledger=TableLedger(store),
         outbox=TableOutbox(store),
         dead=TableDeadMessages(store),
+        finished=TableFinishedJobs(store),
+        archive=BlobArchive(account, kept),
         drops=BlobDrops(
             account,
             policy.drop_container,
@@ -144,6 +147,9 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         ask_deadline=settings.seconds("SLIPWAY_ASK_SECONDS"),
         inventory_window=settings.window(),
         drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
+        retention=settings.retention(),
+        archive_batch=settings.count("SLIPWAY_ARCHIVE_BATCH"),
+        archive_deadline=settings.seconds("SLIPWAY_ARCHIVE_SECONDS"),
         max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
         max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),
         paused=settings.flag("SLIPWAY_PAUSED"),

@@ -43,7 +43,7 @@ class TableLedger:
         """One transaction: record, spec, index row, listing, first event."""
         new = [rows.record_row(job, self._shards), rows.listing_row(job, self._shards)]
         new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
-        new += [] if job.state.terminal else [rows.active_row(job, self._shards)]
+        new += [(rows.ended_row if job.state.terminal else rows.active_row)(job, self._shards)]
         new += [rows.notice_row(notice, self._shards)] if notice is not None else []
         try:
             etags = await self._store.write(job.id, *(Operation("create", row) for row in new))
@@ -59,7 +59,8 @@ class TableLedger:
         if found is None:
             self._known.pop(job_id, None)
             return None
-        return self._remember(Stored(rows.job_of(found.row), found.etag, found.written))
+        stored = rows.stored_of(found.row, found.written)
+        return self._remember(Stored(rows.job_of(found.row), found.etag, stored))
 
     async def recall(self, job_id: str) -> Stored | None:
         """From memory, else a point read."""
@@ -140,6 +141,8 @@ class TableLedger:
             Operation("replace", rows.record_row(job, self._shards), change.stored.etag),
             Operation("delete" if job.state.terminal else "upsert", index),
         ]
+        if job.state.terminal:
+            operations.append(Operation("create", rows.ended_row(job, self._shards)))
         if change.notice is not None:
             operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
         try:

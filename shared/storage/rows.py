@@ -1,9 +1,10 @@
 """The rows of the ledger table, as pure translations. One job's rows share one partition.
 
-`j|<id>` record · `s|<id>` immutable spec · `a|<id>` index row while active · `o|<id>|<seq>` undelivered
-event · `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `l|<reverse time>|<id>` the listing,
-newest first. Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead`
-the messages that failed too often. Long strings are split: the service allows 32,768 UTF-16 units a string
+`j|<id>` record, or its tombstone · `s|<id>` immutable spec · `a|<id>` index row while active ·
+`o|<id>|<seq>` undelivered event · `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter ·
+`l|<reverse time>|<id>` the listing, newest first · `f|<time>|<id>` ended then, and not archived yet.
+Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead` the messages
+that failed too often. Long strings are split: the service allows 32,768 UTF-16 units a string
 and 1 MiB an entity, which Azurite does not enforce.
 """
 
@@ -52,7 +53,7 @@ def partition(shard: int) -> str:
 def record_row(job: Job, shards: int) -> Entity:
     """The record."""
     return {
-        **_keys(job.id, shards, f"j|{job.id}"),
+        **row_of(job.id, f"j|{job.id}", shards),
         "State": job.state.value,
         **_split("Record", job.model_dump_json(exclude_defaults=True)),
     }
@@ -63,10 +64,25 @@ def job_of(entity: Mapping[str, Any]) -> Job:
     return Job.model_validate_json(_joined("Record", entity))
 
 
+def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
+    """What stays of a record; later drops are judged by `stored`, the storage's own time of its end."""
+    return {**record_row(job, shards), "Stored": stored.astimezone(UTC).isoformat()}
+
+
+def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
+    """When the record was last written, by the storage's clock; of a tombstone, what it says."""
+    return datetime.fromisoformat(entity["Stored"]) if "Stored" in entity else written
+
+
+def ended_row(job: Job, shards: int) -> Entity:
+    """The row that finds a job when its retention is over; of our clock, whatever the engine's says."""
+    return row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards)
+
+
 def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
     """The accepted document; written once, never changed."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return {**_keys(job_id, shards, f"s|{job_id}"), **_split("Spec", text)}
+    return {**row_of(job_id, f"s|{job_id}", shards), **_split("Spec", text)}
 
 
 def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,7 +95,7 @@ def active_row(job: Job, shards: int) -> Entity:
     """The index row."""
     stage = job.stage
     return {
-        **_keys(job.id, shards, f"a|{job.id}"),
+        **row_of(job.id, f"a|{job.id}", shards),
         "State": job.state.value,
         "Due": _time(job.due),
         "Target": job.target.model_dump_json() if job.target else "",
@@ -114,7 +130,7 @@ def _shown(entity: Mapping[str, Any]) -> Shown | None:
 
 def listing_row(job: Job, shards: int) -> Entity:
     """The row that puts the job into the listing."""
-    return {**_keys(job.id, shards, f"l|{listing_key(job)}"), "Source": job.source}
+    return {**row_of(job.id, f"l|{listing_key(job)}", shards), "Source": job.source}
 
 
 def listing_key(job: Job) -> str:
@@ -125,6 +141,11 @@ def listing_key(job: Job) -> str:
 def listed(moment: datetime) -> str:
     """A moment as the listing sorts it."""
     return f"{_FAR - int(moment.timestamp() * 1000):015d}"
+
+
+def sortable(moment: datetime) -> str:
+    """A moment as text that sorts oldest first."""
+    return f"{int(moment.timestamp() * 1000):015d}"
 
 
 def created(key: str) -> datetime:
@@ -149,7 +170,7 @@ def pause_of(entity: Mapping[str, Any]) -> Pause | None:
 def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
     """An event: `o` undelivered, `e` delivered, `x` dead."""
     return {
-        **_keys(notice.job_id, shards, notice_key(notice.job_id, notice.sequence, kind)),
+        **row_of(notice.job_id, notice_key(notice.job_id, notice.sequence, kind), shards),
         "Due": _time(notice.due),
         "Event": notice.event_id,
         **_split("Notice", notice.model_dump_json()),
@@ -258,8 +279,9 @@ def due_range(now: datetime) -> tuple[str, str]:
     return _time(now), _time(now + LONGEST_DELIVERY_WAIT)
 
 
-def _keys(job_id: str, shards: int, row: str) -> Entity:
-    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": row}
+def row_of(job_id: str, key: str, shards: int) -> Entity:
+    """The keys of a row of a job."""
+    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": key}
 
 
 def _time(moment: datetime) -> str:

@@ -12,12 +12,15 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
+from shared.archive import archive
 from shared.arrive import blob_arrived, message_arrived
 from shared.breaker import Breaker
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
+from shared.finished import finished_of, place_of
 from shared.inventory import inventory
 from shared.job import Job, JobState, Reason
 from shared.memory import MemoryLedger
@@ -26,6 +29,7 @@ from shared.ports import Cluster, Engine, Ports
 from shared.receivers import Receivers
 from shared.storage import rows
 from shared.storage.dead import TableDeadMessages
+from shared.storage.finished import TableFinishedJobs
 from shared.storage.outbox import TableOutbox
 from shared.sweep import sweep
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
@@ -76,7 +80,7 @@ class Run:
     ) -> None:
         self.world = World()
         # Who hangs does so by a fault, which decides when it goes on.
-        self.world.policy(deliver_grace=30.0, deliver_patience=3600.0)
+        self.world.policy(deliver_grace=30.0, deliver_patience=3600.0, retention=timedelta(minutes=3))
         self.chaos = Chaos(plan)
         self.wake_after = wake_after
         self.messages: list[Message] = []
@@ -91,6 +95,8 @@ class Run:
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
+        #: whether records are archived soon after their end; then a run lasts until all are
+        self.archives = False
         #: whether messages that come together are handled by one process, which commits them in groups
         self.together = together
         self._engine = engine or self.world.engine
@@ -111,6 +117,8 @@ class Run:
         await self._work(sweep)
         if number % 2 == 1:
             await self._work(inventory)
+        if self.archives:
+            await self._work(archive)
         # Woken some rounds after it fell asleep, when others have taken over.
         self._drowsy = self._drowsy + 1 if self.zombies or self.late() else 0
         if self._drowsy > self.wake_after:
@@ -188,6 +196,8 @@ class Run:
             ledger=ledger,
             outbox=TableOutbox(ledger.store),
             dead=TableDeadMessages(ledger.store),
+            finished=TableFinishedJobs(ledger.store),
+            archive=Seam(ports.archive, "archive", chaos),
             breaker=Breaker(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),
@@ -212,7 +222,8 @@ class Run:
         await self.chaos.happen_late()
 
     def _quiet(self) -> bool:
-        return not any(row.startswith(("a|", "o|")) for _, row in self.world.ledger.rows)
+        kinds = ("a|", "o|", "f|") if self.archives else ("a|", "o|")
+        return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 
     async def _check_order(self) -> None:
         for job in self.jobs():
@@ -223,12 +234,30 @@ class Run:
                 self.ended[job.id] = job.state
 
     def jobs(self) -> list[Job]:
-        """Every record."""
+        """Every record, or its tombstone."""
         return [rows.job_of(row) for (_, key), row in self.world.ledger.rows.items() if key.startswith("j|")]
+
+    def unarchived(self, found: list[str]) -> list[Job]:
+        """Every record as it ended; what the archive has lost, or keeps beside the archive, is found."""
+        jobs = []
+        for job in self.jobs():
+            if not job.archived:
+                jobs.append(job)
+                continue
+            place = place_of(job)
+            lines = self.world.archive.blobs.get(place.name, b"")
+            if not (line := lines[place.start : place.start + place.length]):
+                found.append(f"the archive does not have {job.id}")
+                continue
+            jobs.append(finished_of(line).job)
+            kept = [key for _, key in self.world.ledger.rows if job.id in key and not key.startswith("j|")]
+            found += [f"{job.id} is archived, and there is still {key}" for key in kept]
+        return jobs
 
     def check(self, *, accepted: int, started: int) -> list[str]:
         """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
-        found, jobs = self.violations, self.jobs()
+        found = self.violations
+        jobs = self.unarchived(found)
         if len(jobs) != accepted:
             found.append(f"{len(jobs)} records instead of {accepted}")
         found += self.check_cluster(jobs, started)

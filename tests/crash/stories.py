@@ -142,6 +142,23 @@ def _preempted(run: Run) -> None:
     _one(run)
 
 
+def _archived(run: Run) -> None:
+    """A drop and a message that come again when nothing but their tombstones is left."""
+    run.archives = True
+    _drop(run)
+    _one(run)
+    again, looks = list(run.messages), itertools.count()
+
+    async def late(ports: Ports) -> None:
+        jobs = run.jobs()
+        if (len(jobs) < 2 or not all(job.archived for job in jobs)) and next(looks) < 40:
+            raise Unavailable("they are not archived yet")  # the message comes again
+        run.messages += again
+
+    run.messages.append(Message(late))
+
+
+ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 STORIES = (
     Story("one message", _one),
     Story("the same message twice at once", _twice_at_once),
@@ -156,6 +173,7 @@ STORIES = (
     Story("a job whose end is told, and often too early", _pushed),
     Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
+    ARCHIVED,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 import shared.accept
 import shared.advance
+import shared.archive
 import shared.attempt
 import shared.cancel
 import shared.deliver
@@ -23,11 +24,13 @@ from shared.events import RECEIPT, Notice
 from shared.job import Job, JobState, Reason, Stored
 from shared.memory import MemoryLedger
 from shared.ports import Change, Order, Ports
+from shared.storage import rows
 from shared.storage.group import GroupCommit
-from shared.storage.table import Refused
+from shared.storage.store import Store
+from shared.storage.table import Operation, Refused
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.stories import STORIES
+from tests.crash.stories import ARCHIVED, STORIES, Story
 
 Patch = pytest.MonkeyPatch
 _COUNT = itertools.count()
@@ -163,6 +166,42 @@ def a_refused_group_counts_as_written(patch: Patch) -> None:
     patch.setattr(GroupCommit, "_transact", mutant)
 
 
+def removed_before_it_is_archived(patch: Patch) -> None:
+    original = shared.archive._batch
+
+    async def mutant(ports: Ports, shard: int, due: list[str]) -> int:
+        late: list[Any] = []
+
+        class Later:
+            async def put(self, *lines: Any) -> None:
+                late.append(lines)
+
+        moved = await original(replace(ports, archive=Later()), shard, due)  # type: ignore[arg-type]
+        for lines in late:
+            await ports.archive.put(*lines)
+        return moved
+
+    patch.setattr(shared.archive, "_batch", mutant)
+
+
+def no_tombstone(patch: Patch) -> None:
+    original = rows.tombstone_row
+
+    def mutant(job: Job, *args: Any) -> Any:
+        return {**original(job, *args), "RowKey": f"t|{job.id}"}
+
+    async def write(store: Store, job_id: str, *operations: Operation) -> list[str]:
+        grave = operations[0].row["RowKey"]
+        if grave.startswith("t|"):
+            gone = Operation("delete", {**operations[0].row, "RowKey": f"j|{job_id}"}, operations[0].etag)
+            operations = (gone, *operations[1:])
+        return await written(store, job_id, *operations)
+
+    written = Store.write
+    patch.setattr(rows, "tombstone_row", mutant)
+    patch.setattr(Store, "write", write)
+
+
 MUTANTS: tuple[Callable[[Patch], None], ...] = (
     acknowledge_first,
     another_engine_name_each_time,
@@ -179,17 +218,27 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_lost_answer_of_the_cluster_is_a_conflict,
     a_refused_group_counts_as_written,
 )
+#: those of the archiving, which is part of one story only
+OF_ARCHIVING = (removed_before_it_is_archived, no_tombstone)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mutant(monkeypatch)
-    assert await _caught(), "no single fault in any story shows this mutant"
+    assert await _caught(STORIES), "no single fault in any story shows this mutant"
 
 
-async def _caught() -> bool:
+@pytest.mark.parametrize("mutant", OF_ARCHIVING, ids=lambda mutant: mutant.__name__)
+async def test_the_harness_catches_in_the_archiving(
+    mutant: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    mutant(monkeypatch)
+    assert await _caught([ARCHIVED]), "no single fault shows this mutant"
+
+
+async def _caught(stories: Iterable[Story]) -> bool:
     """Whether some single fault breaks an invariant; a crash of the harness itself is no catch."""
-    for story in STORIES:
+    for story in stories:
         calls = 60
         for fault in (None, *Fault):
             for n in range(1, calls + 1) if fault else (0,):

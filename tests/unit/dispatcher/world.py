@@ -15,12 +15,13 @@ from shared.arrive import message_arrived
 from shared.deliver import deliver
 from shared.engines.memory import MemoryEngine
 from shared.job import Job
-from shared.memory import MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
+from shared.memory import MemoryArchive, MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
 from shared.policy import Policy
 from shared.ports import Cluster, Engine, Ports
 from shared.sealing import AesSeal
 from shared.spec import Defaults
 from shared.storage.dead import TableDeadMessages
+from shared.storage.finished import TableFinishedJobs
 from shared.storage.outbox import TableOutbox
 from shared.sweep import Swept, sweep
 
@@ -60,6 +61,8 @@ class World:
         self.ledger = MemoryLedger(self.clock)
         self.outbox = TableOutbox(self.ledger.store)
         self.dead = TableDeadMessages(self.ledger.store)
+        self.finished = TableFinishedJobs(self.ledger.store)
+        self.archive = MemoryArchive()
         self.drops = MemoryDrops(self.clock)
         self.queues = MemoryQueues()
         self.webhooks = MemoryWebhooks()
@@ -68,6 +71,8 @@ class World:
             ledger=self.ledger,
             outbox=self.outbox,
             dead=self.dead,
+            finished=self.finished,
+            archive=self.archive,
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

@@ -1,0 +1,23 @@
+"""The timer that moves the records of jobs that ended long ago into the archive."""
+
+from __future__ import annotations
+
+import logging
+
+import azure.functions as func
+
+from functions.bindings import ARCHIVE
+from shared.archive import archive as archive_jobs
+from shared.wiring import ports
+
+log = logging.getLogger(__name__)
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+
+@blueprint.function_name("archive")
+@blueprint.timer_trigger("timer", schedule=ARCHIVE, run_on_startup=False)
+async def archive(timer: func.TimerRequest) -> None:
+    """Archive what ended longer ago than the retention."""
+    done = await archive_jobs(ports())
+    if done.jobs:
+        log.info("archived: %s", done)
