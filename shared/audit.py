@@ -74,7 +74,7 @@ async def audit(ports: Ports) -> Audit:
 
 async def _drops(ports: Ports, found: Audit) -> None:
     """Every complete folder has a job, and every job of a folder its record."""
-    folders, remembered = await unseen(ports)
+    folders, remembered, _ = await unseen(ports)
     for folder, blobs in folders.items():
         if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
             continue

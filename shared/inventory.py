@@ -15,6 +15,8 @@ from shared.ports import Blob, Ports, Seen
 
 log = logging.getLogger(__name__)
 
+#: How many paths one inventory forgets.
+_FORGOTTEN = 100
 #: How long a drop that is only explained is looked at again, in case that its event was lost.
 _EXPLAINED = timedelta(minutes=15)
 
@@ -30,7 +32,9 @@ class Counted:
 
 async def inventory(ports: Ports) -> Counted:
     """Look at every folder that holds a young file nobody has seen. One listing, one range query."""
-    folders, _ = await unseen(ports)
+    folders, _, stale = await unseen(ports)
+    for path in stale[:_FORGOTTEN]:
+        await ports.ledger.forget(path)
     looked = accepted = waiting = 0
     for folder, files in folders.items():
         looked += 1
@@ -45,8 +49,11 @@ async def inventory(ports: Ports) -> Counted:
     return Counted(looked, accepted, waiting)
 
 
-async def unseen(ports: Ports) -> tuple[dict[str, list[Blob]], dict[str, Seen]]:
-    """The folders whose content the ledger does not know, in order, and all that it remembers."""
+async def unseen(ports: Ports) -> tuple[dict[str, list[Blob]], dict[str, Seen], list[str]]:
+    """Folders whose content the ledger does not know, in order; what it remembers; and stale paths of that.
+
+    A path is stale when its folder is gone, or older than the inventory looks back.
+    """
     blobs = await ports.drops.list("", deep=True)
     remembered = await ports.ledger.all_seen()
     oldest = ports.clock() - ports.policy.inventory_window
@@ -62,7 +69,8 @@ async def unseen(ports: Ports) -> tuple[dict[str, list[Blob]], dict[str, Seen]]:
         known = any(seen.content == content_of(files) for seen in rows[folder])
         if not (known or _only_explained(ports, files) or max(b.modified for b in files) < oldest):
             unknown[folder] = files
-    return unknown, remembered
+    young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
+    return unknown, remembered, [path for path, seen in remembered.items() if seen.folder not in young]
 
 
 def _only_explained(ports: Ports, files: list[Blob]) -> bool:

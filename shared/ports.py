@@ -120,6 +120,9 @@ class Ledger(Protocol):
     async def remember(self, seen: Seen) -> None:
         """Remember it (last writer wins: it is a cache)."""
 
+    async def forget(self, path: str) -> None:
+        """Remember nothing of a dropped path; one that is not remembered is success."""
+
     async def all_seen(self) -> dict[str, Seen]:
         """Everything remembered, by path."""
 

@@ -23,7 +23,8 @@ _SEND_ANEW = "send the job again by the door that it came through"
 async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
     """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
 
-    Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script is not what it was.
+    Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script
+    is not what it was.
     """
     stored = await ports.ledger.get(job_id)
     if stored is None or not who.sees(stored.job):

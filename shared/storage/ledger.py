@@ -128,6 +128,11 @@ class TableLedger:
         """An upsert; the last writer wins."""
         await self._store.upsert(rows.seen_row(seen, self._shards))
 
+    async def forget(self, path: str) -> None:
+        """A delete."""
+        row = rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        await self._store.drop(row["PartitionKey"], row["RowKey"])
+
     async def all_seen(self) -> dict[str, Seen]:
         """One range query a partition of dropped paths."""
         wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))

@@ -1,0 +1,125 @@
+"""Finished jobs in the table, and the archive in blobs, over the service (Azurite) and memory."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from local.azurite import Azurite
+from shared.errors import Exists
+from shared.finished import Archive, FinishedJobs, Place, finished_of, line_of, places, tombstone
+from shared.job import Job, JobState
+from shared.memory import MemoryArchive, MemoryLedger
+from shared.ports import Ledger
+from shared.storage.archive import BlobArchive
+from shared.storage.connection import Account, Connection
+from shared.storage.finished import TableFinishedJobs
+from shared.storage.ledger import TableLedger
+from shared.storage.outbox import TableOutbox
+from shared.storage.resttable import RestTable
+from shared.storage.store import Store
+from tests.contract.test_ledger import ANY, make, moved
+
+LATER = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(params=["memory", "table"])
+async def account(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Account | None]:
+    if request.param == "memory":
+        yield None
+        return
+    account = Account(Connection(storage.connection_string))
+    yield account
+    await account.close()
+
+
+@pytest.fixture
+def store(account: Account | None) -> Store:
+    if account is None:
+        return MemoryLedger(lambda: datetime.now(UTC)).store
+    return Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+
+
+@pytest.fixture
+def ledger(store: Store) -> Ledger:
+    return TableLedger(store)
+
+
+@pytest.fixture
+def finished(store: Store) -> FinishedJobs:
+    return TableFinishedJobs(store)
+
+
+@pytest.fixture
+def archive(account: Account | None) -> Archive:
+    return MemoryArchive() if account is None else BlobArchive(account, f"c{uuid.uuid4().hex[:20]}")
+
+
+async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
+    stored = await ledger.create(make(key, notify=(ANY,)), {"properties": {"nodeCount": 1}}, None)
+    change = moved(stored, JobState.CANCELLED)
+    (after,) = await ledger.commit([change])
+    assert after is not None
+    if change.notice is not None:
+        told = tuple(one.model_copy(update={"state": "delivered"}) for one in change.notice.targets)
+        await TableOutbox(store).settle(change.notice.model_copy(update={"targets": told}))
+    return after.job
+
+
+async def due(finished: FinishedJobs, before: datetime = LATER, limit: int = 10) -> list[str]:
+    return [one for shard in range(finished.shards) for one in await finished.due(shard, before, limit)]
+
+
+async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_record(
+    ledger: Ledger, finished: FinishedJobs, store: Store
+) -> None:
+    job = await ended(ledger, store)
+    assert await due(finished, job.history[-1].at - timedelta(seconds=1)) == []
+    assert await due(finished) == [job.id]
+
+    found = await finished.gather(job.id)
+    assert found is not None
+    assert (found.job, found.spec, len(found.events)) == (job, {"properties": {"nodeCount": 1}}, 1)
+    grave = tombstone(job, Place("a", 0, 1))
+    assert await finished.entomb(found, grave)
+    assert await finished.entomb(found, grave)  # our own write, whose answer was lost
+    assert not await finished.entomb(found, tombstone(job, Place("b", 0, 1)))
+
+    assert await due(finished) == []
+    assert await finished.gather(job.id) is None
+    assert await ledger.spec(job.id) is None
+    assert await TableOutbox(store).events(job.id) == []
+    stored = await ledger.get(job.id)
+    assert stored is not None
+    assert (stored.job, stored.stored) == (grave, found.stored.stored)
+    page = await ledger.find(states=None, limit=5, after=None)
+    assert page.jobs == ()
+    with pytest.raises(Exists):
+        await ledger.create(make(), {}, None)
+
+
+async def test_due_jobs_come_oldest_first_and_no_more_than_asked_for(
+    ledger: Ledger, finished: FinishedJobs, store: Store
+) -> None:
+    jobs = {(await ended(ledger, store, f"k{n}")).id for n in range(12)}
+    assert set(await due(finished)) == jobs
+    assert len(await due(finished, limit=1)) <= finished.shards
+
+
+async def test_a_line_is_read_by_its_place(
+    ledger: Ledger, finished: FinishedJobs, store: Store, archive: Archive
+) -> None:
+    found = [await finished.gather((await ended(ledger, store, key)).id) for key in ("é", "b")]
+    lines = [line_of(one) for one in found if one is not None]
+    at = places(3, lines, LATER)
+    assert await archive.read(at[0]) is None
+    for _ in range(2):
+        await archive.put(at[0].name, b"".join(lines))
+    for one, place in zip(found, at, strict=True):
+        line = await archive.read(place)
+        assert line is not None
+        assert one is not None
+        assert (finished_of(line).job, finished_of(line).events) == (one.job, one.events)
