@@ -19,7 +19,7 @@ from azure.storage.queue.aio import QueueServiceClient
 from local.stack import Stack
 
 T = TypeVar("T")
-PATIENCE = 40.0
+PATIENCE = 120.0
 ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 

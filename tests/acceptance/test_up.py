@@ -17,7 +17,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--subscriber-port=0")
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,11 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
     async with up(tmp_path) as running:
         settings, url = f"--settings={running.settings}", f"--url={running.url}"
         setup = await slipway("setup", settings)
+        request = json.loads((ROOT / "examples" / "request.json").read_text())
+        request["spec"]["properties"]["customToolkitSettings"]["commandLine"] = "sleep 600"
+        (tmp_path / "long.json").write_text(json.dumps(request))
         await slipway("drop", "examples/mistakes", settings)
-        job = re.match(r"j_\w+", await slipway("submit", "examples/request.json", url))
+        job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "long.json"), url))
         assert job is not None
         await slipway("cancel", job[0], url)
         table = ""

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 APP = Path(__file__).resolve().parent / "app"
 #: For what the host does alike with both engines; this one runs on every Python.
 ANY_ENGINE = "sdk"
-PATIENCE = 20.0
+PATIENCE = 90.0
 _PROBE = "import azure_functions_runtime, aiohttp, azure.storage.blob, azure.storage.queue, pydantic"
 
 
