@@ -1,12 +1,18 @@
-"""Cold start: processor time and modules of importing the app, against importing every SDK it may need."""
+"""Cold start: processor time and modules of importing the app, against importing every SDK it may need.
+
+And the first message that a cold worker handles, which was there before it.
+"""
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
+from datetime import datetime
 
-from bench.world import ROOT
+from bench.job import SPEC
+from bench.world import QUIET, ROOT, cpu, world
 
 _EAGER = (
     "azure.functions, azure.storage.blob.aio, azure.storage.queue.aio, azure.data.tables.aio, "
@@ -16,8 +22,8 @@ _SHOW = "; import resource; u = resource.getrusage(0); print(u.ru_utime + u.ru_s
 _CASES = {"nothing": "import sys", "app": "import sys, function_app", "eager": f"import sys, {_EAGER}"}
 
 
-def cold() -> dict[str, float]:
-    """Milliseconds above those of an empty interpreter, the median of five."""
+def imports() -> dict[str, float]:
+    """Milliseconds and modules above those of an empty interpreter, the median of five."""
     found: dict[str, list[tuple[float, int]]] = {name: [] for name in _CASES}
     for _ in range(5):
         for name, code in _CASES.items():
@@ -30,5 +36,18 @@ def cold() -> dict[str, float]:
     shown: dict[str, float] = {}
     for name in ("app", "eager"):
         shown[f"import {name} ms"] = statistics.median(one[0] for one in found[name]) - empty
-        shown[f"import {name} modules"] = found[name][0][1]
+        shown[f"import {name} modules"] = found[name][0][1] - found["nothing"][0][1]
     return shown
+
+
+async def first_message() -> dict[str, float]:
+    """From the start of the host to the verified webhook of a message that waited for it."""
+    settings = {name: value for name, value in QUIET.items() if name != "SLIPWAY_DEFAULT_NOTIFY"}
+    async with world(noop=True, settings=settings, first=json.dumps({"spec": SPEC}).encode()) as stack:
+        await stack.told(1)
+        spent = cpu(stack.worker)
+        told = datetime.fromisoformat(stack.arrivals()[0]["received"])
+        return {
+            "first message ms": (told.timestamp() - stack.host.create_time()) * 1000,
+            "first message worker CPU ms": spent * 1000,
+        }

@@ -20,10 +20,11 @@ SPEC: dict[str, Any] = {
 }
 
 
-def message(hook: str) -> bytes:
+def message(hook: str, command: str = "/bin/true") -> bytes:
     """What is enqueued: the envelope with one subscription."""
+    spec = {"properties": {**SPEC["properties"], "customToolkitSettings": {"commandLine": command}}}
     document = {
-        "spec": SPEC,
+        "spec": spec,
         "notify": [{"url": hook, "secret": "default", "events": ["succeeded", "failed"]}],
     }
     return json.dumps(document).encode()

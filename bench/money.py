@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 #: For one request.
 QUEUE, TABLE, BLOB_WRITE, BLOB_READ = 0.004 / 10_000, 0.00036 / 10_000, 0.055 / 10_000, 0.0044 / 10_000
+#: What a line of the access log ends with that renews a lease, as the host does: no write, by the price list.
+LEASE = "?comp=lease"
 #: For one invocation: the call, and 128 MB for 100 ms, which is the least that is billed.
 INVOCATION = 0.20 / 1e6 + 0.128 * 0.1 * 16e-6
 
@@ -31,6 +33,6 @@ def by_service(asked: Mapping[str, int], jobs: int) -> dict[str, float]:
         elif "(" in path or path.startswith(("$batch", "Tables")):
             kind = "table"
         else:
-            kind = "blob read" if verb in ("GET", "HEAD") else "blob write"
+            kind = "blob read" if verb in ("GET", "HEAD") or path.endswith(LEASE) else "blob write"
         found[kind] += number / jobs
     return found

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from bench.job import SPEC
-from bench.world import ROOT, cpu, free_ports, proxies, verified
+from bench.world import ROOT, cpu_of_all, free_ports, proxies, verified
 from local.process import child
 
 _SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -35,7 +35,7 @@ def missing() -> str:
 
 async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes: int = 4) -> dict[str, float]:
     """Jobs a second and the worker's processor milliseconds a job."""
-    name = "Celery" + (f" {Path(command).name}" if command else "") + (f" at {rtt:g} ms" if rtt else "")
+    name = "Celery" + (f" {Path(command).name}" if command else "") + (" with RTT" if rtt else "")
     async with _peer(rtt, processes) as (redis, hook, log, worker):
         from celery import Celery
 
@@ -47,19 +47,25 @@ async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes:
 
         await asyncio.to_thread(send, _WARM)
         await _told(log, _WARM)
-        spent = _spent(worker)
+        spent = cpu_of_all(worker)
         start = time.perf_counter()
         sending = asyncio.create_task(asyncio.to_thread(send, number))
         end = await _told(log, _WARM + number)
         await sending
         return {
             f"{name} jobs/s": number / (end - start),
-            f"{name} worker CPU ms/job": (_spent(worker) - spent) * 1000 / number,
+            f"{name} worker CPU ms/job": (cpu_of_all(worker) - spent) * 1000 / number,
         }
 
 
-def _spent(worker: psutil.Process) -> float:
-    return cpu(worker) + sum(cpu(process) for process in worker.children(recursive=True))
+async def idle(seconds: float) -> dict[str, float]:
+    """Processor milliseconds of a worker that waits for a minute; nothing where there is none."""
+    if missing():
+        return {}
+    async with _peer(0.0, 4) as (_, _, _, worker):
+        spent = cpu_of_all(worker)
+        await asyncio.sleep(seconds)
+        return {"idle Celery CPU ms/min": (cpu_of_all(worker) - spent) * 1000 * 60 / seconds}
 
 
 async def _told(log: Path, number: int) -> float:

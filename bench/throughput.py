@@ -16,7 +16,7 @@ _WARM = 20
 
 async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, float]:
     """Jobs a second, requests a job, and the worker's processor milliseconds a job."""
-    name = ("no-op" if noop else "emulator") + (f" at {rtt:g} ms" if rtt else "")
+    name = ("no-op" if noop else "emulator") + (" with RTT" if rtt else "")
     async with world(noop=noop, rtt=rtt) as stack:
         body = message(f"{stack.running.subscriber_url}/hooks/bench")
         async with Raw(stack.storage) as client:

@@ -23,18 +23,30 @@ from typing import Any
 
 import psutil
 
+from bench.money import LEASE
+from bench.rest import Raw
 from cli.provision import Plan, provision
 from local.process import child
 from local.stack import Options, Ports, Stack, stack
 from shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
-#: The app whose jobs end the moment they are submitted, so that the dispatcher is seen alone.
-NOOP = ROOT / "bench" / "noop"
+_APP = ROOT / "bench" / "app"
 _LINE = re.compile(r'"(?P<verb>[A-Z]+) /devstoreaccount1/(?P<path>\S*) HTTP')
 _PATIENCE = 120.0
 #: The container that the cluster's nodes mount: what they ask of it is not the dispatcher's.
 _NODES = "datalake"
+#: The file of the times of submissions, beside that of deliveries.
+_SUBMITTED = "submitted"
+#: Timers and scans out of the way: they are measured on their own.
+QUIET = {
+    "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
+    "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
+    "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
+    "SLIPWAY_DEFAULT_NOTIFY": "[]",
+    "SLIPWAY_RECEIPTS": "drops",
+}
+_EIGHT = Plan(minimum=8, maximum=8)
 
 
 @dataclass
@@ -47,7 +59,8 @@ class Requests:
         """One line of the log."""
         found = _LINE.search(line)
         if found and not found["path"].startswith(_NODES):
-            self.lines[f"{found['verb']} {found['path'].partition('?')[0]}"] += 1
+            place, _, query = found["path"].partition("?")
+            self.lines[f"{found['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
 
     def since(self, before: Counter[str]) -> Counter[str]:
         """What came after a copy of `lines` was taken."""
@@ -67,6 +80,7 @@ class World:
     requests: Requests
     #: the storage as the app and its client reach it
     storage: str
+    host: psutil.Process
     worker: psutil.Process
 
     def received(self) -> int:
@@ -76,6 +90,20 @@ class World:
     def arrivals(self) -> list[dict[str, Any]]:
         """Every webhook that came."""
         return [json.loads(line) for line in self.running.deliveries.read_text().splitlines()]
+
+    def submissions(self) -> list[float]:
+        """The times of all submissions to the engine without work."""
+        file = self.running.deliveries.with_name(_SUBMITTED)
+        return [float(line) for line in file.read_text().split("\n")[:-1]] if file.exists() else []
+
+    async def submitted(self, number: int) -> float:
+        """Wait for that many submissions to the engine without work; the time of the last one."""
+        until = time.perf_counter() + _PATIENCE
+        while len(found := self.submissions()) < number:
+            if time.perf_counter() > until:
+                raise TimeoutError(f"{len(found)} of {number} jobs were submitted; see {self.running.logs}")
+            await asyncio.sleep(0.0005)
+        return found[number - 1]
 
     async def told(self, number: int) -> float:
         """Wait for that many verified webhooks; the moment of the last one, by `time.perf_counter`."""
@@ -89,11 +117,18 @@ class World:
 
 @asynccontextmanager
 async def world(
-    *, noop: bool, rtt: float = 0.0, poll: float | None = None, nodes: int = 8
+    *,
+    noop: bool,
+    rtt: float = 0.0,
+    poll: float | None = None,
+    settings: Mapping[str, str] = QUIET,
+    plan: Plan = _EIGHT,
+    first: bytes | None = None,
 ) -> AsyncIterator[World]:
     """The stack with the real host and one worker. `rtt` in milliseconds stands before the storage.
 
     `poll`: seconds after which the host asks an empty queue again, instead of backing off to host.json's two.
+    `first`: a message that is there when the host starts.
     """
     requests = Requests()
     async with AsyncExitStack() as opened:
@@ -105,35 +140,34 @@ async def world(
         options = Options(
             data=data,
             ports=Ports(azurite=(direct[0], direct[1], direct[2])),
-            app=_noop_app(data / "app", poll) if noop else ROOT,
+            app=_app(data / "app", poll) if noop or poll else ROOT,
             on_request=requests.take,
-            overrides=QUIET | {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage},
+            overrides={
+                **settings,
+                "SLIPWAY_STORAGE": storage,
+                "AzureWebJobsStorage": storage,
+                "BENCH_ROOT": str(ROOT),
+                "BENCH_NOOP": "yes" if noop else "",
+                "BENCH_SUBMITTED": str(data / _SUBMITTED) if poll else "",
+            },
             emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         )
 
         async def provisioned(settings: Mapping[str, str]) -> None:
-            async for _ in provision(Settings(settings), Plan(minimum=nodes, maximum=nodes)):
+            async for _ in provision(Settings(settings), plan):
                 pass
+            if first is not None:
+                async with Raw(storage) as client:
+                    await client.put("jobs", first)
 
         running = await opened.enter_async_context(stack(options, provisioned))
         host = psutil.Process(running.parts[-1].pid)
         (worker,) = host.children()
-        yield World(running=running, requests=requests, storage=storage, worker=worker)
+        yield World(running=running, requests=requests, storage=storage, host=host, worker=worker)
 
 
-#: Timers and scans out of the way: they are measured on their own.
-QUIET = {
-    "BENCH_ROOT": str(ROOT),
-    "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
-    "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
-    "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
-    "SLIPWAY_DEFAULT_NOTIFY": "[]",
-    "SLIPWAY_RECEIPTS": "drops",
-}
-
-
-def _noop_app(folder: Path, poll: float | None) -> Path:
-    shutil.copytree(NOOP, folder)
+def _app(folder: Path, poll: float | None) -> Path:
+    shutil.copytree(_APP, folder)
     host = json.loads((ROOT / "host.json").read_text())
     if poll is not None:
         host["extensions"]["queues"]["maxPollingInterval"] = f"00:00:{poll:06.3f}"
@@ -177,9 +211,14 @@ def free_ports(number: int) -> list[int]:
 
 
 def cpu(process: psutil.Process) -> float:
-    """Seconds of processor time of a process and all that it started."""
+    """Seconds of processor time of a process and of all that it started and has waited for."""
     spent = process.cpu_times()
     return float(spent.user + spent.system + spent.children_user + spent.children_system)
+
+
+def cpu_of_all(*processes: psutil.Process) -> float:
+    """The same with all that they started and that still runs."""
+    return sum(cpu(each) for one in processes for each in (one, *one.children(recursive=True)))
 
 
 def disk() -> str | None:

@@ -1,11 +1,14 @@
-"""The arithmetic of the benchmark: money and scale."""
+"""The arithmetic of the benchmark: money, scale, ratios, percentiles."""
 
 from __future__ import annotations
 
 import pytest
 
+from bench.latency import shown
 from bench.money import by_service, dollars
 from bench.scale import Load, cost
+from bench.table import TARGETS, Target, markdown, ratios
+from bench.world import Requests, polls
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
@@ -16,9 +19,10 @@ def test_requests_are_sorted_by_what_they_cost() -> None:
         "GET slipway(PartitionKey='s',RowKey='r')": 2,
         "PUT runs/a/receipt.json": 1,
         "HEAD runs/a/STATUS": 1,
+        "PUT azure-webjobs-hosts/locks/a?comp=lease": 1,
     }
     assert by_service(asked, 10) == pytest.approx(
-        {"queue": 2.0, "table": 0.6, "blob write": 0.1, "blob read": 0.1}
+        {"queue": 2.0, "table": 0.6, "blob write": 0.1, "blob read": 0.2}
     )
 
 
@@ -38,3 +42,50 @@ def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
     few, many = cost(Load(1e7, 100_000, shards=4)), cost(Load(1e7, 100_000, shards=16))
     assert many.partition_entities == few.partition_entities / 4
     assert many.queue_messages == few.queue_messages
+
+
+def test_a_ratio_is_taken_within_a_round_and_only_where_both_figures_are() -> None:
+    target = Target("a / b", "a", "b", least=1.0)
+    assert target.of([{"a": 2.0, "b": 1.0}, {"a": 30.0, "b": 10.0}, {"a": 5.0}, {"b": 5.0}]) == [2.0, 3.0]
+
+
+def test_the_table_says_what_is_reached_and_has_every_figure() -> None:
+    rounds = [{"no-op jobs/s": 300.0, "floor raw jobs/s": 200.0}, {"no-op jobs/s": 100.0, "other": 7.0}]
+    text = markdown("a machine", rounds)
+
+    assert "| no-op engine / raw floor | 1.5 | 1.5 … 1.5 | ≥ 1 | reached |" in text
+    assert "| no-op jobs/s | 200 | 100 … 300 |" in text
+    assert "| other | 7 | 7 … 7 |" in text
+    assert text.startswith("a machine, 2 rounds\n")
+    (ratio,) = ratios(rounds)
+    assert (ratio["median"], ratio["rounds"], ratio["reached"]) == (1.5, [1.5], True)
+
+
+def test_each_target_has_a_title_of_its_own_and_at_most_one_bound() -> None:
+    assert len({target.title for target in TARGETS}) == len(TARGETS)
+    assert not [target.title for target in TARGETS if target.least is not None and target.most is not None]
+
+
+def test_percentiles_are_of_the_nearest_rank() -> None:
+    assert shown("x", [n / 1000 for n in range(100, 0, -1)]) == {"x p50 ms": 50.0, "x p99 ms": 99.0}
+    assert shown("x", [0.25]) == {"x p50 ms": 250.0, "x p99 ms": 250.0}
+
+
+def test_the_access_log_is_counted_by_verb_and_place_without_what_nodes_ask() -> None:
+    requests = Requests()
+    account = "/devstoreaccount1"
+    for line in (
+        f'"GET {account}/jobs/messages?numofmessages=32 HTTP/1.1"',
+        f'"PUT {account}/azure-webjobs-hosts/locks/a?comp=lease&timeout=5 HTTP/1.1"',
+        f'"PUT {account}/azure-webjobs-hosts/timers/a?timeout=5 HTTP/1.1"',
+        f'"GET {account}/datalake?restype=container HTTP/1.1"',
+        "Azurite Blob service is starting",
+    ):
+        requests.take(line)
+
+    assert requests.lines == {
+        "GET jobs/messages": 1,
+        "PUT azure-webjobs-hosts/locks/a?comp=lease": 1,
+        "PUT azure-webjobs-hosts/timers/a": 1,
+    }
+    assert polls(requests.lines) == 1

@@ -1,11 +1,17 @@
-"""The real functions over an engine that has nothing to do: a job ends the moment it is submitted."""
+"""The real functions from a folder that can have a host.json of its own, and with BENCH_NOOP no work.
+
+The engine has nothing to do then: a job ends the moment it is submitted. With BENCH_SUBMITTED it writes the
+time of each submission into that file.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import azure.functions as func
 
@@ -21,6 +27,7 @@ from shared.ports import Cluster, Engine, Observation, Order, Ports
 from shared.settings import Settings
 
 _build = wiring.build
+_SUBMITTED = os.environ.get("BENCH_SUBMITTED")
 _ENDED = Observation(JobState.SUCCEEDED, exit_code=0)
 
 
@@ -28,10 +35,17 @@ class _Noop(MemoryEngine):
     """Takes every job and says that it has succeeded."""
 
     async def submit(self, order: Order) -> Observation | None:
+        if _SUBMITTED:
+            _note(Path(_SUBMITTED))
         return _ENDED
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         return {target.name: _ENDED for target in targets}
+
+
+def _note(submitted: Path) -> None:
+    with submitted.open("a") as file:
+        file.write(f"{time.time():.6f}\n")
 
 
 class _Engines:
@@ -48,7 +62,8 @@ def _with_noop(settings: Settings) -> Ports:
     return replace(ports, engines=_Engines(ports.engines.clusters))
 
 
-wiring.build = _with_noop
+if os.environ.get("BENCH_NOOP"):
+    wiring.build = _with_noop
 app = func.FunctionApp()
 for blueprint in (accept, sweep, deliver):
     app.register_functions(blueprint)

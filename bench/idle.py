@@ -1,0 +1,67 @@
+"""What runs when nothing happens: processor time and storage requests of a minute, dollars of a month.
+
+The whole stack as `slipway up` starts it, the app alone as a deployment has it (its sweep and its inventory
+by their defaults, drops by Event Grid), and Celery beside them in the same minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+
+import psutil
+
+from bench import peer
+from bench.money import by_service, dollars
+from bench.world import World, cpu_of_all, polls, world
+from cli.provision import Plan
+from shared.settings import SETTINGS
+
+#: Seconds until everybody has done what he does once.
+_SETTLE = 5.0
+_MINUTES_OF_A_MONTH = 30 * 24 * 60
+_DEPLOYED = {
+    "LOCAL_HOST_BLOB_SCAN_SECONDS": "86400",
+    **{name: SETTINGS[name][0] for name in ("SLIPWAY_SWEEP_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
+}
+
+
+async def idle(seconds: float) -> dict[str, float]:
+    """All of it in the same `seconds`, as figures of a minute. The timers want whole minutes."""
+    async with (
+        world(noop=False, settings={}, plan=Plan(maximum=2)) as up,
+        world(noop=False, settings=_DEPLOYED, plan=Plan(maximum=2)) as deployed,
+    ):
+        await asyncio.sleep(_SETTLE)
+        found = await asyncio.gather(
+            _watched("idle stack", up, _all_of(up), seconds),
+            _watched("idle app", deployed, [deployed.host], seconds),
+            peer.idle(seconds),
+        )
+    return {name: figure for part in found for name, figure in part.items()}
+
+
+async def _watched(
+    name: str, one: World, processes: list[psutil.Process], seconds: float
+) -> dict[str, float]:
+    before, spent = Counter(one.requests.lines), cpu_of_all(*processes)
+    worker = cpu_of_all(one.worker)
+    await asyncio.sleep(seconds)
+    asked, minute = one.requests.since(before), 60 / seconds
+    return {
+        f"{name} CPU ms/min": (cpu_of_all(*processes) - spent) * 1000 * minute,
+        f"{name} worker CPU ms/min": (cpu_of_all(one.worker) - worker) * 1000 * minute,
+        f"{name} requests/min": asked.total() * minute,
+        f"{name} polls/min": polls(asked) * minute,
+        f"{name} $/month": _month(asked, minute),
+    }
+
+
+def _month(asked: Mapping[str, int], minute: float) -> float:
+    """Of the storage; `dollars` counts in millions."""
+    return dollars(by_service(asked, 1), invocations=0) / 1e6 * minute * _MINUTES_OF_A_MONTH
+
+
+def _all_of(one: World) -> list[psutil.Process]:
+    return [psutil.Process(part.pid) for part in one.running.parts]

@@ -1,0 +1,125 @@
+"""The answer of a run: ratios taken within one round, median and spread, for JSON and Markdown. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Round = dict[str, float]
+_TRIPS = "four round trips p50 ms"
+_SWEEP = "sweep 10000 2% CPU µs/job"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is asked of the project: a figure, the one that it is divided by, and how large that may be."""
+
+    title: str
+    above: str
+    #: "" for a count or a bound that is no ratio
+    below: str = ""
+    least: float | None = None
+    most: float | None = None
+
+    def of(self, rounds: Sequence[Round]) -> list[float]:
+        """The ratio in each round that has both figures."""
+        return [
+            one[self.above] / (one[self.below] if self.below else 1.0)
+            for one in rounds
+            if self.above in one and (not self.below or self.below in one)
+        ]
+
+    @property
+    def bound(self) -> str:
+        """For people."""
+        if self.least is not None:
+            return f"≥ {self.least:g}"
+        return f"≤ {self.most:g}" if self.most is not None else ""
+
+    def reached(self, median: float) -> bool | None:
+        """None where nothing is asked."""
+        if self.least is not None:
+            return median >= self.least
+        return median <= self.most if self.most is not None else None
+
+
+TARGETS = (
+    Target("SDK floor / raw floor", "floor SDK jobs/s", "floor raw jobs/s"),
+    Target("no-op engine / raw floor", "no-op jobs/s", "floor raw jobs/s", least=1.0),
+    Target("emulator / raw floor", "emulator jobs/s", "floor raw jobs/s"),
+    Target("no-op engine / Celery, loopback", "no-op jobs/s", "Celery jobs/s", least=0.75),
+    Target(
+        "no-op engine / Celery, with round trip", "no-op with RTT jobs/s", "Celery with RTT jobs/s", least=4
+    ),
+    Target("emulator / Celery with /bin/true", "emulator jobs/s", "Celery true jobs/s"),
+    Target("emulator with round trip / emulator", "emulator with RTT jobs/s", "emulator jobs/s"),
+    Target("requests a job, no-op engine", "no-op requests/job", most=3.0),
+    Target("requests a job, emulator", "emulator requests/job"),
+    Target("worker CPU a job / Celery's", "no-op worker CPU ms/job", "Celery worker CPU ms/job", most=1.0),
+    Target("idle: message → submitted / four round trips, p50", "message to submitted p50 ms", _TRIPS),
+    Target("idle: message → submitted / four round trips, p99", "message to submitted p99 ms", _TRIPS),
+    Target("idle: message → webhook / four round trips, p50", "message to webhook p50 ms", _TRIPS, most=4),
+    Target("idle: message → webhook / four round trips, p99", "message to webhook p99 ms", _TRIPS),
+    Target("idle: drop → submitted / four round trips, p50", "drop to submitted p50 ms", _TRIPS),
+    Target("idle: drop → submitted / four round trips, p99", "drop to submitted p99 ms", _TRIPS),
+    Target("idle: end of job → webhook / four round trips, p50", "end of job to webhook p50 ms", _TRIPS),
+    Target("idle: end of job → webhook / four round trips, p99", "end of job to webhook p99 ms", _TRIPS),
+    Target("idle: worker CPU a minute / Celery's", "idle app worker CPU ms/min", "idle Celery CPU ms/min"),
+    Target("idle: app with host / whole stack, CPU", "idle app CPU ms/min", "idle stack CPU ms/min"),
+    Target("idle: app / whole stack, requests", "idle app requests/min", "idle stack requests/min"),
+    Target("sweep of 10,000, 2 % changed: CPU µs a job", _SWEEP, most=60),
+    Target("sweep of 10,000, 2 %: calls of the engine", "sweep 10000 2% engine calls", most=10),
+    Target("sweep of 10,000 / SDK list", _SWEEP, "SDK list CPU µs/job", most=0.25),
+    Target("sweep of 10,000 / SDK GET", _SWEEP, "SDK GET CPU µs/job", most=0.07),
+    Target("import of the app / of every SDK, CPU", "import app ms", "import eager ms", most=0.40),
+    Target("import of the app / of every SDK, modules", "import app modules", "import eager modules"),
+    Target(
+        "first message: worker CPU / import of every SDK", "first message worker CPU ms", "import eager ms"
+    ),
+    Target("dollars per million jobs, no-op engine", "no-op $/million", most=2.50),
+    Target("a document / parsing its text", "document µs", "document json.loads µs"),
+)
+
+
+def ratios(rounds: Sequence[Round]) -> list[dict[str, object]]:
+    """Every target for which there are figures: all rounds, the median, what is wanted."""
+    found = []
+    for target in TARGETS:
+        if values := target.of(rounds):
+            median = statistics.median(values)
+            told: dict[str, object] = (
+                {"wanted": target.bound, "reached": target.reached(median)} if target.bound else {}
+            )
+            found.append({"title": target.title, "median": median, "rounds": values, **told})
+    return found
+
+
+def markdown(about: str, rounds: Sequence[Round]) -> str:
+    """The ratios, then every figure: median and spread over the rounds."""
+    lines = [
+        f"{about}, {len(rounds)} rounds",
+        "",
+        "| | median | spread | wanted | |",
+        "|---|---|---|---|---|",
+    ]
+    for target in TARGETS:
+        if values := target.of(rounds):
+            median = statistics.median(values)
+            said = {True: "reached", False: "missed", None: ""}[target.reached(median)]
+            lines.append(
+                f"| {target.title} | {_number(median)} | {_spread(values)} | {target.bound} | {said} |"
+            )
+    lines += ["", "| figure | median | spread |", "|---|---|---|"]
+    for name in dict.fromkeys(name for one in rounds for name in one):
+        values = [one[name] for one in rounds if name in one]
+        lines.append(f"| {name} | {_number(statistics.median(values))} | {_spread(values)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(found: Sequence[float]) -> str:
+    return f"{_number(min(found))} … {_number(max(found))}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
