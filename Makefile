@@ -42,7 +42,7 @@ chaos-sim: install ## random schedules of faults on the real code in memory (SEE
 slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C
 	@$(RUN)/python -m local.slurm
 
-test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 for that one, from a newer Debian
+test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(SLURM_TESTS)
 

@@ -15,6 +15,8 @@ from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
 _PATIENCE = 20.0  # seconds until a part has to answer
+#: From here on slurmrestd has to be started as another user, which root alone can do.
+_STRICT = (25, 5)
 
 
 class Slurm:
@@ -113,10 +115,16 @@ class Slurm:
 
     async def start_gateway(self) -> None:
         """Start slurmrestd and wait until it takes connections."""
-        extra = {"SLURM_JWT": "daemon", "SLURMRESTD_SECURITY": "disable_user_check"}
-        plugins = openapi(self._site.version)
-        options = ("-f", self._conf, "-a", "rest_auth/jwt", "-s", plugins, f"127.0.0.1:{self._port}")
-        await self._start("slurmrestd", "slurmrestd", *options, extra=extra)
+        extra, conf, another = {"SLURM_JWT": "daemon"}, self._conf, list[str]()
+        if self._site.version < _STRICT:
+            extra["SLURMRESTD_SECURITY"] = "disable_user_check"
+        else:
+            # It refuses to run as root or SlurmUser; and nobody else may look into our directory.
+            another = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            conf = str(shutil.copy(conf, self._site.sockets / "slurm.conf"))
+        options = ("-f", conf, "-a", "rest_auth/jwt", "-s", openapi(self._site.version))
+        program = shutil.which("slurmrestd", path=self._programs.path) or "slurmrestd"
+        await self._start("slurmrestd", *another, program, *options, f"127.0.0.1:{self._port}", extra=extra)
         await self._until("slurmrestd", self._gateway_answers)
 
     async def kill_node(self, name: str, *, only_slurmd: bool = False) -> None:

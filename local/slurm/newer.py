@@ -13,8 +13,8 @@ from local.slurm.packages import PACKAGES, execute, install_packages
 from local.slurm.programs import Programs, SlurmError, version_of
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Slurm's version → the Debian that has it.
-SUITES = {"24.11": "trixie"}
+#: Slurm's version → the Debian that has it; sid has it until the next one.
+SUITES = {"24.11": "trixie", "26.05": "sid"}
 _MIRROR = "http://deb.debian.org/debian"
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "slurmrestd", "slurmstepd")
 _CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")

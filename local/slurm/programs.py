@@ -11,6 +11,9 @@ _SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
 _NAMES = ("munged", "slurmctld", "slurmd", "slurmrestd", "scontrol", "sinfo", "srun")
 
 _INTERFACES = (
+    ((26, 5), "v0.0.45"),
+    ((25, 11), "v0.0.44"),
+    ((25, 5), "v0.0.43"),
     ((24, 11), "v0.0.42"),
     ((24, 5), "v0.0.41"),
     ((23, 11), "v0.0.40"),

@@ -10,7 +10,7 @@ import hmac
 import json
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,11 +68,20 @@ class Answer:
         return None
 
 
-class SlurmClient:
-    """Calls to one cluster. All raise Misconfigured where we are refused, Transient without an answer."""
+class _Garbled(Transient):
+    """An answer that is no HTTP: slurmrestd 26.05 says so of a dialect that it does not know."""
 
-    def __init__(self, cluster: SlurmCluster, key: bytes | str) -> None:
-        self._cluster, self._key = cluster, key
+
+class SlurmClient:
+    """Calls to one cluster. All raise Misconfigured where we are refused, Transient without an answer.
+
+    `dialects` are those that it may speak, the first choice first.
+    """
+
+    def __init__(
+        self, cluster: SlurmCluster, key: bytes | str, dialects: Sequence[Dialect] = DIALECTS
+    ) -> None:
+        self._cluster, self._key, self._dialects = cluster, key, dialects
         self._session: ClientSession | None = None
         self._dialect: Dialect | None = None
 
@@ -84,19 +93,25 @@ class SlurmClient:
     async def agree(self) -> Dialect:
         """The newest dialect that both know."""
         if self._dialect is None:
-            for dialect in DIALECTS:
-                answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
-                if answer.status == 404:
-                    continue
-                _raise_for_token(answer)
-                if failure := answer.failure():
-                    raise failure
-                self._dialect = dialect
-                break
-            else:
-                known = f"{DIALECTS[-1].version} to {DIALECTS[0].version}"
-                raise Misconfigured(f"{self._cluster.url} speaks none of {known}")
+            self._dialect = await self._newest()
         return self._dialect
+
+    async def _newest(self) -> Dialect:
+        garbled: Transient | None = None
+        for dialect in self._dialects:
+            try:
+                answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
+            except _Garbled as error:
+                garbled = error
+                continue
+            if answer.status == 404:
+                continue
+            _raise_for_token(answer)
+            if failure := answer.failure():
+                raise failure
+            return dialect
+        known = f"{self._dialects[-1].version} to {self._dialects[0].version}"
+        raise garbled or Misconfigured(f"{self._cluster.url} speaks none of {known}")
 
     async def call(self, method: str, path: str, body: Any = None) -> Answer:
         """One call below the dialect's root; `path` starts with a slash."""
@@ -119,7 +134,7 @@ class SlurmClient:
             self._session = None
 
     async def _send(self, method: str, path: str, body: Any) -> Answer:
-        from aiohttp import ClientError, ClientSession, ClientTimeout
+        from aiohttp import ClientError, ClientResponseError, ClientSession, ClientTimeout
 
         if self._session is None:
             # Connections stay open: slurmrestd 22.05 garbles the answer to a request that asks to close.
@@ -131,6 +146,8 @@ class SlurmClient:
             ) as answer:
                 text = await answer.text()
                 status = answer.status
+        except ClientResponseError:
+            raise _Garbled(f"{self._cluster.name} answers in a form that is no HTTP") from None
         except (ClientError, TimeoutError, UnicodeDecodeError) as error:
             raise Transient(f"{self._cluster.name} does not answer: {type(error).__name__}") from None
         if status in _NO_SUCH_TOKEN:

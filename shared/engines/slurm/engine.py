@@ -15,7 +15,7 @@ from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.check import check
 from shared.engines.slurm.client import SlurmClient
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.dialect import DIALECTS
+from shared.engines.slurm.dialect import DIALECTS, Dialect
 from shared.engines.slurm.environment import environment
 from shared.engines.slurm.finished import Finished
 from shared.engines.slurm.nodes import view
@@ -36,9 +36,12 @@ class SlurmEngine:
         keys: Mapping[str, bytes | str],
         *,
         clock: Callable[[], float] = time.time,
+        dialects: Sequence[Dialect] = DIALECTS,
     ) -> None:
         self._clusters = clusters
-        self._clients = {name: SlurmClient(one, keys[name]) for name, one in clusters.items() if name in keys}
+        self._clients = {
+            name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
+        }
         self._records = {name: Records(one) for name, one in clusters.items()}
         self._attempts = {
             name: Attempts(

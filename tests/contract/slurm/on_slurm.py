@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from local.slurm import Slurm
 from shared.engine import Order
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.dialect import DIALECTS, Dialect
 from shared.engines.slurm.engine import SlurmEngine
 from shared.job import Target
 from shared.ports import Observation
@@ -19,7 +20,7 @@ NAME = "dev-cluster-00"
 PATIENCE = 120.0
 
 
-def engine_on(running: Slurm, **options: Any) -> SlurmEngine:
+def engine_on(running: Slurm, dialects: Sequence[Dialect] = DIALECTS, **options: Any) -> SlurmEngine:
     """An engine whose one cluster, `dev-cluster-00`, is this one; it sees the nodes' shared directory."""
     shared = str(running.shared)
     given: dict[str, Any] = {
@@ -31,7 +32,7 @@ def engine_on(running: Slurm, **options: Any) -> SlurmEngine:
         **options,
     }
     cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **given)
-    return SlurmEngine({NAME: cluster}, {NAME: running.jwt_key.read_bytes()})
+    return SlurmEngine({NAME: cluster}, {NAME: running.jwt_key.read_bytes()}, dialects=dialects)
 
 
 @asynccontextmanager

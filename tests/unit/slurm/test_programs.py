@@ -19,7 +19,7 @@ from tests.unit.slurm.test_configuration import site
         ("slurm-wlm 22.05.8", "openapi/v0.0.38", "/slurm/v0.0.38", "cgroup/v1"),
         ("slurm 23.11.4", "slurmctld", "/slurm/v0.0.40", "cgroup/v1"),
         ("slurm-wlm 24.11.5", "slurmctld", "/slurm/v0.0.42", "disabled"),
-        ("slurm 26.05.5", "slurmctld", "/slurm/v0.0.42", "disabled"),
+        ("slurm 26.05.5", "slurmctld", "/slurm/v0.0.45", "disabled"),
     ],
 )
 def test_each_version_gets_what_it_knows(said: str, plugins: str, path: str, cgroups: str) -> None:
