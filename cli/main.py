@@ -81,11 +81,22 @@ def up(
         Path | None, typer.Option(help="where it stores everything  [default: .local/up, or up-slurm]")
     ] = None,
     cluster: Cluster = "emulator",
+    containers: Annotated[
+        Literal["auto", "host", "require"] | None,
+        typer.Option(help="emulator: jobs with an image in Docker or Podman  [default: auto]"),
+    ] = None,
+    secrets_file: Annotated[
+        Path | None, typer.Option(help="emulator: JSON of addresses of Key Vault secrets and their values")
+    ] = None,
+    unmanaged_mounts: Annotated[
+        Path | None, typer.Option(help="emulator: JSON of mount commands and directories")
+    ] = None,
 ) -> None:
     """Run the whole system here until Ctrl-C; the next time it goes on where it was."""
     command = _command("up")
     ports = command.ports_from(storage_port, port, emulator_port, subscriber_port)
-    raise typer.Exit(command.run(data, ports, max_nodes, cluster))
+    emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
+    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator))
 
 
 @app.command()

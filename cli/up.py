@@ -19,12 +19,29 @@ _STORAGE = 10000
 _USUAL = "UseDevelopmentStorage=true"
 
 
-def run(data: Path | None, ports: Ports, nodes: int, cluster: str = "emulator") -> int:
+def run(
+    data: Path | None,
+    ports: Ports,
+    nodes: int,
+    cluster: str = "emulator",
+    emulator_arguments: tuple[str, ...] = (),
+) -> int:
     """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself."""
+    if emulator_arguments and cluster != "emulator":
+        option = emulator_arguments[0].partition("=")[0]
+        raise Failure(f"{option} is of the emulator, and the cluster is {cluster}: leave one of them out")
     check_ports(ports)
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
     where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
-    options = Options(data=where, ports=ports, slurm_nodes=nodes if cluster == "slurm" else 0)
+    mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
+    options = Options(
+        data=where,
+        ports=ports,
+        # What the emulator has a directory for is to pass the app's own check, too.
+        overrides={"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {},
+        slurm_nodes=nodes if cluster == "slurm" else 0,
+        emulator_arguments=emulator_arguments,
+    )
     return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
 
 
@@ -32,6 +49,20 @@ def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports
     """The ports of the options; storage takes three in a row, and 0 is any free one."""
     three = (storage, storage + 1, storage + 2) if storage else None
     return Ports(azurite=three, host=host, emulator=emulator, subscriber=subscriber)
+
+
+def emulator_arguments(
+    containers: str | None, secrets_file: Path | None, unmanaged_mounts: Path | None
+) -> tuple[str, ...]:
+    """The options of the emulator that a person may give. Raises Failure for a file that is not there."""
+    found = [f"--containers={containers}"] if containers else []
+    for option, file in (("--secrets-file", secrets_file), ("--unmanaged-mounts", unmanaged_mounts)):
+        if file is None:
+            continue
+        if not file.is_file():
+            raise Failure(f"{option}: there is no file {file}")
+        found.append(f"{option}={file.resolve()}")
+    return tuple(found)
 
 
 def check_ports(ports: Ports) -> None:

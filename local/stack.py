@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _CLUSTER, _SCRIPTS, _DATA = "dev-cluster-00", "scripts", "datalake"
+_DELIVERIES = "deliveries.jsonl"
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
 
@@ -90,7 +91,6 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     logs = data / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     kept = _kept_secrets(data / "secrets.json")
-    deliveries = data / "deliveries.jsonl"
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
             azurite(
@@ -102,14 +102,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         part = _Starter(running, logs)
         cluster = await _slurm(options, data, running) if options.slurm_nodes else None
         emulator_url = "" if cluster else await _emulator(options, data, storage, part)
-        subscriber_url = await part.start(
-            "subscriber",
-            "local.subscriber",
-            f"--port={options.ports.subscriber}",
-            f"--secret-env={_KEY_VARIABLE}",
-            f"--log={deliveries}",
-            extra={_KEY_VARIABLE: kept["webhook"]},
-        )
+        subscriber_url = await _subscriber(options, data, kept["webhook"], part)
         settings = {
             **app_settings(
                 subscriber_url=subscriber_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]
@@ -124,16 +117,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             await running.enter_async_context(
                 mirrored(cluster.shared, storage.connection_string, (_DATA, _SCRIPTS))
             )
-        file = data / "local.settings.json"
-        _write_private(file, {"IsEncrypted": False, "Values": settings})
-        host_url = await part.start(
-            "host",
-            "local.host",
-            f"--app={options.app}",
-            f"--settings={file}",
-            f"--port={options.ports.host}",
-            *options.host_arguments,
-        )
+        host_url = await _host(options, data, settings, part)
         yield Stack(
             storage=storage,
             emulator_url=emulator_url,
@@ -142,7 +126,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             host_url=host_url,
             settings=settings,
             secret=kept["webhook"],
-            deliveries=deliveries,
+            deliveries=data / _DELIVERIES,
             logs=logs,
             parts=(storage.process, *part.started, *(cluster.parts if cluster else ())),
         )
@@ -158,6 +142,30 @@ async def _emulator(options: Options, data: Path, storage: Azurite, part: "_Star
         f"--node-path={Path(sys.executable).parent}",
         "--notice-queue=jobs",
         *options.emulator_arguments,
+    )
+
+
+async def _subscriber(options: Options, data: Path, secret: str, part: "_Starter") -> str:
+    return await part.start(
+        "subscriber",
+        "local.subscriber",
+        f"--port={options.ports.subscriber}",
+        f"--secret-env={_KEY_VARIABLE}",
+        f"--log={data / _DELIVERIES}",
+        extra={_KEY_VARIABLE: secret},
+    )
+
+
+async def _host(options: Options, data: Path, settings: Mapping[str, str], part: "_Starter") -> str:
+    file = data / "local.settings.json"
+    _write_private(file, {"IsEncrypted": False, "Values": dict(settings)})
+    return await part.start(
+        "host",
+        "local.host",
+        f"--app={options.app}",
+        f"--settings={file}",
+        f"--port={options.ports.host}",
+        *options.host_arguments,
     )
 
 

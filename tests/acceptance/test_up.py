@@ -43,9 +43,9 @@ class Up:
 
 
 @asynccontextmanager
-async def up(data: Path) -> AsyncIterator[Up]:
+async def up(data: Path, *options: str) -> AsyncIterator[Up]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "up", f"--data={data}", *FREE_PORTS),
+        *(sys.executable, "-m", "cli.main", "up", f"--data={data}", *FREE_PORTS, *options),
         cwd=ROOT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -108,6 +108,33 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
     assert "was there" in setup
     assert "share logs: was there" in again.said
     assert table == after
+
+
+async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_told_of(tmp_path: Path) -> None:
+    vault, command = "https://our-vault.vault.azure.net/secrets/token", "mount -t nfs server:/data"
+    (tmp_path / "in").write_text("from outside\n")
+    (tmp_path / "secrets.json").write_text(json.dumps({vault: "of the vault"}))
+    (tmp_path / "mounts.json").write_text(json.dumps({command: str(tmp_path)}))
+    request = json.loads((ROOT / "examples" / "request.json").read_text())
+    group = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g"
+    source = {"id": f"{group}/providers/Microsoft.KeyVault/vaults/our-vault"}
+    reference = {"sourceVault": source, "secretUrl": vault}
+    request["spec"]["properties"] |= {
+        "customToolkitSettings": {"commandLine": "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/in; echo ${#TOKEN}"},
+        "containerSettings": {"imageSourceRegistry": {"image": "nowhere.invalid/image:1"}},
+        "mountVolumes": {"unmanagedFileSystems": [{"mountCommand": command, "relativeMountPath": "nfs"}]},
+        "secrets": [{"name": "TOKEN", "valueSecretReference": reference}],
+    }
+    (tmp_path / "job.json").write_text(json.dumps(request))
+    files = (f"--secrets-file={tmp_path}/secrets.json", f"--unmanaged-mounts={tmp_path}/mounts.json")
+    async with up(tmp_path / "up", "--containers=host", *files) as running:
+        url = f"--url={running.url}"
+        job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "job.json"), url))
+        assert job is not None
+        log = await slipway("log", job[0], "--follow", url)
+        await running.stop(signal.SIGTERM)
+
+    assert "from outside\n12\n" in log
 
 
 async def test_ctrl_c_ends_the_processes_of_running_jobs_too(tmp_path: Path) -> None:

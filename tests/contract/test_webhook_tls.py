@@ -58,54 +58,30 @@ async def run(script: str, *arguments: str, **environment: str) -> list[str]:
     return out.decode().splitlines()
 
 
+_USAGES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "encipher_only",
+    "decipher_only",
+)
+
+
 def certificates(folder: Path, asked: list[str | None]) -> Callable[[str], ssl.SSLContext]:
     """Make an authority in `folder`/ca.pem and return how to get a server's context for a name from it."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    def make(name: str, issuer: str, key: Any, signer: Any, *, authority: bool) -> x509.Certificate:
-        def words(text: str) -> x509.Name:
-            return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)])
-
-        public, authority_key = key.public_key(), signer.public_key()
-        now = datetime.now(UTC)
-        builder = (
-            x509.CertificateBuilder(words(issuer), words(name), public, x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key), critical=False)
-        )
-        if authority:
-            builder = builder.add_extension(signs_certificates, critical=True)
-        else:
-            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        return builder.sign(signer, hashes.SHA256())
-
-    usages = (
-        "digital_signature",
-        "content_commitment",
-        "key_encipherment",
-        "data_encipherment",
-        "key_agreement",
-    )
-    signs_certificates = x509.KeyUsage(
-        **dict.fromkeys(usages, False),
-        key_cert_sign=True,
-        crl_sign=True,
-        encipher_only=False,
-        decipher_only=False,
-    )
     pem = serialization.Encoding.PEM
     ca_key = ec.generate_private_key(ec.SECP256R1())
-    (folder / "ca.pem").write_bytes(make("ca", "ca", ca_key, ca_key, authority=True).public_bytes(pem))
+    (folder / "ca.pem").write_bytes(certificate("ca", ca_key, ca_key, authority=True).public_bytes(pem))
 
     def issue(name: str) -> ssl.SSLContext:
         key = ec.generate_private_key(ec.SECP256R1())
         private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        leaf = make(name, "ca", key, ca_key, authority=False).public_bytes(pem)
+        leaf = certificate(name, key, ca_key, authority=False).public_bytes(pem)
         (folder / f"{name}.pem").write_bytes(private + leaf)
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(folder / f"{name}.pem")
@@ -113,3 +89,28 @@ def certificates(folder: Path, asked: list[str | None]) -> Callable[[str], ssl.S
         return context
 
     return issue
+
+
+def certificate(name: str, key: Any, signer: Any, *, authority: bool) -> Any:
+    """One by the authority `ca`: its own, or a server's."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+
+    def words(text: str) -> x509.Name:
+        return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)])
+
+    use: x509.ExtensionType = x509.SubjectAlternativeName([x509.DNSName(name)])
+    if authority:
+        use = x509.KeyUsage(**dict.fromkeys(_USAGES, False), key_cert_sign=True, crl_sign=True)
+    public, now = key.public_key(), datetime.now(UTC)
+    by = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    builder = (
+        x509.CertificateBuilder(words("ca"), words(name), public, x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        .add_extension(by, critical=False)
+        .add_extension(use, critical=authority)
+    )
+    return builder.sign(signer, hashes.SHA256())

@@ -2,11 +2,12 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from cli.failure import Failure
-from cli.up import check_ports, ports_from
+from cli.up import check_ports, emulator_arguments, ports_from, run
 from local.stack import Ports
 
 
@@ -45,3 +46,22 @@ def test_a_busy_port_is_named_with_its_option(busy: int, option: str, ports: Cal
 def test_a_port_that_is_none_is_refused() -> None:
     with pytest.raises(Failure, match=r"port 70000 .* with --port$"):
         check_ports(Ports(host=70000))
+
+
+def test_a_file_for_the_emulator_is_named_by_its_whole_path_and_has_to_be_there(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.json"
+    with pytest.raises(Failure, match=f"--secrets-file: there is no file {file}"):
+        emulator_arguments(None, file, None)
+    file.write_text("{}")
+
+    assert emulator_arguments(None, None, None) == ()
+    assert emulator_arguments("host", file, file) == (
+        "--containers=host",
+        f"--secrets-file={file}",
+        f"--unmanaged-mounts={file}",
+    )
+
+
+def test_options_of_the_emulator_are_refused_where_jobs_run_on_slurm() -> None:
+    with pytest.raises(Failure, match="--containers is of the emulator, and the cluster is slurm"):
+        run(None, Ports(), 1, "slurm", ("--containers=host",))
