@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import azure.functions as func
 
 from functions.caller import caller
+from functions.here import ports
 from functions.problem import answer, body_of, problem, told
-from shared import read
-from shared.accept import Accepted
-from shared.arrive import request_arrived, request_explained, request_validated
 from shared.caller import SUBMIT
-from shared.cancel import cancel
 from shared.errors import Misuse
-from shared.explanation import markdown
-from shared.job import Drop, JobState
-from shared.message import read_request
-from shared.report import as_json
-from shared.rerun import rerun
-from shared.spec import read as parse
-from shared.view import whole
-from shared.wiring import ports
+
+if TYPE_CHECKING:
+    from shared.accept import Accepted
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 255
@@ -34,6 +27,9 @@ _KEY_LENGTH = 255
 @told
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
+    from shared.arrive import request_arrived
+    from shared.message import read_request
+
     here, who = ports(), caller()
     who.needs(SUBMIT)
     asked = read_request(body_of(req), here.policy.limits)
@@ -47,6 +43,9 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
+    from shared.rerun import rerun
+    from shared.spec import read as parse
+
     here, who = ports(), caller()
     who.needs(SUBMIT)
     limits = here.policy.limits
@@ -60,6 +59,9 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _told(accepted: Accepted) -> func.HttpResponse:
+    from shared.job import JobState
+    from shared.view import whole
+
     job = accepted.job
     if job.state is JobState.REJECTED:
         return problem(
@@ -79,6 +81,9 @@ def _told(accepted: Accepted) -> func.HttpResponse:
 @told
 async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &limit=50 &after=<next>."""
+    from shared import read
+    from shared.view import whole
+
     asked = req.params
     page = await read.jobs(
         ports(),
@@ -95,6 +100,9 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
+    from shared import read
+    from shared.view import whole
+
     return answer(whole((await read.job(ports(), req.route_params["id"], caller())).job))
 
 
@@ -103,6 +111,9 @@ async def get_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
+    from shared.cancel import cancel
+    from shared.view import whole
+
     stored = await cancel(ports(), req.route_params["id"], caller())
     return answer(whole(stored.job), 200 if stored.job.state.terminal else 202)
 
@@ -112,6 +123,8 @@ async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
+    from shared import read
+
     asked = req.params
     name, chunk, more = await read.log(
         ports(), req.route_params["id"], asked.get("file"), asked.get("offset", "0"), caller()
@@ -130,6 +143,8 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
+    from shared import read
+
     asked = req.params
     found = await read.files(
         ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", "."), caller()
@@ -146,6 +161,10 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
+    from shared.arrive import request_validated
+    from shared.message import read_request
+    from shared.report import as_json
+
     here = ports()
     prepared = await request_validated(here, read_request(body_of(req), here.policy.limits))
     return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
@@ -156,6 +175,11 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
+    from shared.arrive import request_explained
+    from shared.explanation import markdown
+    from shared.job import Drop
+    from shared.message import read_request
+
     here = ports()
     asked = read_request(body_of(req), here.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
@@ -178,6 +202,8 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     """Every configured cluster as it is now."""
+    from shared import read
+
     found = [
         {"name": view[0], "error": view[1]} if isinstance(view, tuple) else dataclasses.asdict(view)
         for view in await read.clusters(ports())

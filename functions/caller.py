@@ -6,9 +6,9 @@ from contextvars import ContextVar
 
 import azure.functions as func
 
+from functions.here import ports
 from shared.caller import KEY_HOLDER, Caller
 from shared.errors import Misuse
-from shared.wiring import ports
 
 #: Set by `told` before a handler runs.
 _caller: ContextVar[Caller] = ContextVar("caller")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
+from functions.here import ports
 from functions.problem import answer, told
-from shared.bury import listed, redrive
 from shared.caller import ADMIN
-from shared.wiring import ports
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -18,6 +17,8 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @told
 async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
     """All of it, each with its id and the reason; never what a message says."""
+    from shared.bury import listed
+
     caller().needs(ADMIN)
     return answer({"dead": await listed(ports())})
 
@@ -27,6 +28,8 @@ async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def redrive_dead(req: func.HttpRequest) -> func.HttpResponse:
     """Send one on its way again; 202."""
+    from shared.bury import redrive
+
     caller().needs(ADMIN)
     identity = req.route_params["id"]
     return answer({"id": identity, "kind": await redrive(ports(), identity)}, 202)

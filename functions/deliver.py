@@ -8,9 +8,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import CONNECTION
-from shared.deliver import deliver as deliver_event
-from shared.message import unwrap
-from shared.wiring import ports
+from functions.here import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -20,6 +18,9 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION)
 async def deliver(message: func.QueueMessage) -> None:
     """Deliver what is due of one event."""
+    from shared.deliver import deliver as deliver_event
+    from shared.message import unwrap
+
     try:
         body = json.loads(unwrap(message.get_body()))
         job, sequence = str(body["job"]), int(body["sequence"])

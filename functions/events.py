@@ -5,13 +5,10 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
+from functions.here import ports
 from functions.problem import answer, body_of, told
-from shared import redeliver
 from shared.caller import ADMIN
 from shared.errors import Misuse
-from shared.events import view
-from shared.spec import read as parse
-from shared.wiring import ports
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -21,6 +18,9 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @told
 async def get_events(req: func.HttpRequest) -> func.HttpResponse:
     """Every event of a job that somebody asked for: who was told, when, and what was answered."""
+    from shared import redeliver
+    from shared.events import view
+
     found = await redeliver.events_of(ports(), req.route_params["id"], caller())
     return answer({"events": [view(notice) for notice in found]})
 
@@ -30,6 +30,8 @@ async def get_events(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
     """Send every event of a job again, with the same ids and bytes."""
+    from shared import redeliver
+
     again = await redeliver.redeliver_job(ports(), req.route_params["id"], caller())
     return answer({"events": [notice.event_id for notice in again]}, 202)
 
@@ -39,6 +41,8 @@ async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
     """Send one event again."""
+    from shared import redeliver
+
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
     return answer({"events": [notice.event_id]}, 202)
 
@@ -48,6 +52,9 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
     """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled."""
+    from shared import redeliver
+    from shared.spec import read as parse
+
     here = ports()
     caller().needs(ADMIN)
     asked, problems = parse(body_of(req), here.policy.limits)

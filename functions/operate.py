@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import azure.functions as func
 
 from functions.caller import caller
+from functions.here import ports
 from functions.problem import answer, problem, told, told_anyone
-from shared import admit
-from shared.audit import audit as compare
 from shared.caller import ADMIN
-from shared.ports import Pause
-from shared.ready import ready
-from shared.wiring import ports
+
+if TYPE_CHECKING:
+    from shared.ports import Pause
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -24,6 +23,8 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @told
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
+    from shared import admit
+
     by = _operator()
     return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
 
@@ -33,6 +34,8 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
+    from shared import admit
+
     by = _operator()
     return answer(_switch(await admit.resume(ports(), by)))
 
@@ -42,6 +45,8 @@ async def resume(req: func.HttpRequest) -> func.HttpResponse:
 @told
 async def audit(req: func.HttpRequest) -> func.HttpResponse:
     """Whether drops, ledger, clusters and deliveries say the same: every difference."""
+    from shared.audit import audit as compare
+
     caller().needs(ADMIN)
     return answer(dataclasses.asdict(await compare(ports())))
 
@@ -51,6 +56,8 @@ async def audit(req: func.HttpRequest) -> func.HttpResponse:
 @told_anyone
 async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage and clusters answer; no details, because anybody may ask. 503 when one does not."""
+    from shared.ready import ready
+
     found = await ready(ports())
     parts = {"storage": _word(found.storage), "engine": _word(found.engine), "paused": found.paused}
     if not found.ready:

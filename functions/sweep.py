@@ -7,9 +7,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import INVENTORY, SWEEP
-from shared.inventory import inventory as count_drops
-from shared.sweep import sweep as sweep_jobs
-from shared.wiring import ports
+from functions.here import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -19,6 +17,8 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
     """Compare every active job with what its engine says."""
+    from shared.sweep import sweep as sweep_jobs
+
     swept = await sweep_jobs(ports())
     if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:
         log.info("swept: %s", swept)
@@ -28,6 +28,8 @@ async def sweep(timer: func.TimerRequest) -> None:
 @blueprint.timer_trigger("timer", schedule=INVENTORY, run_on_startup=False)
 async def inventory(timer: func.TimerRequest) -> None:
     """Accept what was dropped and whose event never came."""
+    from shared.inventory import inventory as count_drops
+
     counted = await count_drops(ports())
     if counted.looked:
         log.info("inventory: %s", counted)

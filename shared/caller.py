@@ -6,9 +6,12 @@ Roles are app roles of Entra. Without Entra the host checks function keys, whose
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shared.errors import Misuse
-from shared.job import Job
+
+if TYPE_CHECKING:
+    from shared.job import Job
 
 #: Ask for jobs, and see and cancel one's own.
 SUBMIT = "Jobs.Submit"

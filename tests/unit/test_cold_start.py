@@ -1,4 +1,4 @@
-"""Importing the app loads no SDK, and only its own packages."""
+"""Importing the app loads no SDK, no model of ours, and only its own packages."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ HEAVY = (
     "cryptography",
     "jwt",
     "opentelemetry",
+    "pydantic",
 )
+#: What registers the triggers, beside their own modules.
+LIGHT = ["function_app", "functions", "shared", "shared.caller", "shared.errors", "shared.settings"]
 
 
-def _import_app(*, path: str = "") -> subprocess.CompletedProcess[str]:
-    code = "import sys, function_app; print('\\n'.join(sys.modules))"
+def _import(name: str = "function_app", *, path: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys, {name}; print('\\n'.join(sys.modules))"
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -31,12 +34,22 @@ def _import_app(*, path: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def test_importing_the_app_loads_no_sdk() -> None:
-    ran = _import_app()
+    ran = _import()
 
     assert ran.returncode == 0, ran.stderr
     modules = ran.stdout.split()
     assert "functions.api" in modules
     assert [name for name in modules if name.startswith(HEAVY)] == []
+
+
+def test_importing_the_app_loads_what_registers_its_triggers_and_nothing_else() -> None:
+    library = set(_import("azure.functions").stdout.split())
+
+    more = set(_import().stdout.split()) - library
+
+    assert len(library) > 100
+    assert sorted(name for name in more if not name.startswith("functions.")) == LIGHT
+    assert len(more) <= 25
 
 
 def test_a_foreign_package_named_shared_is_a_clear_error(tmp_path: Path) -> None:
