@@ -1,7 +1,7 @@
 """Cold start: processor time and modules of importing the app, against importing every SDK it may need.
 
-`library` is azure.functions alone, below which no app gets; `use case` is what a message loads besides. And the
-first message that a cold worker handles, which was there before it.
+`library` is azure.functions alone, below which no app gets; `use case` is what a message loads besides.
+And the first message that a cold worker handles, which was there before it.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ async def bury_message(message: func.QueueMessage) -> None:
 @blueprint.queue_trigger("message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage")
 async def bury_drop(message: func.QueueMessage) -> None:
     """A blob that no try of `accept_drop` could serve: kept as a job message that names it."""
+    from shared.bury import bury_poison
+
     await bury_poison(ports(), "jobs", message.id or "", message.get_body())
 
 

@@ -86,7 +86,9 @@ def _tell(ports: Ports, notice: Notice, posted: Posted) -> None:
         "outcome": posted.outcome,
         "ms": posted.milliseconds,
     }
-    log.info("webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
+    # What went well stands in the event's row, and a line a job would cost more than recording it.
+    level = logging.DEBUG if posted.outcome == "delivered" else logging.INFO
+    log.log(level, "webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
 
 
 def _counted(target: Delivery) -> Delivery:

@@ -11,6 +11,7 @@ import binascii
 import hmac
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 _PREFIX = "whsec_"
 _SHORTEST, _LONGEST = 24, 64  # bytes of key, from the specification
@@ -52,6 +53,7 @@ def _signature(key: bytes, signed: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode("ascii")
 
 
+@lru_cache(maxsize=64)
 def _key(secret: str) -> bytes:
     """Decode strictly: a lenient decoder turns a mistyped secret into another key without a word."""
     if not secret.startswith(_PREFIX):

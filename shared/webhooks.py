@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
 from shared import webhook_url
 from shared.backoff import parse_retry_after
-from shared.cloudevents import CONTENT_TYPE
 from shared.consent import Consents
 from shared.ports import Outcome, Posted
 from shared.signing import signature_headers
@@ -25,9 +25,6 @@ from shared.webhook_gate import AddressRefusedError, Gate, OwnThreads
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
     from aiohttp.abc import AbstractResolver
-
-#: Bytes of an answer that are held in memory; its body is never looked at.
-_READ_LIMIT = 4096
 
 
 class WebhookSender:
@@ -106,44 +103,29 @@ class WebhookSender:
         """Send, and return the head of the answer; its body could say nothing that matters, so it is left."""
         from yarl import URL
 
-        # `encoded`: the bytes that passed the gate are the bytes that are sent.
-        address = URL(url, encoded=True)
+        from shared.webhook_session import GONE, Way
+
         session = self._session(loopback=webhook_url.is_loopback_host(_host(url)))
+        # `encoded`: the bytes that passed the gate are the bytes that are sent.
+        request = partial(session.request, method, URL(url, encoded=True), data=body, allow_redirects=False)
         headers = {**headers, **self._consents.headers}
-        async with session.request(
-            method, address, data=body, headers=headers, allow_redirects=False
-        ) as response:
-            return response
+        while True:
+            way = Way()
+            try:
+                async with request(headers=headers, trace_request_ctx=way) as response:
+                    return response
+            except GONE:
+                if not way.reused:
+                    raise
 
     def _session(self, *, loopback: bool) -> ClientSession:
         """Loopback hosts have a session of their own, so that no public name can lead to this machine."""
         if loopback not in self._sessions:
-            self._sessions[loopback] = self._open(Gate(self._names, loopback=loopback))
+            from shared.webhook_session import session
+
+            gate = Gate(self._names, loopback=loopback)
+            self._sessions[loopback] = session(gate, self._connect_seconds)
         return self._sessions[loopback]
-
-    def _open(self, gate: Gate) -> ClientSession:
-        import aiohttp
-
-        connector = aiohttp.TCPConnector(
-            resolver=cast("AbstractResolver", gate),
-            socket_factory=gate.open,  # aiohttp asks no resolver about an IP literal
-            use_dns_cache=False,
-            force_close=True,  # no connection is shared by two tenants
-            limit=0,  # the slots bound it
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={
-                "Content-Type": CONTENT_TYPE,
-                "Accept-Encoding": "identity",
-                "User-Agent": "Slipway-Webhooks",
-            },
-            auto_decompress=False,
-            trust_env=False,
-            read_bufsize=_READ_LIMIT,
-            timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_seconds),
-        )
 
 
 class _NoSlotError(Exception):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from shared.storage.table import Operation, Refused, Table
 
@@ -31,7 +32,7 @@ class Write:
         """All rows of a job share one."""
         return str(self.operations[0].row["PartitionKey"])
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes in the request, about."""
         return sum(len(operation.body) + _AROUND for operation in self.operations)

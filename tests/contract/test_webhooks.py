@@ -56,15 +56,35 @@ async def test_a_second_attempt_has_the_same_id_and_bytes_and_a_time_of_its_own(
     assert times == [int(first.timestamp()), int(first.timestamp()) + 300]
 
 
-async def test_no_connection_and_no_cookie_is_kept_for_the_next_delivery() -> None:
+async def test_a_connection_is_kept_for_the_same_address_only_and_no_cookie_is() -> None:
     answer = reply(204, "Set-Cookie: a=b; Path=/\r\nConnection: keep-alive\r\n")
-    async with receiver(answer) as there, sender() as one:
+    async with receiver(answer, keeps=True) as there, sender() as one:
         url = there.url.replace("127.0.0.1", "localhost")  # cookie jars take no cookie from a bare address
-        for _ in range(2):
-            await one.post(url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+        for address, connections in ((url, 1), (url, 1), (url + "?other", 2), (url + "/other", 3), (url, 3)):
+            await one.post(address, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+            assert there.connections == connections
 
-    assert there.connections == 2
+    assert len(there.bodies) == 5
     assert "cookie" not in there.headers()
+
+
+async def test_a_kept_connection_that_is_gone_costs_no_attempt() -> None:
+    async with receiver(reply(204, "Connection: keep-alive\r\n")) as there, sender() as one:
+        said = [await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(3)]
+
+    assert [posted.outcome for posted in said] == ["delivered"] * 3
+    assert there.bodies == [BODY] * 3
+
+
+async def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_used_again() -> None:
+    async def half(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nHTTP/1.1 410 Gone\r\n")
+
+    async with receiver(half, keeps=True) as there, sender() as one:
+        said = [await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(2)]
+
+    assert [posted.outcome for posted in said] == ["delivered"] * 2
+    assert there.connections == 2
 
 
 async def test_capital_letters_in_scheme_and_host_make_no_difference() -> None:

@@ -40,6 +40,8 @@ class Receiver:
     """A raw HTTP server whose answers are written byte by byte by the test."""
 
     answer: Answer
+    #: whether it goes on reading after an answer
+    keeps: bool = False
     port: int = 0
     heads: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
@@ -65,14 +67,19 @@ class Receiver:
         self.busiest = max(self.busiest, self.active)
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             try:
-                self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
-                self.bodies.append(await reader.readexactly(int(self.headers().get("content-length", "0"))))
-                await self.answer(writer)
-                await writer.drain()
+                await self._one(reader, writer)
+                while self.keeps:
+                    await self._one(reader, writer)
             finally:
                 self.active -= 1
                 self._tasks.discard(task)
                 writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        self.bodies.append(await reader.readexactly(int(self.headers().get("content-length", "0"))))
+        await self.answer(writer)
+        await writer.drain()
 
     async def stop(self) -> None:
         for task in list(self._tasks):
@@ -81,8 +88,10 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiver(answer: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
-    one = Receiver(answer)
+async def receiver(
+    answer: Answer, tls: ssl.SSLContext | None = None, *, keeps: bool = False
+) -> AsyncIterator[Receiver]:
+    one = Receiver(answer, keeps)
     server = await asyncio.start_server(one.serve, "127.0.0.1", 0, ssl=tls)
     one.port = server.sockets[0].getsockname()[1]
     try:
