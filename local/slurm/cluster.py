@@ -72,6 +72,11 @@ class Slurm:
         return self.home / "logs"
 
     @property
+    def completions(self) -> Path:
+        """The file in which slurmctld notes how each job ended."""
+        return self.logs / "completions.log"
+
+    @property
     def client_conf(self) -> Path:
         """The value of SLURM_CONF for people and tests; the daemons' own marks what ends with the cluster."""
         return self.home / "client.conf"

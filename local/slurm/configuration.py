@@ -109,6 +109,8 @@ def _cluster(site: Site) -> Iterator[str]:
         "TaskPlugin=task/none",
         "JobAcctGatherType=jobacct_gather/none",
         "AccountingStorageType=accounting_storage/none",
+        "JobCompType=jobcomp/filetxt",
+        f"JobCompLoc={home}/logs/completions.log",
         "MpiDefault=none",
         f"TaskProlog={scripts}/task-prolog",
         "SelectType=select/cons_tres",

@@ -21,7 +21,9 @@ ABILITIES: Mapping[str, Ability] = {
     "priorities": Ability("configured", "QOS, or explicit priorities (`priorities`)"),
     "limit": Ability("yes", "by the program on the nodes, to the second"),
     "exit": Ability("yes"),
-    "ended": Ability("yes", "by the run's record (`reads`), slurmdbd (`accounting`), or asking the nodes"),
+    "ended": Ability(
+        "yes", "by the run's record (`reads`), slurmdbd (`accounting`), `completions`, or asking the nodes"
+    ),
     "bulk": Ability("yes", "the list of jobs; of states alone from Slurm 24.11 on"),
     "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
     "elastic": Ability("configured", "Slurm's own cloud nodes"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.dialect import DIALECTS, Dialect
+from shared.engines.slurm.first import first_response
 from shared.errors import EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 
 if TYPE_CHECKING:
@@ -68,10 +69,6 @@ class Answer:
         return None
 
 
-class _Garbled(Transient):
-    """An answer that is no HTTP: slurmrestd 26.05 says so of a dialect that it does not know."""
-
-
 class SlurmClient:
     """Calls to one cluster. All raise Misconfigured where we are refused, Transient without an answer.
 
@@ -97,13 +94,8 @@ class SlurmClient:
         return self._dialect
 
     async def _newest(self) -> Dialect:
-        garbled: Transient | None = None
         for dialect in self._dialects:
-            try:
-                answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
-            except _Garbled as error:
-                garbled = error
-                continue
+            answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
             if answer.status == 404:
                 continue
             _raise_for_token(answer)
@@ -111,7 +103,7 @@ class SlurmClient:
                 raise failure
             return dialect
         known = f"{self._dialects[-1].version} to {self._dialects[0].version}"
-        raise garbled or Misconfigured(f"{self._cluster.url} speaks none of {known}")
+        raise Misconfigured(f"{self._cluster.url} speaks none of {known}")
 
     async def call(self, method: str, path: str, body: Any = None) -> Answer:
         """One call below the dialect's root; `path` starts with a slash."""
@@ -134,25 +126,33 @@ class SlurmClient:
             self._session = None
 
     async def _send(self, method: str, path: str, body: Any) -> Answer:
-        from aiohttp import ClientError, ClientResponseError, ClientSession, ClientTimeout
+        from aiohttp import ClientError, ClientResponseError
 
-        if self._session is None:
-            # Connections stay open: slurmrestd 22.05 garbles the answer to a request that asks to close.
-            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=5))
-        url = self._cluster.url.rstrip("/") + path
+        url, headers = self._cluster.url.rstrip("/") + path, self._headers()
         try:
-            async with self._session.request(
-                method, url, json=body, headers=self._headers(), allow_redirects=False
-            ) as answer:
-                text = await answer.text()
-                status = answer.status
-        except ClientResponseError:
-            raise _Garbled(f"{self._cluster.name} answers in a form that is no HTTP") from None
-        except (ClientError, TimeoutError, UnicodeDecodeError) as error:
+            try:
+                status, text = await self._exchange(method, url, body, headers)
+            except ClientResponseError:
+                # Sent again it may be done again: a copy more of a held job, which is found.
+                status, text = await first_response(method, url, body, headers, _PATIENCE)
+        except (ClientError, OSError, EOFError, ValueError) as error:
             raise Transient(f"{self._cluster.name} does not answer: {type(error).__name__}") from None
         if status in _NO_SUCH_TOKEN:
             raise Misconfigured(f"slurmrestd of {self._cluster.name} refuses our token ({status})")
         return Answer(status, _object(text))
+
+    async def _exchange(
+        self, method: str, url: str, body: Any, headers: Mapping[str, str]
+    ) -> tuple[int, str]:
+        from aiohttp import ClientSession, ClientTimeout
+
+        if self._session is None:
+            # Connections stay open: slurmrestd 22.05 garbles the answer to a request that asks to close.
+            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=5))
+        async with self._session.request(
+            method, url, json=body, headers=headers, allow_redirects=False
+        ) as answer:
+            return answer.status, await answer.text()
 
     def _headers(self) -> dict[str, str]:
         token = self._key if isinstance(self._key, str) else _token(self._key, self._cluster.user)

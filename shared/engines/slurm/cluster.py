@@ -51,6 +51,8 @@ class SlurmCluster:
     account: str = ""
     #: whether finished jobs are looked up in slurmdbd
     accounting: bool = False
+    #: the file of jobcomp/filetxt, where this app sees it
+    completions: str = ""
     #: seconds until a submitted job is on the controller's disk; it is released only then
     settle_seconds: float = 6.0
     #: allow http to another machine; the token travels in it

@@ -1,14 +1,18 @@
-"""How a job ended that slurmctld has forgotten (MinJobAge): by the record of its run, else by accounting."""
+"""How a job ended that slurmctld has forgotten (MinJobAge).
+
+The record of its run says it, else accounting, else the controller's own notes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from shared.engines.slurm.client import SlurmClient
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.completions import Completions
 from shared.engines.slurm.dialect import Copy, copy_of, exit_object
 from shared.engines.slurm.records import Record, Records
 from shared.engines.slurm.words import IDLE, observation, recorded, state_of
@@ -26,6 +30,7 @@ class Finished:
 
     def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
         self._cluster, self._client, self._records = cluster, client, records
+        self._completions = Completions(cluster.completions, cluster.user)
 
     async def record(self, target: Target) -> Record | None:
         """What the last run wrote."""
@@ -36,7 +41,14 @@ class Finished:
         record = await self.record(target)
         if record is not None and record.get("state") == "ended":
             return recorded(record)
-        return await self._accounted(target) if self._cluster.accounting else None
+        seen = await self._accounted(target) if self._cluster.accounting else None
+        return seen or _first(
+            [
+                copy
+                for copy in await self._completions.of(target.name, target.token)
+                if copy.code not in IDLE and state_of(copy.states, copy.name)[0].terminal
+            ]
+        )
 
     async def _accounted(self, target: Target) -> Observation | None:
         answer = await self._client.accounting(f"/jobs/?job_name={quote(target.name, safe='')}")
@@ -48,14 +60,15 @@ class Finished:
             copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient(f"slurmdbd said something unreadable: {type(error).__name__}") from error
-        told = [c for c in copies if _tells(c, target)]
-        if not told:
-            return None
-        seen = observation(min(told, key=lambda copy: copy.id), None)
-        if seen.reason is Reason.USER and not seen.exit_code:
+        seen = _first([copy for copy in copies if _tells(copy, target)])
+        if seen is not None and seen.reason is Reason.USER and not seen.exit_code:
             # slurmdbd's v0.0.38 says 0 of jobs that failed.
             return replace(seen, exit_code=None)
         return seen
+
+
+def _first(told: Sequence[Copy]) -> Observation | None:
+    return observation(min(told, key=lambda copy: copy.id), None) if told else None
 
 
 def _tells(copy: Copy, target: Target) -> bool:

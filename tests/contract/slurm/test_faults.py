@@ -134,6 +134,24 @@ async def test_what_slurm_forgot_is_told_by_the_record_of_its_run(own: Slurm) ->
     assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 5)
 
 
+async def test_where_no_record_can_be_seen_the_controllers_own_notes_tell_the_end(own: Slurm) -> None:
+    async with engine(own, reads={}, completions=str(own.completions)) as on:
+        failed, fine = order("exit 5"), order("true")
+        for asked in (failed, fine):
+            await on.submit(asked)
+            await ended(on, asked.target)
+        await _forget_everything(own)
+
+        seen = await on.status(NAME, [failed.target, fine.target])
+        with pytest.raises(NotFound):
+            await on.see(order("true").target)
+    told = {name: (one.state, one.reason, one.exit_code) for name, one in seen.items()}
+    assert told == {
+        failed.target.name: (JobState.FAILED, Reason.USER, 5),
+        fine.target.name: (JobState.SUCCEEDED, None, 0),
+    }
+
+
 async def test_where_no_record_can_be_seen_the_nodes_answer_for_the_job(own: Slurm) -> None:
     ran = own.shared / "ran"
     asked = order(f"echo x >> {ran}; exit 5")

@@ -1,4 +1,4 @@
-"""The connection to slurmrestd, and how a dialect is agreed on with one whose answers are not always HTTP."""
+"""The connection to slurmrestd, and how a dialect is agreed on with one that answers twice."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import pytest
 
 from shared.engines.slurm.client import SlurmClient
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.errors import Transient
+from shared.errors import NotFound, Transient
 
-#: As slurmrestd 26.05 answers a path that it does not know: two responses to one request.
-GARBLED = (
-    b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: 4\r\n\r\n"
-    b"noneHTTP/1.1 404 NOT FOUND\r\n\r\n"
-)
+ERROR = b'{"errors": [{"error_number": 2017, "error": "no such job"}]}'
+HEAD = b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: %d\r\n\r\n"
+#: As slurmrestd 26.05 sends errors: two responses to one request.
+TWICE = HEAD % len(ERROR) + ERROR + HEAD % 4 + b"none"
 FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
 @asynccontextmanager
-async def served(known: str) -> AsyncIterator[SlurmClient]:
+async def served(known: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmClient]:
     """A client of a server that knows one dialect."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = await reader.readuntil(b"\r\n\r\n")
-        writer.write(FINE if known.encode() in asked else GARBLED)
+        writer.write(FINE if known.encode() in asked else otherwise)
         await writer.drain()
         writer.close()
 
@@ -40,12 +39,20 @@ async def served(known: str) -> AsyncIterator[SlurmClient]:
         server.close()
 
 
-async def test_a_dialect_whose_refusal_cannot_be_read_is_passed_over() -> None:
+async def test_a_dialect_whose_refusal_is_sent_twice_is_passed_over() -> None:
     async with served("v0.0.44") as client:
         assert (await client.agree()).version == "v0.0.44"
 
 
-async def test_a_server_that_speaks_no_http_at_all_may_speak_it_later() -> None:
-    async with served("nothing") as client:
-        with pytest.raises(Transient, match="no HTTP"):
+async def test_an_error_that_is_sent_twice_is_told() -> None:
+    async with served("ping") as client:
+        answer = await client.call("DELETE", "/job/7?signal=9")
+
+    assert (answer.status, answer.errors) == (404, [(2017, "no such job")])
+    assert isinstance(answer.failure(), NotFound)
+
+
+async def test_what_is_no_http_at_all_is_no_answer() -> None:
+    async with served("nothing", b"what\r\n\r\n") as client:
+        with pytest.raises(Transient, match="does not answer"):
             await client.agree()

@@ -1,0 +1,101 @@
+"""The file in which slurmctld notes how jobs ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.completions import Completions
+from shared.engines.slurm.finished import Finished
+from shared.engines.slurm.records import Records
+from shared.errors import Transient
+from shared.job import JobState, Reason, Target
+from shared.ports import Observation
+
+
+def line(number: int = 1, **changes: str) -> str:
+    """A line as Slurm 22.05 writes it."""
+    given = {"UserId": "ada(1000)", "Name": "n", "JobState": "COMPLETED", "StartTime": "2026-11-21T12:00:00"}
+    said = given | {"ExitCode": "0:0"} | changes
+    return (
+        f"JobId={number} UserId={said['UserId']} GroupId=ada(1000) Name={said['Name']} "
+        f"JobState={said['JobState']} Partition=warm TimeLimit=3 StartTime={said['StartTime']} "
+        "EndTime=2026-11-21T12:00:05 NodeList=warm-1 NodeCnt=1 ProcCnt=4 WorkDir=/ ReservationName= "
+        "Tres=cpu=4,mem=4G,node=1,billing=4 Account= QOS= WcKey= Cluster=unknown "
+        "SubmitTime=2026-11-21T11:59:50 EligibleTime=2026-11-21T11:59:56 DerivedExitCode=0:0 "
+        f"ExitCode={said['ExitCode']} \n"
+    )
+
+
+async def told(tmp_path: Path, *lines: str) -> Observation | None:
+    """What is said of the attempt `n` of ada."""
+    file = tmp_path / "completions.log"
+    file.write_text("".join(lines))
+    cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file))
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
+    return await Finished(cluster, SlurmClient(cluster, b"k" * 32), Records(cluster)).of(target)
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "expected"),
+    [
+        ("COMPLETED", "0:0", (JobState.SUCCEEDED, None, 0)),
+        ("FAILED", "3:0", (JobState.FAILED, Reason.USER, 3)),
+        ("FAILED", "124:0", (JobState.FAILED, Reason.TIMEOUT, None)),
+        ("NODE_FAIL", "0:0", (JobState.FAILED, Reason.INFRASTRUCTURE, None)),
+        ("CANCELLED", "0:15", (JobState.CANCELLED, Reason.TERMINATED, None)),
+    ],
+)
+async def test_a_line_tells_the_end(
+    tmp_path: Path, state: str, code: str, expected: tuple[JobState, Reason | None, int | None]
+) -> None:
+    seen = await told(tmp_path, line(JobState=state, ExitCode=code))
+
+    assert seen is not None
+    assert (seen.state, seen.reason, seen.exit_code) == expected
+    assert seen.ended is None, "the file says no time zone"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        line(Name="n2"),
+        line(UserId="eve(1001)"),
+        line(JobState="CANCELLED", StartTime="Unknown"),
+        line(ExitCode="253:0", JobState="FAILED"),
+        line(Name="x").replace(
+            "WorkDir=/", "WorkDir=/JobId=1 UserId=ada(1000) GroupId=g Name=n JobState=FAILED"
+        ),
+        line().removesuffix(" \n")[:200],
+    ],
+    ids=[
+        "another",
+        "somebody else's",
+        "never ran",
+        "a copy that ran nothing",
+        "a forged one",
+        "half written",
+    ],
+)
+async def test_other_lines_say_nothing_of_it(tmp_path: Path, other: str) -> None:
+    assert await told(tmp_path, other) is None
+
+
+async def test_the_last_run_of_the_first_copy_counts(tmp_path: Path) -> None:
+    seen = await told(
+        tmp_path,
+        line(4, JobState="NODE_FAIL", ExitCode="0:1"),
+        line(7, JobState="FAILED", ExitCode="9:0"),
+        line(4, JobState="FAILED", ExitCode="5:0"),
+    )
+
+    assert seen is not None
+    assert seen.exit_code == 5
+
+
+async def test_a_file_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:
+    with pytest.raises(Transient, match="completions"):
+        await Completions(str(tmp_path / "missing"), "ada").of("n", "t.1")
