@@ -13,7 +13,7 @@ import asyncio
 import json
 import logging
 from collections import defaultdict, deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -61,12 +61,11 @@ async def deliver_at_door(ports: Ports, notice: Notice) -> None:
     await _patiently(ports, _one(ports, notice))
 
 
-async def deliver_due(ports: Ports) -> int:
-    """The safety net: outbox rows whose time has come and whose message never did. The next sweep goes on."""
+async def deliver_due(ports: Ports, events: Iterable[Notice]) -> int:
+    """The safety net: events whose time has come and whose message never did. The next sweep goes on."""
     await _learn(ports)
     now = ports.clock()
-    shards = await asyncio.gather(*(ports.outbox.undelivered(n, now) for n in range(ports.outbox.shards)))
-    due = sorted((notice for shard in shards for notice in shard), key=lambda notice: notice.due)
+    due = sorted(events, key=lambda notice: notice.due)
     ports.meter.set("slipway.outbox.oldest", max(0.0, (now - due[0].due).total_seconds()) if due else 0.0)
     return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 

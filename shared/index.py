@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +23,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Active:
-    """The index row of a job that has not ended: what the sweep needs without reading the record."""
+    """The row of a job that has not ended: what the sweep compares, and the record itself."""
 
     job_id: str
     state: JobState
@@ -33,6 +35,32 @@ class Active:
     listed: str = ""
     #: None for a job that was not dropped
     shown: Shown | None = None
+    #: the whole record, packed, and its version: a change to it needs no other read
+    packed: str = ""
+    etag: str = ""
+
+    @property
+    def stored(self) -> Stored:
+        """The record."""
+        return Stored(unpacked(self.packed), self.etag, None)
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What is not finished in a shard: jobs that have not ended, and events that are due."""
+
+    jobs: list[Active]
+    events: list[Notice]
+
+
+def packed(job: Job) -> str:
+    """A record as its index row holds it: a sweep reads thousands, and looks into the few that change."""
+    return b64encode(zlib.compress(job.model_dump_json(exclude_defaults=True).encode(), 1)).decode()
+
+
+def unpacked(text: str) -> Job:
+    """The record."""
+    return Job.model_validate_json(zlib.decompress(b64decode(text)))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from datetime import datetime
 
 from shared.errors import Misuse
 from shared.finished import Place
+from shared.job import Job
 from shared.ports import Blob, Posted
+from shared.storage import rows
 from shared.storage.ledger import TableLedger
 from shared.storage.store import Store
-from shared.storage.table import Found, Operation, Range, Refused, Row, Table
+from shared.storage.table import ETAG, Found, Operation, Range, Refused, Row, Table
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
 _STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100
@@ -46,6 +48,8 @@ class MemoryTable:
         )
         found = [self.held[key].row for key in inside]
         found = [row for row in found if _fits(row, wanted)]
+        if wanted.etags:
+            found = [{**row, ETAG: self.held[_key(row)].etag} for row in found]
         return found[: wanted.limit] if wanted.limit else found
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
@@ -97,11 +101,18 @@ class MemoryLedger(TableLedger):
         """Every row of a job or a drop, by partition and key."""
         return {key: found.row for key, found in self.held.items() if key[0] != "meta"}
 
+    @property
+    def jobs(self) -> list[Job]:
+        """Every record, or its tombstone."""
+        return [job for row in self.rows.values() if (job := rows.record_in(row)) is not None]
+
 
 def _fits(row: Row, wanted: Range) -> bool:
     column, value = wanted.equal
     if column and row[column] != value:
         return False
+    if row["RowKey"] < wanted.due_from:
+        return True
     late = bool(wanted.beyond) and row["Due"] > wanted.beyond if wanted.due else True
     return late or row["Due"] <= wanted.due
 

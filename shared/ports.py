@@ -28,7 +28,7 @@ from shared.engine import (
 )
 from shared.events import Notice
 from shared.finished import Archive, FinishedJobs
-from shared.index import Active, Change, Page, Pause, Seen, Shown
+from shared.index import Active, Change, Page, Pause, Seen, Shown, Unfinished
 from shared.job import Job, JobState, Stored
 from shared.memo import Memo
 from shared.meter import Meter, NoMeter
@@ -69,6 +69,7 @@ __all__ = [
     "Shown",
     "Submission",
     "Tokens",
+    "Unfinished",
     "Variable",
     "Webhooks",
 ]
@@ -101,6 +102,9 @@ class Ledger(Protocol):
 
     async def active(self, shard: int) -> list[Active]:
         """Every job of the shard that has not ended, in one range query."""
+
+    async def unfinished(self, shard: int, now: datetime) -> Unfinished:
+        """The same, and the shard's events that are due by now, in one range query over both."""
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Jobs, newest first, at most `limit`; `after` is a previous page's `next`."""

@@ -1,6 +1,7 @@
 """sweep: compare every active job with what its engine says, commit the differences, carry on what stalled.
 
-One range query a shard, one bulk question a cluster; a record is read only when something about it changes.
+One range query a shard, one bulk question a cluster. The range holds the records, so a change needs no other
+read.
 """
 
 from __future__ import annotations
@@ -57,11 +58,13 @@ async def sweep(ports: Ports) -> Swept:
 
     Raises Unavailable when storage does not answer at all.
     """
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    rows = [row for shard in shards for row in shard]
+    now = ports.clock()
+    shards = await asyncio.gather(*(ports.ledger.unfinished(n, now) for n in range(ports.ledger.shards)))
+    rows = [row for shard in shards for row in shard.jobs]
+    events = [event for shard in shards for event in shard.events]
     for state in _ACTIVE:
         ports.meter.set("slipway.jobs.active", sum(row.state is state for row in rows), state=state.value)
-    due = asyncio.create_task(_part("deliveries", deliver_due(ports)))
+    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events)))
     overdue = _by_cluster(await _submittable(ports, rows))
     clusters = _by_cluster(rows)
     parts = await asyncio.gather(
@@ -83,7 +86,7 @@ async def sweep(ports: Ports) -> Swept:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one sweep did with the jobs of one cluster; `moved` were read because of what it said."""
+    """What one sweep did with the jobs of one cluster; `moved` were looked into because of what it said."""
 
     cluster: str
     reached: bool
@@ -157,7 +160,7 @@ def _with_engine(row: Active) -> bool:
 
 
 def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
-    """Whether the record has to be read: the engine says something else than the index row."""
+    """Whether the record may change: the engine says something else than the index row."""
     if row.job_id not in seen:
         return False
     observation = seen[row.job_id]
@@ -187,9 +190,9 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
 
 
 async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
-    """Change one record: as this process remembers it, else, or when that was too old, as it is read."""
-    for read in (ports.ledger.recall, ports.ledger.get):
-        stored = await read(row.job_id)
+    """Change one record: as its row holds it, or, when that is too old by now, as it is read."""
+    for again in (False, True):
+        stored = await ports.ledger.get(row.job_id) if again else row.stored
         if stored is None:
             return
         # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.

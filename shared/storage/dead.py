@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.dead import DeadMessage
-from shared.storage import rows
+from shared.storage import other_rows
 from shared.storage.store import Store
 from shared.storage.table import Range
 
@@ -16,18 +16,18 @@ class TableDeadMessages:
 
     async def keep(self, message: DeadMessage) -> None:
         """An upsert."""
-        await self._store.upsert(rows.dead_row(message))
+        await self._store.upsert(other_rows.dead_row(message))
 
     async def get(self, message_id: str) -> DeadMessage | None:
         """A point read."""
-        found = await self._store.get(rows.DEAD, message_id)
-        return rows.dead_of(found.row) if found is not None else None
+        found = await self._store.get(other_rows.DEAD, message_id)
+        return other_rows.dead_of(found.row) if found is not None else None
 
     async def all(self) -> list[DeadMessage]:
         """One partition."""
-        found = await self._store.rows(Range(rows.DEAD, "", ""))
-        return sorted(map(rows.dead_of, found), key=lambda message: message.at)
+        found = await self._store.rows(Range(other_rows.DEAD, "", ""))
+        return sorted(map(other_rows.dead_of, found), key=lambda message: message.at)
 
     async def forget(self, message_id: str) -> None:
         """A delete."""
-        await self._store.drop(rows.DEAD, message_id)
+        await self._store.drop(other_rows.DEAD, message_id)

@@ -7,21 +7,26 @@ own in the record's history, so our own write is recognised instead of being tak
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 
-from shared.errors import Exists, Misuse
+from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice
 from shared.job import Job, JobState, Stored
-from shared.ports import Active, Change, Page, Pause, Seen
+from shared.ports import Active, Change, Page, Pause, Seen, Unfinished
 from shared.spec import JsonObject
-from shared.storage import rows
+from shared.storage import other_rows, rows
 from shared.storage.store import Store
-from shared.storage.table import Operation, Range, Refused
+from shared.storage.table import Operation, Range, Refused, Row
+
+log = logging.getLogger(__name__)
 
 #: How many pages of the listing one answer reads, when few of its jobs are wanted.
 _PAGES = 10
+#: How often a record is looked for that moves from row to row meanwhile.
+_LOOKS = 3
 #: Records that a process remembers as it last wrote or read them.
 _REMEMBERED = 4_000
 
@@ -41,9 +46,9 @@ class TableLedger:
 
     async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
         """One transaction: record, spec, index row, listing, first event."""
-        new = [rows.record_row(job, self._shards), rows.listing_row(job, self._shards)]
+        made = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
+        new = [make(job, self._shards) for make in (*made, rows.listing_row)]
         new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
-        new += [(rows.ended_row if job.state.terminal else rows.active_row)(job, self._shards)]
         new += [rows.notice_row(notice, self._shards)] if notice is not None else []
         try:
             etags = await self._store.write(job.id, *(Operation("create", row) for row in new))
@@ -54,13 +59,18 @@ class TableLedger:
         return self._remember(Stored(job, etags[0], None))
 
     async def get(self, job_id: str) -> Stored | None:
-        """A point read."""
-        found = await self._store.row(job_id, f"j|{job_id}")
-        if found is None:
-            self._known.pop(job_id, None)
-            return None
-        stored = rows.stored_of(found.row, found.written)
-        return self._remember(Stored(rows.job_of(found.row), found.etag, stored))
+        """A point read of a job that has not ended; two of one that has, or that is not there."""
+        for _ in range(_LOOKS):
+            for kind in "nj":
+                found = await self._store.row(job_id, f"{kind}|{job_id}")
+                job = rows.record_in(found.row) if found is not None else None
+                if found is not None and job is not None:
+                    stored = rows.stored_of(found.row, found.written)
+                    return self._remember(Stored(job, found.etag, stored))
+            if found is None:
+                self._known.pop(job_id, None)
+                return None
+        raise Unavailable(f"the record of {job_id} has no index row")
 
     async def recall(self, job_id: str) -> Stored | None:
         """From memory, else a point read."""
@@ -77,7 +87,13 @@ class TableLedger:
 
     async def active(self, shard: int) -> list[Active]:
         """One range query."""
-        return [rows.active_of(row) for row in await self._store.range(shard, "a")]
+        return [rows.active_of(row) for row in await self._store.range(shard, "n")]
+
+    async def unfinished(self, shard: int, now: datetime) -> Unfinished:
+        """One range query."""
+        found = await self._store.rows(rows.unfinished(shard, now))
+        jobs = [rows.active_of(row) for row in found if row["RowKey"] < "o|"]
+        return Unfinished(jobs, [event for row in found[len(jobs) :] if (event := _event(row)) is not None])
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Merge the shards' listings; records are read by key."""
@@ -111,43 +127,45 @@ class TableLedger:
 
     async def paused(self) -> Pause | None:
         """A point read."""
-        found = await self._store.get(rows.PAUSE["PartitionKey"], rows.PAUSE["RowKey"])
-        return rows.pause_of(found.row) if found is not None else None
+        found = await self._store.get(other_rows.PAUSE["PartitionKey"], other_rows.PAUSE["RowKey"])
+        return other_rows.pause_of(found.row) if found is not None else None
 
     async def pause(self, pause: Pause | None) -> None:
         """An upsert: off is a row, too."""
-        await self._store.upsert(rows.pause_row(pause))
+        await self._store.upsert(other_rows.pause_row(pause))
 
     async def seen(self, path: str) -> Seen | None:
         """A point read."""
-        row = rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
         found = await self._store.get(row["PartitionKey"], row["RowKey"])
-        return rows.seen_of(found.row) if found is not None else None
+        return other_rows.seen_of(found.row) if found is not None else None
 
     async def remember(self, seen: Seen) -> None:
         """An upsert; the last writer wins."""
-        await self._store.upsert(rows.seen_row(seen, self._shards))
+        await self._store.upsert(other_rows.seen_row(seen, self._shards))
 
     async def forget(self, path: str) -> None:
         """A delete."""
-        row = rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
         await self._store.drop(row["PartitionKey"], row["RowKey"])
 
     async def all_seen(self) -> dict[str, Seen]:
         """One range query a partition of dropped paths."""
         wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
         found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        return {seen.path: seen for part in found for seen in map(rows.seen_of, part)}
+        return {seen.path: seen for part in found for seen in map(other_rows.seen_of, part)}
 
     async def _commit(self, change: Change) -> Stored | None:
         job = change.transition.after
-        index = rows.active_row(job, self._shards)
-        operations = [
-            Operation("replace", rows.record_row(job, self._shards), change.stored.etag),
-            Operation("delete" if job.state.terminal else "upsert", index),
-        ]
         if job.state.terminal:
-            operations.append(Operation("create", rows.ended_row(job, self._shards)))
+            index = rows.row_of(job.id, f"n|{job.id}", self._shards)
+            operations = [
+                Operation("delete", index, change.stored.etag),
+                Operation("replace", rows.record_row(job, self._shards)),
+                Operation("create", rows.ended_row(job, self._shards)),
+            ]
+        else:
+            operations = [Operation("replace", rows.active_row(job, self._shards), change.stored.etag)]
         if change.notice is not None:
             operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
         try:
@@ -180,3 +198,12 @@ class TableLedger:
         )
         shards = await asyncio.gather(*(self._store.rows(each) for each in wanted))
         return sorted(str(row["RowKey"])[2:] for shard in shards for row in shard)[:limit]
+
+
+def _event(row: Row) -> Notice | None:
+    """The event of a row, or None: one that cannot be read keeps no sweep from its work."""
+    try:
+        return rows.notice_of_row(row)
+    except ValueError:
+        log.exception("an event cannot be read: %s", row["RowKey"])
+        return None

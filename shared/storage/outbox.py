@@ -7,7 +7,7 @@ from datetime import datetime
 
 from shared.events import Notice
 from shared.ports import Disabled
-from shared.storage import rows
+from shared.storage import other_rows, rows
 from shared.storage.store import Store
 from shared.storage.table import Operation, Range, Refused
 
@@ -83,12 +83,14 @@ class TableOutbox:
 
     async def disable(self, receiver: Disabled) -> None:
         """An upsert."""
-        await self._store.upsert(rows.disabled_row(receiver))
+        await self._store.upsert(other_rows.disabled_row(receiver))
 
     async def enable(self, receiver_id: str) -> None:
         """A delete; a row that is missing is success."""
-        await self._store.drop(rows.RECEIVERS, receiver_id)
+        await self._store.drop(other_rows.RECEIVERS, receiver_id)
 
     async def disabled(self) -> list[Disabled]:
         """One partition."""
-        return [rows.disabled_of(row) for row in await self._store.rows(Range(rows.RECEIVERS, "", ""))]
+        return [
+            other_rows.disabled_of(row) for row in await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
+        ]

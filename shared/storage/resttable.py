@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from shared.errors import Misuse, Unavailable
 from shared.storage.connection import Account
-from shared.storage.table import Found, Operation, Range, Refused, Row
+from shared.storage.table import ETAG, Found, Operation, Range, Refused, Row
 
 _JSON = "application/json;odata=nometadata"
 _VERBS = {"create": "POST", "replace": "PUT", "upsert": "PUT", "delete": "DELETE"}
@@ -65,7 +65,11 @@ class RestTable:
             )
             if answer.status == 404:
                 return found
-            found += json.loads(answer.body)["value"]
+            page = json.loads(answer.body)["value"]
+            if wanted.etags:
+                for row in page:
+                    row[ETAG] = _etag(row["Timestamp"])
+            found += page
             after = {
                 name: answer.headers[f"x-ms-continuation-{name.lower()}"]
                 for name in ("NextPartitionKey", "NextRowKey")
@@ -115,6 +119,11 @@ class RestTable:
         return f"/{self.name}(PartitionKey='{partition}',RowKey='{key}')"
 
 
+def _etag(timestamp: str) -> str:
+    """The version of a row in a listing without metadata, as azure-data-tables makes it of the timestamp."""
+    return f"W/\"datetime'{quote(timestamp)}'\""
+
+
 def _refusal(status: int, part: bytes) -> Exception:
     """What the first part that failed means for the caller."""
     code: Any = found[1] if (found := _CODE.search(part)) else b""
@@ -134,8 +143,10 @@ def _filter(wanted: Range) -> str:
         _condition(column, "eq", value) if column else "",
     ]
     if wanted.due:
-        due = _condition("Due", "le", wanted.due)
-        conditions.append(f"({due} or {_condition('Due', 'gt', wanted.beyond)})" if wanted.beyond else due)
+        any_of = [_condition("Due", "le", wanted.due)]
+        any_of += [_condition("Due", "gt", wanted.beyond)] if wanted.beyond else []
+        any_of += [_condition("RowKey", "lt", wanted.due_from)] if wanted.due_from else []
+        conditions.append(f"({' or '.join(any_of)})")
     return " and ".join(condition for condition in conditions if condition)
 
 

@@ -1,16 +1,14 @@
 """The rows of the ledger table, as pure translations. One job's rows share one partition.
 
-`j|<id>` record, or its tombstone · `s|<id>` immutable spec · `a|<id>` index row while active ·
-`o|<id>|<seq>` undelivered event · `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter ·
-`l|<reverse time>|<id>` the listing, newest first · `f|<time>|<id>` ended then, and not archived yet.
-Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead` the messages
-that failed too often. Long strings are split: the service allows 32,768 UTF-16 units a string
-and 1 MiB an entity, which Azurite does not enforce.
+`n|<id>` record and index of a job that has not ended · `j|<id>` record of one that has, or its tombstone; the
+key is taken from the first write on · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
+`e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `l|<reverse time>|<id>` the listing, newest
+first · `f|<time>|<id>` ended then, and not archived yet. The others are in `other_rows`. Long strings are
+split: the service allows 32,768 UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import zlib
@@ -19,24 +17,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.backoff import LONGEST_DELIVERY_WAIT
-from shared.dead import DeadMessage
 from shared.events import Notice
+from shared.index import packed, unpacked
 from shared.job import Job, JobState, Target
-from shared.ports import Active, Disabled, Pause, Seen, Shown
-from shared.storage.table import Range
+from shared.ports import Active, Shown
+from shared.storage.table import ETAG, Range
 
 Entity = dict[str, Any]
-
-#: The partition of receivers that want no more events.
-RECEIVERS = "receivers"
-#: The partition of messages that no try could process.
-DEAD = "dead"
 
 _CHUNK = 16_000  # characters: at most two UTF-16 units each
 #: The part of a listing row's key after its kind.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
-#: The key of the switch that stops submissions.
-PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 _FAR = 253_402_300_799_000  # the last millisecond of the year 9999
 
 
@@ -50,18 +41,30 @@ def partition(shard: int) -> str:
     return f"s{shard:03d}"
 
 
+def stub_row(job: Job, shards: int) -> Entity:
+    """What takes the key of a record while its index row holds it."""
+    return {**row_of(job.id, f"j|{job.id}", shards), "State": ""}
+
+
 def record_row(job: Job, shards: int) -> Entity:
-    """The record."""
+    """The record of a job that has ended."""
     return {
         **row_of(job.id, f"j|{job.id}", shards),
         "State": job.state.value,
-        **_split("Record", job.model_dump_json(exclude_defaults=True)),
+        **split("Record", job.model_dump_json(exclude_defaults=True)),
     }
 
 
 def job_of(entity: Mapping[str, Any]) -> Job:
     """The record that a row holds."""
-    return Job.model_validate_json(_joined("Record", entity))
+    return Job.model_validate_json(joined("Record", entity))
+
+
+def record_in(entity: Mapping[str, Any]) -> Job | None:
+    """The record that a row holds, if it holds one."""
+    if "Packed0" in entity:
+        return unpacked(joined("Packed", entity))
+    return job_of(entity) if "Record0" in entity else None
 
 
 def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
@@ -82,29 +85,30 @@ def ended_row(job: Job, shards: int) -> Entity:
 def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
     """The accepted document; written once, never changed."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return {**row_of(job_id, f"s|{job_id}", shards), **_split("Spec", text)}
+    return {**row_of(job_id, f"s|{job_id}", shards), **split("Spec", text)}
 
 
 def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
     """The document that a row holds."""
-    document: dict[str, Any] = json.loads(_joined("Spec", entity))
+    document: dict[str, Any] = json.loads(joined("Spec", entity))
     return document
 
 
 def active_row(job: Job, shards: int) -> Entity:
-    """The index row."""
+    """The index row of a job that has not ended, with its record."""
     stage = job.stage
     return {
-        **row_of(job.id, f"a|{job.id}", shards),
+        **row_of(job.id, f"n|{job.id}", shards),
         "State": job.state.value,
-        "Due": _time(job.due),
+        "Due": text_of(job.due),
         "Target": job.target.model_dump_json() if job.target else "",
         "Cancel": job.cancel,
         "Misses": job.misses,
         "Listed": listing_key(job),
         "Status": job.status_file,
         "Stage": stage.sequence,
-        "Since": _time(stage.at),
+        "Since": text_of(stage.at),
+        **split("Packed", packed(job)),
     }
 
 
@@ -119,6 +123,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         misses=int(entity["Misses"]),
         listed=entity["Listed"],
         shown=_shown(entity),
+        packed=joined("Packed", entity),
+        etag=str(entity.get(ETAG, "")),
     )
 
 
@@ -153,27 +159,13 @@ def created(key: str) -> datetime:
     return datetime.fromtimestamp((_FAR - int(key[:15])) / 1000, UTC)
 
 
-def pause_row(pause: Pause | None) -> Entity:
-    """The switch, on or off."""
-    if pause is None:
-        return {**PAUSE, "Since": ""}
-    return {**PAUSE, "Since": _time(pause.since), "By": pause.by, "Reason": pause.reason}
-
-
-def pause_of(entity: Mapping[str, Any]) -> Pause | None:
-    """What the switch says."""
-    if not entity["Since"]:
-        return None
-    return Pause(datetime.fromisoformat(entity["Since"]), entity["By"], entity["Reason"])
-
-
 def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
     """An event: `o` undelivered, `e` delivered, `x` dead."""
     return {
         **row_of(notice.job_id, notice_key(notice.job_id, notice.sequence, kind), shards),
-        "Due": _time(notice.due),
+        "Due": text_of(notice.due),
         "Event": notice.event_id,
-        **_split("Notice", notice.model_dump_json()),
+        **split("Notice", notice.model_dump_json()),
     }
 
 
@@ -190,93 +182,25 @@ def notices_of_rows(found: Iterable[Mapping[str, Any]]) -> list[Notice]:
 
 def notice_of_row(entity: Mapping[str, Any]) -> Notice:
     """The event that a row holds."""
-    return Notice.model_validate_json(_joined("Notice", entity))
-
-
-def seen_row(seen: Seen, shards: int) -> Entity:
-    """What is remembered of a dropped path."""
-    digest = hashlib.sha256(seen.path.encode()).hexdigest()
-    return {
-        "PartitionKey": f"d{int(digest[:8], 16) % shards:03d}",
-        "RowKey": digest,
-        "Path": seen.path,
-        "Job": seen.job_id,
-        "Generation": seen.generation,
-        "Waiting": seen.waiting,
-        "Folder": seen.folder,
-        "Content": seen.content,
-        **_split("Etags", json.dumps(dict(seen.etags))),
-    }
-
-
-def seen_of(entity: Mapping[str, Any]) -> Seen:
-    """What the row remembers."""
-    return Seen(
-        path=entity["Path"],
-        etags=json.loads(_joined("Etags", entity)),
-        job_id=entity["Job"],
-        generation=int(entity["Generation"]),
-        waiting=bool(entity["Waiting"]),
-        folder=entity["Folder"],
-        content=entity["Content"],
-    )
-
-
-def disabled_row(one: Disabled) -> Entity:
-    """A receiver that wants no more events."""
-    return {
-        "PartitionKey": RECEIVERS,
-        "RowKey": one.id,
-        "Url": one.url,
-        "Since": _time(one.since),
-        "Why": one.why,
-    }
-
-
-def disabled_of(entity: Mapping[str, Any]) -> Disabled:
-    """The receiver that a row holds."""
-    return Disabled(entity["RowKey"], entity["Url"], datetime.fromisoformat(entity["Since"]), entity["Why"])
-
-
-def dead_row(dead: DeadMessage) -> Entity:
-    """A message that no try could process."""
-    return {
-        "PartitionKey": DEAD,
-        "RowKey": dead.id,
-        "Queue": dead.queue,
-        "Message": dead.message_id,
-        "Sealed": dead.sealed,
-        "At": _time(dead.at),
-        "Reason": dead.reason,
-        "Digest": dead.digest,
-        **_split("Body", dead.body),
-    }
-
-
-def dead_of(entity: Mapping[str, Any]) -> DeadMessage:
-    """The message that a row holds."""
-    return DeadMessage(
-        id=entity["RowKey"],
-        queue=entity["Queue"],
-        message_id=entity["Message"],
-        body=_joined("Body", entity),
-        sealed=bool(entity["Sealed"]),
-        at=datetime.fromisoformat(entity["At"]),
-        reason=entity["Reason"],
-        digest=entity["Digest"],
-    )
+    return Notice.model_validate_json(joined("Notice", entity))
 
 
 def range_of(
     shard: int, kind: str, *, due: str = "", beyond: str = "", equal: tuple[str, str] = ("", "")
 ) -> Range:
     """The rows of a kind in a shard."""
-    return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal)
+    return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal=equal)
+
+
+def unfinished(shard: int, now: datetime) -> Range:
+    """Index rows and events that are due: their kinds are neighbours, so one range holds both."""
+    due, never = due_range(now)
+    return Range(partition(shard), "n|", "o}", due, never, due_from="o|", etags=True)
 
 
 def due_range(now: datetime) -> tuple[str, str]:
     """The `Due` columns up to the first, or beyond the second, are due; compared as text."""
-    return _time(now), _time(now + LONGEST_DELIVERY_WAIT)
+    return text_of(now), text_of(now + LONGEST_DELIVERY_WAIT)
 
 
 def row_of(job_id: str, key: str, shards: int) -> Entity:
@@ -284,15 +208,18 @@ def row_of(job_id: str, key: str, shards: int) -> Entity:
     return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": key}
 
 
-def _time(moment: datetime) -> str:
+def text_of(moment: datetime) -> str:
+    """A moment as columns have it; compared as text."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
-def _split(name: str, text: str) -> dict[str, str]:
+def split(name: str, text: str) -> dict[str, str]:
+    """A long text as columns, each as short as the service wants them."""
     return {f"{name}{n}": text[at : at + _CHUNK] for n, at in enumerate(range(0, max(1, len(text)), _CHUNK))}
 
 
-def _joined(name: str, entity: Mapping[str, Any]) -> str:
+def joined(name: str, entity: Mapping[str, Any]) -> str:
+    """The text that some columns hold."""
     parts: list[str] = []
     while f"{name}{len(parts)}" in entity:
         parts.append(entity[f"{name}{len(parts)}"])

@@ -9,6 +9,9 @@ from shared.storage import rows
 from shared.storage.group import LINGER, GroupCommit, Write
 from shared.storage.table import Found, Operation, Range, Refused, Row, Table
 
+#: Which rows there are, and what they hold; changed when older ones could not be read.
+_LAYOUT = 2
+
 
 class Store:
     """One table with its shards, whose number is fixed when it is made."""
@@ -73,12 +76,17 @@ class Store:
         layout = await self._table.get("meta", "layout")
         if layout is None:
             await self._table.make()
-            first = {"PartitionKey": "meta", "RowKey": "layout", "Shards": self.shards, "Version": 1}
+            first = {"PartitionKey": "meta", "RowKey": "layout", "Shards": self.shards, "Version": _LAYOUT}
             try:
                 await self._table.transact([Operation("create", first)])
                 return
             except Refused:
                 layout = await self._table.get("meta", "layout")
+        if layout is not None and layout.row["Version"] != _LAYOUT:
+            raise Misconfigured(
+                f"the ledger's table has layout {layout.row['Version']}, of another version; this "
+                f"one has layout {_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE"
+            )
         if layout is None or layout.row["Shards"] != self.shards:
             made = layout.row["Shards"] if layout is not None else 0
             raise Misconfigured(

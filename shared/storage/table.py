@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 Row = dict[str, Any]
+#: The name under which a row of a range has its version; no column has it.
+ETAG = "odata.etag"
 
 
 class Refused(Exception):
@@ -41,7 +43,8 @@ class Operation:
 class Range:
     """Rows of one partition with `first` <= RowKey < `last`.
 
-    `due`: only those due at or before it, or after `beyond`; `equal`: only those with a column of this value.
+    `due`: only those due at or before it, or after `beyond`; those with a RowKey < `due_from` in any case.
+    `equal`: only those with a column of this value. `etags`: each row has its version under `ETAG`.
     """
 
     partition: str
@@ -49,10 +52,12 @@ class Range:
     last: str
     due: str = ""
     beyond: str = ""
+    due_from: str = ""
     equal: tuple[str, str] = ("", "")
     select: tuple[str, ...] = ()
     #: 0 for all
     limit: int = 0
+    etags: bool = False
 
 
 @dataclass(frozen=True)

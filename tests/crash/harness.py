@@ -27,7 +27,6 @@ from shared.memory import MemoryLedger
 from shared.message import ENDED
 from shared.ports import Cluster, Engine, Ports
 from shared.receivers import Receivers
-from shared.storage import rows
 from shared.storage.dead import TableDeadMessages
 from shared.storage.finished import TableFinishedJobs
 from shared.storage.outbox import TableOutbox
@@ -222,7 +221,7 @@ class Run:
         await self.chaos.happen_late()
 
     def _quiet(self) -> bool:
-        kinds = ("a|", "o|", "f|") if self.archives else ("a|", "o|")
+        kinds = ("n|", "o|", "f|") if self.archives else ("n|", "o|")
         return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 
     async def _check_order(self) -> None:
@@ -235,7 +234,7 @@ class Run:
 
     def jobs(self) -> list[Job]:
         """Every record, or its tombstone."""
-        return [rows.job_of(row) for (_, key), row in self.world.ledger.rows.items() if key.startswith("j|")]
+        return self.world.ledger.jobs
 
     def unarchived(self, found: list[str]) -> list[Job]:
         """Every record as it ended; what the archive has lost, or keeps beside the archive, is found."""

@@ -113,7 +113,7 @@ def stalled_submissions_are_nobodys(patch: Patch) -> None:
 
 
 def no_safety_net_of_delivery(patch: Patch) -> None:
-    async def mutant(ports: Ports) -> int:
+    async def mutant(ports: Ports, events: Any) -> int:
         return 0
 
     patch.setattr(shared.sweep, "deliver_due", mutant)

@@ -126,8 +126,8 @@ async def test_whatever_a_message_holds_is_sealed_and_never_listed(world: World)
 
     await redrive(world.ports, identity)
     await _through_the_door(world)
-    (row,) = [row for (_, key), row in world.ledger.rows.items() if key.startswith("j|")]
-    assert row["State"] == "rejected"
+    (job,) = world.ledger.jobs
+    assert job.state is JobState.REJECTED
 
 
 async def test_without_a_key_a_message_is_kept_as_it_was_sent(world: World) -> None:

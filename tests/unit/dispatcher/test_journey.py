@@ -11,7 +11,7 @@ from shared.arrive import message_arrived
 from shared.cancel import cancel
 from shared.errors import Conflict, Misconfigured, Rejected, Saturated, Transient
 from shared.job import JobState, Reason
-from shared.memory import MemoryLedger
+from shared.ports import Posted
 from tests.unit.dispatcher.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -243,11 +243,22 @@ async def test_a_defect_in_one_job_stops_no_other(world: World) -> None:
         await world.message(job_json(), f"m{n}")
     for name in world.engine.started:
         world.engine.turn(name, JobState.RUNNING)
-    first = next(key for key in world.ledger.rows if key[1].startswith("j|"))
-    world.ledger.rows[first]["Record0"] = "not a record"
-    world.use(ledger=MemoryLedger(world.clock, table=world.ledger.table))  # another process has to read it
+    first = next(key for key in world.ledger.rows if key[1].startswith("n|"))
+    world.ledger.rows[first]["Packed0"] = "not a record"
 
     assert (await world.sweep()).changed == 2
+
+
+async def test_an_event_that_cannot_be_read_keeps_no_sweep_from_its_work(world: World) -> None:
+    world.webhooks.answers = [Posted("retry", 503, "503", None, 1)]
+    await world.message(
+        {"spec": job_json(), "notify": [{"url": "https://h.example.com", "events": ["accepted"]}]}
+    )
+    event = next(key for key in world.ledger.rows if key[1].startswith("o|"))
+    world.ledger.rows[event]["Notice0"] = "not an event"
+    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+
+    assert (await world.sweep(3600)).changed == 1
 
 
 async def test_a_job_that_the_cluster_never_took_is_cancelled_at_once(world: World) -> None:

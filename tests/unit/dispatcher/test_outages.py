@@ -33,11 +33,11 @@ async def drained(world: World, rounds: int = 30) -> None:
 
 
 def states(world: World) -> list[str]:
-    return sorted(row["State"] for (_, key), row in world.ledger.rows.items() if key.startswith("j|"))
+    return sorted(job.state.value for job in world.ledger.jobs)
 
 
 def left(world: World) -> list[str]:
-    return [key for _, key in world.ledger.rows if key.startswith(("a|", "o|"))]
+    return [key for _, key in world.ledger.rows if key.startswith(("n|", "o|"))]
 
 
 # A cluster that does not answer

@@ -53,7 +53,7 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
 
     assert hooks.hanging == 200
     assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
-    assert not any(key.startswith("a|") for _, key in world.ledger.rows)
+    assert not any(key.startswith("n|") for _, key in world.ledger.rows)
     hooks.held.set()
     await finish()
     waiting = [

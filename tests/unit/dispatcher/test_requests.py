@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from shared.engines.memory import MemoryEngine
-from shared.job import JobState
+from shared.job import Entry, Job, JobState, Target, job_id
 from shared.memory import MemoryLedger, MemoryTable
 from shared.ports import Observation, Order
 from shared.storage.outbox import TableOutbox
+from shared.storage.rows import shard_of
 from shared.storage.table import Found, Operation, Range, Row
 from tests.unit.dispatcher.test_push import push
 from tests.unit.dispatcher.world import Engines, World, job_json
@@ -117,36 +117,72 @@ async def test_jobs_whose_ends_are_pushed_cost_no_read(world: World, table: Coun
     assert table.requests.total() / 400 + QUEUE + notices <= 3.0
 
 
-async def test_a_sweep_of_two_thousand_costs_pages_and_shared_writes(world: World, table: Counted) -> None:
-    asked: list[int] = []
+class Counting(MemoryEngine):
+    """A cluster that counts how many jobs it is asked for at once."""
 
-    class Counting(MemoryEngine):
-        async def status(self, cluster: str, targets: Sequence[Any]) -> Any:
-            asked.append(len(targets))
-            return await super().status(cluster, targets)
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
 
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        self.asked.append(len(targets))
+        return await super().status(cluster, targets)
+
+
+async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
+    world: World, table: Counted
+) -> None:
+    active, changed = 10_000, 200
+    targets = await queued(world, active)
     world.engine = engine = Counting()
+    engine.jobs = {target.name: Observation(JobState.QUEUED) for target in targets}
     world.use(engines=Engines(engine))
-    active = 2_000  # the calls are pages: ten thousand differ from it by a factor, which takes longer to make
-    await many(world, active, at_once=200)
-    await world.sweep()
+    await world.sweep()  # asks who wants no events any more, which is done every few minutes
     table.requests.clear()
-    asked.clear()
+    engine.asked.clear()
 
     await world.sweep()
-    assert asked == [active]
-    pages = sum(-(-rows // _PAGE) for rows in _by_shard(world))
-    assert table.requests == {"page": pages + world.ledger.shards}  # the index, and the outbox
+    pages = sum(-(-rows // _PAGE) for rows in _by_shard(world).values())
+    assert engine.asked == [active]
+    assert table.requests == {"page": pages}  # index, records and due events are one range
+    lists = -(-active // _PAGE)  # what an engine needs for them
+    assert pages + lists <= 25
 
     table.requests.clear()
-    changed = active // 50
-    for name in engine.started[:changed]:
-        engine.turn(name, JobState.RUNNING)
-    await world.sweep()
-    assert table.requests["get"] == 0
-    assert table.requests["transaction"] <= 2 * world.ledger.shards
+    for target in targets[:changed]:
+        engine.turn(target.name, JobState.RUNNING)
+    assert (await world.sweep()).changed == changed
+    by_shard = Counter(shard_of(target.token, world.ledger.shards) for target in targets[:changed])
+    writes = sum(-(-rows // 100) for rows in by_shard.values())
+    assert table.requests == {"page": pages, "transaction": writes}
 
 
-def _by_shard(world: World) -> list[int]:
-    shards = Counter(key[0] for key in world.ledger.table.held if key[1].startswith("a|"))  # type: ignore[attr-defined]
-    return list(shards.values())
+async def queued(world: World, number: int) -> list[Target]:
+    """Jobs that another process submitted: so many, that they are put straight into the table."""
+    made = []
+    for n in range(number):
+        identity = job_id(str(n), 1)
+        target = Target(engine="memory", cluster="dev", experiment="e", name=f"n{n}", token=identity)
+        entry = Entry(sequence=1, state=JobState.QUEUED, at=world.now, token=f"t{n}")
+        job = Job(
+            id=identity,
+            key="k",
+            payload="p",
+            door="queue",
+            name="n",
+            experiment="e",
+            cluster="dev",
+            state=JobState.QUEUED,
+            created=world.now,
+            due=world.now,
+            target=target,
+            history=(entry,),
+        )
+        made.append((target, job))
+    other = MemoryLedger(world.clock, table=world.ledger.table)
+    await asyncio.gather(*(other.create(job, None, None) for _, job in made))
+    return [target for target, _ in made]
+
+
+def _by_shard(world: World) -> Counter[str]:
+    return Counter(key[0] for key in world.ledger.table.held if key[1].startswith("n|"))  # type: ignore[attr-defined]
