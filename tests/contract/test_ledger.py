@@ -16,7 +16,7 @@ from shared.errors import Exists, Misconfigured, Misuse
 from shared.events import Delivery, Notice, notice_of
 from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
 from shared.memory import MemoryLedger
-from shared.ports import Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
+from shared.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
 from shared.storage.connection import Account, Connection
 from shared.storage.dead import TableDeadMessages
 from shared.storage.ledger import TableLedger
@@ -154,6 +154,29 @@ async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(
     assert late is None
     assert await actives(ledger) == {stored.job.id: JobState.SUBMITTING}
     assert await undelivered(outbox) == []
+
+
+async def unfinished(ledger: Ledger, at: datetime = NOW) -> tuple[list[Active], list[Notice]]:
+    shards = [await ledger.unfinished(n, at) for n in range(ledger.shards)]
+    return [row for one in shards for row in one.jobs], [event for one in shards for event in one.events]
+
+
+async def test_what_is_not_finished_comes_with_records_that_can_be_changed_at_once(ledger: Ledger) -> None:
+    for key in ("a", "b", "c"):
+        await ledger.create(make(key, labels={"team": "ü 💥"}), {}, None)
+    rows, events = await unfinished(ledger)
+    assert (sorted(row.stored.job.key for row in rows), events) == (["a", "b", "c"], [])
+
+    row = rows[0]
+    (changed,) = await ledger.commit([moved(row.stored, JobState.SUBMITTING)])
+    assert changed is not None
+    assert await ledger.commit([moved(row.stored, JobState.FAILED)]) == [None]
+    assert (await actives(ledger))[row.job_id] is JobState.SUBMITTING
+    await ledger.commit([moved(changed, JobState.FAILED)])
+
+    assert len((await unfinished(ledger))[0]) == 2
+    assert [event.job_id for event in (await unfinished(ledger))[1]] == [row.job_id]
+    assert (await unfinished(ledger, NOW - timedelta(seconds=1)))[1] == []
 
 
 async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:
