@@ -103,6 +103,7 @@ def _items(jobs: int, rtt: float, seconds: float) -> dict[str, Item]:
         "latency": partial(latency.idle, min(jobs, 100)),
         "idle": partial(idle.idle, seconds),
         "sweep": _sweep,
+        "sweep-table": _sweep_table,
         "cold": _cold,
         "spec": _spec,
     }
@@ -127,6 +128,16 @@ async def _sweep() -> Figures:
     for active in (100, 1_000, 10_000):
         for changed in (0.0, 0.02):
             found |= await sweeping.sweep_of(active, changed)
+    return found
+
+
+async def _sweep_table() -> Figures:
+    found: Figures = {}
+    with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
+        async with azurite(Path(folder)) as storage:
+            for active in (100, 1_000, 10_000):
+                for changed in (0.0, 0.02):
+                    found |= await sweeping.sweep_of(active, changed, storage.connection_string)
     return found
 
 

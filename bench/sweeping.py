@@ -9,11 +9,13 @@ import asyncio
 import json
 import resource
 import time
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import psutil
 from aiohttp import web
 
 from bench.job import SPEC
@@ -21,7 +23,12 @@ from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
 from shared.job import Entry, Job, JobState, Target, job_id
 from shared.memory import MemoryLedger
+from shared.storage.connection import Account, Connection
+from shared.storage.ledger import TableLedger
 from shared.storage.outbox import TableOutbox
+from shared.storage.rest import Answer, Request, Send
+from shared.storage.resttable import RestTable
+from shared.storage.store import Store
 from tests.unit.dispatcher.world import Engines, World
 
 _PAGE = 1000
@@ -60,29 +67,77 @@ class _Arm:
         return {"id": f"/x/{number}", "name": f"job-{number}", "properties": properties}
 
 
-async def sweep_of(active: int, changed: float) -> dict[str, float]:
-    """Calls to the engine and to the ledger, and processor microseconds a job, of one sweep."""
-    world, arm = World(), _Arm(["queued"] * active)
-    async with _engine(arm) as engine:
-        ledger = MemoryLedger(world.clock)
-        world.use(engines=Engines(engine), ledger=ledger, outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
-        await asyncio.gather(*(ledger.create(_job(n), None, None) for n in range(active)))
+@dataclass
+class _Traffic:
+    """What goes to the table service and comes from it."""
+
+    calls: int = 0
+    bytes: int = 0
+
+    def around(self, send: Send) -> Send:
+        """The same, counted."""
+
+        async def counted(request: Request) -> Answer:
+            answer = await send(request)
+            self.calls += 1
+            self.bytes += len(request.body or b"") + len(answer.body)
+            return answer
+
+        return counted
+
+
+async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, float]:
+    """Calls, bytes and processor microseconds a job of one sweep, by a process that remembers no record.
+
+    Over a table in memory, or, with a connection string, over the service's. `held MB`: by how much five more
+    sweeps make the process larger.
+    """
+    world, arm, traffic = World(), _Arm(["queued"] * active), _Traffic()
+    async with _engine(arm) as engine, _store(world, storage, traffic) as store:
+        ledger = TableLedger(store)
+        world.use(engines=Engines(engine), ledger=ledger, outbox=TableOutbox(store))  # type: ignore[arg-type]
+        other = TableLedger(store)
+        await _at_once(other, [_job(n) for n in range(active)])
         await world.sweep()
         for number in range(int(active * changed)):
             arm.states[number] = "running"
         arm.pages.clear()
         await engine.status("dev", [_target(0)])  # the pages are made before the clock runs
-        arm.calls = arm.sent = 0
+        arm.calls = arm.sent = traffic.calls = traffic.bytes = 0
         before = time.process_time()
-        await world.sweep()
+        swept = await world.sweep()
         spent = time.process_time() - before
-    name = f"sweep {active} {changed:.0%}"
-    return {
-        f"{name} engine calls": arm.calls,
+        assert swept.changed == int(active * changed)
+        calls, sent, mine = arm.calls, arm.sent, (traffic.calls, traffic.bytes)
+        held = psutil.Process().memory_info().rss
+        for _ in range(5):
+            await world.sweep()
+        held = psutil.Process().memory_info().rss - held
+    name = f"sweep {active} {changed:.0%}{' table' if storage else ''}"
+    found = {
+        f"{name} engine calls": calls,
         f"{name} CPU µs/job": spent * 1e6 / active,
-        f"{name} MB": arm.sent / 1e6,
+        f"{name} MB": sent / 1e6,
+        f"{name} held MB": held / 1e6,
         f"{name} peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+    return found | ({f"{name} table calls": mine[0], f"{name} table MB": mine[1] / 1e6} if storage else {})
+
+
+@asynccontextmanager
+async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator[Store]:
+    if not storage:
+        yield MemoryLedger(world.clock).store
+        return
+    account = Account(Connection(storage), around=traffic.around)
+    yield Store(RestTable(account, f"sweep{uuid.uuid4().hex[:12]}"), 4)
+    await account.close()
+
+
+async def _at_once(ledger: TableLedger, jobs: list[Job]) -> None:
+    """Put jobs into the table, so many at a time that the service keeps up."""
+    for at in range(0, len(jobs), 1000):
+        await asyncio.gather(*(ledger.create(job, None, None) for job in jobs[at : at + 1000]))
 
 
 async def one_by_one(number: int) -> dict[str, float]:

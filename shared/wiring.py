@@ -70,12 +70,7 @@ def build(settings: Settings) -> Ports:
         dead=TableDeadMessages(store),
         finished=TableFinishedJobs(store),
         archive=BlobArchive(account, kept),
-        drops=BlobDrops(
-            account,
-            policy.drop_container,
-            answers,
-            settings.names("SLIPWAY_SPEC_CONTAINERS"),
-        ),
+        drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=_webhooks(settings, policy),
         engines=engines,

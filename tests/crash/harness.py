@@ -20,7 +20,6 @@ from shared.arrive import blob_arrived, message_arrived
 from shared.breaker import Breaker
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
-from shared.finished import finished_of, place_of
 from shared.inventory import inventory
 from shared.job import Job, JobState, Reason
 from shared.memory import MemoryLedger
@@ -31,6 +30,7 @@ from shared.storage.dead import TableDeadMessages
 from shared.storage.finished import TableFinishedJobs
 from shared.storage.outbox import TableOutbox
 from shared.sweep import sweep
+from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.unit.dispatcher.world import World
 
@@ -116,7 +116,7 @@ class Run:
         await self._work(sweep)
         if number % 2 == 1:
             await self._work(inventory)
-        if self.archives:
+        if self.archives and number % 2 == 0:
             await self._work(archive)
         # Woken some rounds after it fell asleep, when others have taken over.
         self._drowsy = self._drowsy + 1 if self.zombies or self.late() else 0
@@ -236,27 +236,10 @@ class Run:
         """Every record, or its tombstone."""
         return self.world.ledger.jobs
 
-    def unarchived(self, found: list[str]) -> list[Job]:
-        """Every record as it ended; what the archive has lost, or keeps beside the archive, is found."""
-        jobs = []
-        for job in self.jobs():
-            if not job.archived:
-                jobs.append(job)
-                continue
-            place = place_of(job)
-            lines = self.world.archive.blobs.get(place.name, b"")
-            if not (line := lines[place.start : place.start + place.length]):
-                found.append(f"the archive does not have {job.id}")
-                continue
-            jobs.append(finished_of(line).job)
-            kept = [key for _, key in self.world.ledger.rows if job.id in key and not key.startswith("j|")]
-            found += [f"{job.id} is archived, and there is still {key}" for key in kept]
-        return jobs
-
     def check(self, *, accepted: int, started: int) -> list[str]:
         """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
         found = self.violations
-        jobs = self.unarchived(found)
+        jobs = ended_records(self.world, found)
         if len(jobs) != accepted:
             found.append(f"{len(jobs)} records instead of {accepted}")
         found += self.check_cluster(jobs, started)

@@ -1,0 +1,25 @@
+"""What the harness finds in the archive."""
+
+from __future__ import annotations
+
+from shared.finished import finished_of, place_of
+from shared.job import Job
+from tests.unit.dispatcher.world import World
+
+
+def ended_records(world: World, found: list[str]) -> list[Job]:
+    """Every record as it ended; what the archive has lost, or the table keeps beside it, is found."""
+    jobs = []
+    for job in world.ledger.jobs:
+        if not job.archived:
+            jobs.append(job)
+            continue
+        place = place_of(job)
+        line = world.archive.blobs.get(place.name, b"")[place.start : place.start + place.length]
+        if not line:
+            found.append(f"the archive does not have {job.id}")
+            continue
+        jobs.append(finished_of(line).job)
+        kept = [key for _, key in world.ledger.rows if job.id in key and not key.startswith("j|")]
+        found += [f"{job.id} is archived, and there is still {key}" for key in kept]
+    return jobs
