@@ -77,6 +77,20 @@ def cgroup_conf(site: Site) -> str:
     return f"CgroupPlugin={'disabled' if site.version >= (24, 5) else 'cgroup/v1'}\n"
 
 
+def oci_conf(site: Site) -> str:
+    """The text of oci.conf, for `srun --container`: by runc, with its state in a directory of ours."""
+    name, runc = "%n.%u.%j.%s.%t", f"runc --root={site.home}/run/containers"
+    return "".join(
+        f'{option}="{runc} {words}"\n'
+        for option, words in (
+            ("RunTimeQuery", f"state {name}"),
+            ("RunTimeKill", f"kill -a {name}"),
+            ("RunTimeDelete", f"delete --force {name}"),
+            ("RunTimeRun", f"run {name} -b %b"),
+        )
+    )
+
+
 def devices(home: Path, count: int) -> str:
     """The files of so many GPUs, as a host list; Slurm takes their indices from their names."""
     return f"{home}/dev/nvidia[0-{count - 1}]"

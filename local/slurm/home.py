@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from local.slurm.configuration import Site, cgroup_conf, devices, gres_conf, hosts, slurm_conf
+from local.slurm.configuration import Site, cgroup_conf, devices, gres_conf, hosts, oci_conf, slurm_conf
 from local.slurm.programs import Programs, SlurmError
 
 _SCRIPTS = Path(__file__).with_name("scripts")
@@ -32,6 +32,7 @@ def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
     (home / "hosts").write_text(hosts(site))
     (home / "cgroup.conf").write_text(cgroup_conf(site))
     (home / "gres.conf").write_text(gres_conf(site))
+    (home / "oci.conf").write_text(oci_conf(site))
     (home / "client.conf").unlink(missing_ok=True)
     (home / "client.conf").symlink_to("slurm.conf")
     for part in site.partitions:

@@ -23,7 +23,7 @@ from shared.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.job import JobState, Reason, Target
 from shared.ports import Engine, Observation, Order
 from shared.settings import Settings
-from tests.contract.slurm.on_slurm import engine_on
+from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 
 CLUSTER = "dev-cluster-00"
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -63,7 +63,7 @@ class Rig:
             self.memory.output = {"stdout.txt": b"one\ntwo\n"}
 
     async def until(self, target: Target, wanted: Callable[[Observation], bool]) -> Observation:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while not wanted(seen := await self.engine.see(target)):  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
         return seen

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.site import mounted
+from shared.engines.slurm.site import image_of, mounted
 from shared.refusals import refused
 from shared.spec import Problem
 
@@ -69,7 +69,11 @@ def _container(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator
         yield _refused(f"{at}/imageSourceRegistry/credentials", text, "leave it out")
     if settings.get("shmSize"):
         yield _refused(f"{at}/shmSize", "containers there share /dev/shm with their node", "leave it out")
-    if properties.get("jobPreparation") and cluster.container == "apptainer":
+    if cluster.container == "oci" and (image := image_of(properties)) not in cluster.bundles:
+        text = f"the nodes of {cluster.name} have no bundle of {image}; an operator adds it to `bundles`"
+        remedy = f"use an image that is there: {', '.join(cluster.bundles) or 'none'}"
+        yield _refused(f"{at}/imageSourceRegistry/image", text, remedy)
+    if properties.get("jobPreparation") and cluster.container in ("apptainer", "oci"):
         text = "every process there gets a fresh container, so what a preparation installs would be gone"
         yield _refused("/jobPreparation", text, "put it into the image, or into the command itself")
     if properties.get("customToolkitSettings") and properties["nodeCount"] > 1:

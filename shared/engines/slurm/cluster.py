@@ -13,7 +13,7 @@ from shared.errors import Misconfigured
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 #: How a job gets into its container, by the word in the configuration.
-CONTAINERS = ("apptainer", "pyxis")
+CONTAINERS = ("apptainer", "pyxis", "oci")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class SlurmCluster:
     #: whether nodes may be taken away from jobs, which then wait again
     preemptible: bool = False
     container: str = ""
+    #: image → its unpacked OCI bundle, a directory of the nodes; for `oci`, which fetches no images
+    bundles: Mapping[str, str] = field(default_factory=dict)
     #: "mpirun", or what srun --mpi takes
     mpi: str = "mpirun"
     account: str = ""
@@ -117,10 +119,12 @@ def _check(cluster: SlurmCluster, place: str) -> None:
         )
     if cluster.container not in ("", *CONTAINERS):
         raise Misconfigured(f"{place}: container is one of {', '.join(CONTAINERS)}, or left out")
-    if cluster.container == "pyxis" and cluster.mpi == "mpirun":
-        raise Misconfigured(f"{place}: pyxis starts containers with srun: set mpi to what srun --mpi takes")
-    paths = (cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads)
-    for path in (*paths, *([cluster.ends] if cluster.ends else [])):
+    if cluster.container in ("pyxis", "oci") and cluster.mpi == "mpirun":
+        text = f"{cluster.container} starts containers with srun: set mpi to what srun --mpi takes"
+        raise Misconfigured(f"{place}: {text}")
+    paths = [cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads]
+    paths += [*cluster.bundles.values(), *filter(None, (cluster.ends, cluster.completions))]
+    for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is no absolute path")
     unknown = set(cluster.priorities) - {"low", "normal", "high"}

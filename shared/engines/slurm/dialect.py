@@ -53,6 +53,8 @@ class Dialect:
     script_in_job: bool
     #: an endpoint that lists states alone, in a fortieth of the bytes
     states: bool
+    #: whether processes in `srun --container` know their rank: in 22.05 all have the same
+    bundles: bool
     exit: Callable[[Any], tuple[int, int]]
 
     def submission(self, job: Fields, script: str) -> Fields:
@@ -86,6 +88,7 @@ def _old(version: str) -> Dialect:
         append="append",
         script_in_job=False,
         states=False,
+        bundles=False,
         exit=_wait_status,
     )
 
@@ -101,6 +104,7 @@ def _new(version: str, *, script_in_job: bool = True) -> Dialect:
         append=["APPEND"],
         script_in_job=script_in_job,
         states=True,
+        bundles=True,
         exit=exit_object,
     )
 

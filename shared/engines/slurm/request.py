@@ -9,6 +9,7 @@ from shared.engines import launch
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.dialect import Dialect, comment
 from shared.engines.slurm.site import site
+from shared.errors import Misconfigured
 
 #: Minutes after the job's own limit: the program on the nodes keeps the time to the second.
 _SLACK = 2
@@ -17,8 +18,10 @@ ANEW = "<chosen at submission>"
 
 
 def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str = ANEW) -> Submission:
-    """POST of a held job: it runs nothing before it is released."""
+    """POST of a held job: it runs nothing before it is released. Raises Misconfigured."""
     properties = order.document["properties"]
+    if properties.get("containerSettings") and cluster.container == "oci" and not dialect.bundles:
+        raise Misconfigured(f"{cluster.name}: srun --container needs Slurm 23.11 or newer; this one is older")
     wanted = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
     priority = wanted if isinstance(wanted, int) else None
     requeue = cluster.preemptible or properties.get("schedulingPriority") == "low"

@@ -8,6 +8,7 @@ from typing import Any
 from shared.engine import Order
 from shared.engines.launch_site import Container, Scheduler, Site, Spread
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.errors import Misconfigured
 
 
 def srun(spread: Spread) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ def records(cluster: SlurmCluster, experiment: str, name: str) -> str:
 
 
 def site(cluster: SlurmCluster, order: Order) -> Site:
-    """The cluster, for one attempt of a job that `check` let pass."""
+    """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
     target, properties = order.target, order.document["properties"]
     links = tuple((at, to) for _, at, to in mounted(cluster, properties) if to is not None)
     kept = records(cluster, target.experiment, target.name)
@@ -87,20 +88,32 @@ def _plain(key: str) -> str:
     return key.rstrip("/").lower()
 
 
+def image_of(properties: Mapping[str, Any]) -> str:
+    """The image of a job with its registry, `HOST/NAME:TAG`; `NAME:TAG` of the default one."""
+    registry = properties["containerSettings"]["imageSourceRegistry"]
+    host = str(registry.get("serverUrl") or "").partition("://")[2] or str(registry.get("serverUrl") or "")
+    image = str(registry["image"])
+    if host and not image.startswith(f"{host.rstrip('/')}/"):
+        return f"{host.rstrip('/')}/{image}"
+    return image
+
+
 def _container(
     cluster: SlurmCluster,
     properties: Mapping[str, Any],
     seen: tuple[str, ...],
     links: tuple[tuple[str, str], ...],
 ) -> Container | None:
-    settings = properties.get("containerSettings")
-    if not settings:
+    if not properties.get("containerSettings"):
         return None
-    registry = settings["imageSourceRegistry"]
-    host = str(registry.get("serverUrl") or "").partition("://")[2] or str(registry.get("serverUrl") or "")
-    image = str(registry["image"])
-    if host and not image.startswith(f"{host.rstrip('/')}/"):
-        image = f"{host.rstrip('/')}/{image}"
+    image = image_of(properties)
+    if cluster.container == "oci":
+        if image not in cluster.bundles:
+            raise Misconfigured(
+                f"the bundle of {image} was taken away from {cluster.name} after the job came"
+            )
+        # What it sees of the node is written in the bundle.
+        return Container(options=(f"--container={cluster.bundles[image]}",))
     directories = tuple(dict.fromkeys((*seen, *(path for _, path in links))))
     if cluster.container == "apptainer":
         binds = tuple(word for path in directories for word in ("--bind", path))

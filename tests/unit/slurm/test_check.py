@@ -85,9 +85,10 @@ def test_a_file_server_may_be_mounted_by_the_nodes() -> None:
     )
 
 
-@pytest.mark.parametrize("runtime", ["apptainer", "pyxis"])
+@pytest.mark.parametrize("runtime", ["apptainer", "pyxis", "oci"])
 def test_containers_are_honoured_where_the_cluster_has_them_but_for_what_they_cannot(runtime: str) -> None:
-    cluster = replace(CLUSTER, container=runtime, mpi="pmix")
+    bundles = {_IMAGE["imageSourceRegistry"]["image"]: "/shared/bundles/one"} if runtime == "oci" else {}
+    cluster = replace(CLUSTER, container=runtime, mpi="pmix", bundles=bundles)
     mpi = {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "hostname"}}
     private = {
         "imageSourceRegistry": {**_IMAGE["imageSourceRegistry"], "credentials": _LOGIN},
@@ -102,7 +103,22 @@ def test_containers_are_honoured_where_the_cluster_has_them_but_for_what_they_ca
         "/containerSettings/shmSize",
     ]
     prepared = refused(cluster, **mpi, containerSettings=_IMAGE, jobPreparation={"commandLine": "true"})
-    assert prepared == (["/jobPreparation"] if runtime == "apptainer" else [])
+    assert prepared == ([] if runtime == "pyxis" else ["/jobPreparation"])
+
+
+def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None:
+    bundles = {"reg.example/torch:2": "/bundles/torch"}
+    cluster = replace(CLUSTER, container="oci", mpi="pmix", bundles=bundles)
+    here = {"imageSourceRegistry": {"serverUrl": "https://reg.example", "image": "torch:2"}}
+    spec = JobSpec.model_validate(order(TOOLKITS["pytorch"], containerSettings=_IMAGE).document)
+
+    (problem,) = SlurmEngine({"gpu": cluster}, {}).check(spec)
+
+    assert problem.pointer == "/properties/containerSettings/imageSourceRegistry/image"
+    assert "pytorch/pytorch:2" in problem.message
+    assert "`bundles`" in problem.message
+    assert "reg.example/torch:2" in problem.remedy
+    assert refused(cluster, nodeCount=1, containerSettings=here) == []
 
 
 #: What becomes of each property of a job.json on Slurm; docs/engines.md has the same in words.

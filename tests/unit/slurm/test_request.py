@@ -13,6 +13,7 @@ from shared.engines.slurm.dialect import DIALECTS
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.request import submission
 from shared.engines.slurm.site import site
+from shared.errors import Misconfigured
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]
@@ -109,6 +110,21 @@ def test_pyxis_is_an_option_of_srun_which_starts_mpi_too() -> None:
         assert "--container-name=job" in step["argv"]
     assert "--mpi=pmix" in plan["main"][0]["argv"]
     assert not any("--container" in word for word in plan["setup"][0]["argv"])
+
+
+def test_a_bundle_is_an_option_of_srun_and_a_job_whose_bundle_went_away_is_not_started() -> None:
+    asked = order(
+        TOOLKITS["pytorch"], containerSettings={"imageSourceRegistry": {"image": "nvcr.io/torch:24.01"}}
+    )
+    cluster = replace(CLUSTER, container="oci", mpi="pmix", bundles={"nvcr.io/torch:24.01": "/bundles/torch"})
+    plan = launch.plan(site(cluster, asked), asked)
+
+    assert "--container=/bundles/torch" in plan["main"][0]["argv"]
+    assert not any("--container" in word for word in plan["setup"][0]["argv"])
+    with pytest.raises(Misconfigured, match="taken away"):
+        site(replace(cluster, bundles={}), asked)
+    with pytest.raises(Misconfigured, match=r"23\.11"):
+        submission(cluster, OLD, asked)
 
 
 def test_explain_shows_the_environment_before_anything_runs() -> None:
