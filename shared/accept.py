@@ -18,6 +18,7 @@ from shared.deliver import deliver_at_door
 from shared.dispatch import submit
 from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice, notice_of
+from shared.folder import answer_path
 from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
 from shared.message import Request
 from shared.meter import timed
@@ -144,8 +145,9 @@ def runs_again(existing: Stored, arrived: Arrived) -> bool:
         if arrived.modified > ended:
             return True
         # Last-Modified has whole seconds: in the second of the end, only other ETags tell a new upload.
-        same_second = arrived.modified >= ended.replace(microsecond=0)
-        if same_second and arrived.drop and job.drop and arrived.drop.etags != job.drop.etags:
+        # What was rejected may be mended by any of its files: a template, the envelope.
+        decisive = job.state is JobState.REJECTED or arrived.modified >= ended.replace(microsecond=0)
+        if decisive and arrived.drop and job.drop and arrived.drop.etags != job.drop.etags:
             return True
     if job.payload == arrived.request.payload:
         return False
@@ -236,4 +238,4 @@ def _first_notice(ports: Ports, job: Job) -> Notice | None:
 
 def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:
     folder = arrived.drop.folder if arrived.drop else experiment
-    return f"{folder.strip('/')}/{name}-{identity[2:10]}".lstrip("/")
+    return answer_path(folder, f"{name}-{identity[2:10]}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -17,9 +17,10 @@ from shared.accept import Accepted, accept
 from shared.dropped import arrived_by_drop
 from shared.explain import explain
 from shared.explanation import markdown
-from shared.folder import Plan, content_of, ignored, plans, waiting_path
+from shared.folder import Plan, answer_path, content_of, ignored, plans, waiting_path
+from shared.job import JobState
 from shared.message import look_message
-from shared.ports import Blob, Ports, Seen
+from shared.ports import Ports, Seen
 from shared.spec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,15 @@ class Looked:
     waits: str = ""
     #: folders of `runs` with an answer to a drop that is not to run
     explained: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What became of one plan, and what is to be remembered of it."""
+
+    seen: Seen
+    accepted: Accepted | None = None
+    explained: str = ""
 
 
 async def look(
@@ -59,12 +69,15 @@ async def look(
         if ordered_for is None or newest <= ordered_for:
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
         return Looked(waits=f"settles for {ports.policy.settle:g} s")
-    runs = [plan for plan in found if not plan.explains]
-    accepted = await asyncio.gather(*(_accept(ports, plan, blobs, door) for plan in runs))
-    explained = [await _answer(ports, plan) for plan in found if plan.explains]
+    ended = await asyncio.gather(
+        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found)
+    )
+    done = [one for one in ended if one is not None]
+    if len(done) == len(found):
+        await _remember(ports, folder, content_of(blobs), (one.seen for one in done))
     return Looked(
-        tuple(one for one in accepted if one is not None),
-        explained=tuple(place for place in explained if place is not None),
+        tuple(one.accepted for one in done if one.accepted is not None),
+        explained=tuple(one.explained for one in done if one.explained),
     )
 
 
@@ -78,17 +91,17 @@ async def explain_folder(ports: Ports, folder: str, *, look: bool) -> list[JsonO
     return [body for body in explained if body is not None]
 
 
-async def _answer(ports: Ports, plan: Plan) -> str | None:
-    """Explain a run instead of starting it. The ledger never hears of it, so nothing counts as done."""
+async def _answer(ports: Ports, plan: Plan) -> _Done | None:
+    """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
     body = await _explained(ports, plan, look=True)
     if body is None:
         return None
-    place = f"{plan.folder}{body['job']['name']}"
+    place = answer_path(plan.folder, body["job"]["name"])
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     await ports.drops.put_answer(f"{place}/explain.json", text.encode(), replace=True)
     await ports.drops.put_answer(f"{place}/explain.md", markdown(body).encode(), replace=True)
     log.info("explained %s", place)
-    return place
+    return _Done(Seen(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=place)
 
 
 async def _explained(ports: Ports, plan: Plan, *, look: bool) -> JsonObject | None:
@@ -99,32 +112,41 @@ async def _explained(ports: Ports, plan: Plan, *, look: bool) -> JsonObject | No
     return await explain(ports, arrived, look=look)
 
 
-async def _accept(ports: Ports, plan: Plan, blobs: Sequence[Blob], door: str) -> Accepted | None:
+async def _accept(ports: Ports, plan: Plan, door: str) -> _Done | None:
+    """None when a file changed while it was read: its own event, or the inventory, looks again."""
     seen = await ports.ledger.seen(plan.path)
-    content = content_of(blobs)
-    if seen is not None and all(seen.etags.get(b.name) == b.etag for b in plan.own_files):
-        stored = await ports.ledger.get(seen.job_id) if seen.job_id else None
+    if seen is not None and seen.job_id and _unchanged(seen, plan):
+        stored = await ports.ledger.get(seen.job_id)
         if stored is not None:
-            if seen.content != content:
-                await ports.ledger.remember(replace(seen, content=content))
-            return Accepted(stored.job, created=False)
+            return _Done(seen, Accepted(stored.job, created=False))
     arrived = await arrived_by_drop(ports, plan, door, seen)
     if arrived is None:
-        return None  # a file changed while it was read: its own event, or the inventory, looks again
+        return None
     accepted = await accept(ports, arrived)
-    etags = {blob.name: blob.etag for blob in plan.files}
     job = accepted.job
-    await ports.ledger.remember(
-        Seen(plan.path, etags, job.id, job.generation, folder=plan.folder, content=content)
+    started = job.state is not JobState.REJECTED
+    return _Done(
+        Seen(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
-    if accepted.created:
-        await _no_longer_waiting(ports, plan.folder)
-    return accepted
+
+
+def _unchanged(seen: Seen, plan: Plan) -> bool:
+    """Whether nothing asks for another run. What was rejected may be mended by any of its files."""
+    if not seen.started:
+        return seen.etags == plan.etags
+    return all(seen.etags.get(blob.name) == blob.etag for blob in plan.own_files)
+
+
+async def _remember(ports: Ports, folder: str, content: str, done: Iterable[Seen]) -> None:
+    """Only now is the content known: until all plans are done, every inventory has to look again."""
+    await _no_longer_waiting(ports, folder)  # first, for nobody looks at a folder that is known
+    new = [replace(seen, content=content) for seen in done if seen.content != content]
+    await asyncio.gather(*(ports.ledger.remember(seen) for seen in new))
 
 
 async def _no_longer_waiting(ports: Ports, folder: str) -> None:
     """Take the note away that said what the folder waits for."""
     waiting = await ports.ledger.seen(waiting_path(folder))
     if waiting is not None and waiting.waiting:
-        await ports.drops.drop_answer(f"{folder}waiting.json")
+        await ports.drops.drop_answer(answer_path(folder, "waiting.json"))
         await ports.ledger.remember(replace(waiting, waiting=False))

@@ -63,8 +63,7 @@ def _arrived(
     parts = folder.split("/") if folder else ["default"]
     # The envelope is no part of the key: who adds it late does not start a second run. Nor is a template:
     # editing it must not run again what was dropped under it.
-    made_of = plan.scripts if plan.script else (plan.job.blob, *plan.scripts)
-    content = {blob.name: hashes[blob.name] for blob in made_of}
+    content = {blob.name: hashes[blob.name] for blob in plan.own_files}
     key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
     request = _request(plan.job, digest(content), (*plan.problems, *too_large), ports.policy.limits)
     if plan.envelope is not None and plan.envelope.name in contents:
@@ -86,7 +85,7 @@ def _arrived(
             folder=folder,
             job_file=plan.job.blob.name,
             files=hashes,
-            etags={blob.name: blob.etag for blob in plan.files},
+            etags=plan.etags,
         ),
         script=script.name if script else None,
         modified=max(blob.modified for blob in plan.own_files),

@@ -18,6 +18,9 @@ ENVELOPE_FILE = "slipway.json"
 #: How far up a template is looked for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
+#: UTF-16 units of a folder's name that leave room for its answers' (a blob's name has at most 1,024), and
+#: how many characters are kept of a longer one.
+_LONGEST, _KEPT = 900, 400
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,13 @@ class Plan:
 
     @property
     def own_files(self) -> tuple[Blob, ...]:
-        """Those whose change asks for another run: not a template, which stands for many folders."""
-        return self.files[1:] if self.script else self.files
+        """Those whose change asks for another run: no envelope, and no template, which many folders have."""
+        return self.scripts if self.script else (self.job.blob, *self.scripts)
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """The version of every blob that makes the run."""
+        return {blob.name: blob.etag for blob in self.files}
 
     @property
     def explains(self) -> bool:
@@ -95,6 +103,14 @@ def content_of(blobs: Sequence[Blob]) -> str:
 def waiting_path(folder: str) -> str:
     """What the ledger's cache knows an incomplete folder by."""
     return f"{folder}|waiting"
+
+
+def answer_path(folder: str, name: str) -> str:
+    """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
+    place = folder.strip("/")
+    if len(place.encode("utf-16-le")) // 2 > _LONGEST:
+        place = f"{place[:_KEPT]}-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
+    return f"{place}/{name}".lstrip("/")
 
 
 def ignored(name: str) -> bool:

@@ -83,8 +83,10 @@ class Seen:
     generation: int
     waiting: bool = False
     folder: str = ""
-    #: digest of everything that lay directly in the folder
+    #: digest of everything that lay directly in the folder, once all of it was dealt with
     content: str = ""
+    #: False for what was rejected or explained: another version of any of its files is looked at
+    started: bool = True
 
 
 @dataclass(frozen=True)

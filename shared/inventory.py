@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from shared.drop import look
-from shared.errors import SlipwayError
-from shared.folder import content_of, ignored, parent, waiting_path
+from shared.folder import answer_path, content_of, ignored, parent, waiting_path
 from shared.ports import Blob, Ports, Seen
 
 log = logging.getLogger(__name__)
 
 #: How many paths one inventory forgets.
 _FORGOTTEN = 100
-#: How long a drop that is only explained is looked at again, in case that its event was lost.
-_EXPLAINED = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
@@ -40,12 +37,11 @@ async def inventory(ports: Ports) -> Counted:
         looked += 1
         try:
             found = await look(ports, folder, door="inventory")
-        except SlipwayError as error:
-            log.warning("folder %r is left to the next inventory: %s", folder, error)
-            continue
-        accepted += sum(1 for one in found.accepted if one.created)
-        if found.waits and await _say_what_it_waits_for(ports, folder, files, found.waits):
-            waiting += 1
+            accepted += sum(1 for one in found.accepted if one.created)
+            if found.waits and await _say_what_it_waits_for(ports, folder, files, found.waits):
+                waiting += 1
+        except Exception:  # whatever is wrong with one folder, the others have their turn
+            log.exception("folder %r is left to the next inventory", folder)
     return Counted(looked, accepted, waiting)
 
 
@@ -64,19 +60,25 @@ async def unseen(ports: Ports) -> tuple[dict[str, list[Blob]], dict[str, Seen], 
     rows: dict[str, list[Seen]] = defaultdict(list)
     for seen in remembered.values():
         rows[seen.folder].append(seen)
+    etags = {blob.name: blob.etag for blob in blobs}
     unknown = {}
     for folder, files in sorted(folders.items()):
-        known = any(seen.content == content_of(files) for seen in rows[folder])
-        if not (known or _only_explained(ports, files) or max(b.modified for b in files) < oldest):
+        known = _is_known(rows[folder], content_of(files), etags)
+        if not (known or max(b.modified for b in files) < oldest):
             unknown[folder] = files
     young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
     return unknown, remembered, [path for path, seen in remembered.items() if seen.folder not in young]
 
 
-def _only_explained(ports: Ports, files: list[Blob]) -> bool:
-    """A folder that is not to run and has its answer. The ledger does not know it, so its age decides."""
-    newest = max(blob.modified for blob in files)
-    return any(blob.mode == "explain" for blob in files) and ports.clock() - newest > _EXPLAINED
+def _is_known(rows: list[Seen], content: str, etags: Mapping[str, str]) -> bool:
+    """Whether all that lies in a folder was dealt with. What started nothing may be mended from elsewhere."""
+    if any(seen.waiting for seen in rows):
+        return False
+    return any(
+        seen.content == content
+        and (seen.started or all(etags.get(name) == etag for name, etag in seen.etags.items()))
+        for seen in rows
+    )
 
 
 async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], waits: str) -> bool:
@@ -85,7 +87,7 @@ async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], w
     if age < ports.policy.drop_patience:
         return False
     body = json.dumps({"state": "waiting", "folder": folder, "message": waits}, indent=2) + "\n"
-    await ports.drops.put_answer(f"{folder}waiting.json", body.encode(), replace=True)
-    # No content is remembered, so that the next inventory looks again.
+    # Remembered first, so that no note is forgotten; without content, so that the next inventory looks again.
     await ports.ledger.remember(Seen(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
+    await ports.drops.put_answer(answer_path(folder, "waiting.json"), body.encode(), replace=True)
     return True

@@ -50,6 +50,7 @@ def seen_row(seen: Seen, shards: int) -> Entity:
         "Waiting": seen.waiting,
         "Folder": seen.folder,
         "Content": seen.content,
+        "Started": seen.started,
         **split("Etags", json.dumps(dict(seen.etags))),
     }
 
@@ -64,6 +65,7 @@ def seen_of(entity: Mapping[str, Any]) -> Seen:
         waiting=bool(entity["Waiting"]),
         folder=entity["Folder"],
         content=entity["Content"],
+        started=bool(entity.get("Started", True)),
     )
 
 
