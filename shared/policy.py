@@ -35,7 +35,7 @@ class Policy:
     retention: timedelta = timedelta(days=30)
     archive_batch: int = 100
     archive_deadline: float = 120.0
-    max_document: int = 1 << 20
+    max_document: int = 256 << 10
     max_script: int = 16 << 20
     #: stops submissions, whatever the switch in the ledger says
     paused: bool = False
@@ -45,7 +45,7 @@ class Policy:
     max_active_jobs: int = 10_000
     notices: bool = False
     #: a receipt for every job, and not only for drops and for ends that nobody else is told
-    receipts: bool = True
+    receipts: bool = False
     #: where people find the pages of the rules; "" while that is nowhere but in the project
     rules_url: str = ""
     #: an operator's own prices, and the region of the clusters; "" while it is unknown

@@ -11,7 +11,7 @@ class Limits:
     """Upper bounds. The defaults for jobs are those of Batch AI; an operator may set lower ones."""
 
     #: Bytes of a document, checked before it is parsed.
-    max_bytes: int = 1024 * 1024
+    max_bytes: int = 256 * 1024
     #: Objects and lists inside each other.
     max_depth: int = 64
     #: Values of a document in all; bounds the work that any document can cause.

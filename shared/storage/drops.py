@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from shared.errors import Misuse, Unavailable
@@ -10,7 +11,7 @@ from shared.ports import Blob
 from shared.storage.connection import Account, storage_errors
 
 if TYPE_CHECKING:
-    from azure.storage.blob.aio import BlobClient
+    from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
 #: STATUS lines that a process remembers having written or seen; each spares a look at the blob.
 _LINES = 20_000
@@ -44,7 +45,7 @@ class BlobDrops:
                 return [
                     Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, _mode(item.metadata))
                     async for item in listing
-                    if isinstance(item, BlobProperties)
+                    if isinstance(item, BlobProperties) and not _is_folder(item.metadata)
                 ]
             except ResourceNotFoundError:
                 return []
@@ -169,10 +170,11 @@ class BlobDrops:
             condition = {"etag": etag, "match_condition": MatchConditions.IfNotModified}
         async with storage_errors():
             try:
-                stream = await blob.download_blob(max_concurrency=1, **condition)
-                if stream.size > limit:
+                stream = await _beginning(blob, limit + 1, condition)
+                size = int(str(stream.properties.content_range).rpartition("/")[2])  # of the whole blob
+                if size > limit:
                     raise Misuse(
-                        f"{container}/{name} has {stream.size} bytes, more than {limit}",
+                        f"{container}/{name} has {size} bytes, more than {limit}",
                         remedy="make it smaller; data belongs into a mounted container",
                     )
                 return await stream.readall(), str(stream.properties.etag).strip('"')
@@ -180,6 +182,32 @@ class BlobDrops:
                 return None
 
 
+async def _beginning(
+    blob: BlobClient, length: int, condition: Mapping[str, Any]
+) -> StorageStreamDownloader[bytes]:
+    """At most so many bytes of a blob. Without a range the SDK reads 32 MiB before it tells the size."""
+    from azure.core.exceptions import HttpResponseError
+
+    stream: StorageStreamDownloader[bytes]
+    try:
+        stream = await blob.download_blob(0, length, max_concurrency=1, **condition)
+    except HttpResponseError as error:
+        if error.status_code != HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        stream = await blob.download_blob(max_concurrency=1, **condition)  # it is empty, so it has no range
+    return stream
+
+
 def _mode(metadata: Mapping[str, str] | None) -> str:
-    """The metadata `mode`, however its name was written: it travels as a header."""
-    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == "mode"), "")
+    """What a person asked for by the metadata `mode`."""
+    return _told(metadata, "mode")
+
+
+def _is_folder(metadata: Mapping[str, str] | None) -> bool:
+    """Accounts with a hierarchical namespace list directories as blobs, which say so."""
+    return _told(metadata, "hdi_isfolder") == "true"
+
+
+def _told(metadata: Mapping[str, str] | None, wanted: str) -> str:
+    """A value of the metadata, however its name was written: it travels as a header."""
+    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == wanted), "")

@@ -43,7 +43,7 @@ def examples(code: str) -> tuple[str, str]:
 
 #: What stands for "…" in an example.
 _DOTS: dict[str, str] = {
-    "SW001": "x" * (1 << 20),
+    "SW001": "x" * (256 << 10),
     "SW004": "[" * 70 + "]" * 70,
     "SW009": ", ".join('{"name": "A", "value": "b"}' for _ in range(7000)),
     "SW016": '", "'.join(f'b{number}": 1, "c{number}": 1, "d{number}' for number in range(50)).replace(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shared.errors import Misconfigured
+from shared.policy import Policy
 from shared.settings import SETTINGS, Settings
 from shared.wiring import ConfiguredEngines, build, policy_of
 
@@ -32,6 +34,18 @@ def test_the_defaults_make_a_policy() -> None:
     assert policy.limits.max_nodes == 100
     assert policy.completion.cluster_id is not None
     assert policy.completion.cluster_id.endswith("/workspaces/dev/clusters/dev-cluster-00")
+
+
+def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
+    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
+    assert replace(policy, completion=Policy().completion) == Policy()
+
+
+def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
+    size = int(SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"][0])
+    assert f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "job-format.md").read_text()
+    assert f"takes, {size >> 10} KiB unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
 
 
 @pytest.mark.parametrize(

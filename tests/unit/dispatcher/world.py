@@ -79,6 +79,7 @@ class World:
             engines=Engines(self.engine),
             seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
             policy=Policy(
+                receipts=True,
                 completion=Defaults(
                     cluster_id=CLUSTER.id,
                     clusters={"dev": CLUSTER.id},
@@ -86,7 +87,7 @@ class World:
                     drop_container="scripts",
                     drop_account="acct",
                     std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
-                )
+                ),
             ),
             clock=self.clock,
             token=lambda: f"t{next(count)}",
