@@ -16,10 +16,12 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("sweep")
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
-    """Compare every active job with what its engine says."""
-    from shared.sweep import sweep as sweep_jobs
+    """Compare every active job with what its engine says, or have it done in parts."""
+    from shared.parts import begin
 
-    swept = await sweep_jobs(ports())
+    swept = await begin(ports())
+    if swept is None:
+        return
     if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:
         log.info("swept: %s", swept)
 

@@ -86,8 +86,11 @@ def told(pause: Pause) -> str:
     return f"submissions are paused by {pause.by or 'an operator'}{reason}"
 
 
-async def submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
-    """Of all active jobs those that are due for submission and may be submitted now, oldest first."""
+async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) -> list[Active]:
+    """Of all active jobs those that are due for submission and may be submitted now, oldest first.
+
+    `rows` may be those of some shards, which then have that share of what may be at work.
+    """
     rows = list(rows)
     due = [row for row in rows if _due(ports, row)]
     if not due:
@@ -99,7 +102,9 @@ async def submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
     begun = [row for row in due if row.state is JobState.SUBMITTING]
     waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
     if ports.policy.max_active_jobs:
-        room = ports.policy.max_active_jobs - sum(row.state is not JobState.ACCEPTED for row in rows)
+        room = int(ports.policy.max_active_jobs * share) - sum(
+            row.state is not JobState.ACCEPTED for row in rows
+        )
         waiting = waiting[: max(0, room)]
     return [*begun, *waiting]
 

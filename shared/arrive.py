@@ -15,7 +15,8 @@ from shared.explain import explain
 from shared.fetch import fetched
 from shared.folder import ignored, parent
 from shared.job import Drop
-from shared.message import Arrival, Ended, Foreign, Look, Message, Request, read_message
+from shared.message import Arrival, Ended, Foreign, Look, Message, Request, Sweep, read_message
+from shared.parts import sweep_part
 from shared.ports import Ports
 from shared.prepare import Prepared, prepare
 from shared.push import job_of_record, jobs_ended, record_written
@@ -124,6 +125,9 @@ async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
     if isinstance(message, Ended):
         await jobs_ended(ports, message.jobs)
+        return []
+    if isinstance(message, Sweep):
+        await sweep_part(ports, message)
         return []
     if isinstance(message, Look):
         return list((await look(ports, message.folder, ordered_for=message.newest)).accepted)

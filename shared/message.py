@@ -36,6 +36,7 @@ SUBMIT = "io.slipway.job.submit.v1"
 LOOK = "io.slipway.drop.look.v1"
 #: CloudEvents type of a notice that jobs have ended, from whoever runs them: `data.jobs` are their ids.
 ENDED = "io.slipway.jobs.ended.v1"
+SWEEP = "io.slipway.sweep.v1"
 #: Jobs that one such notice may name.
 _MOST_ENDED = 1000
 #: What the places of problems call what was sent.
@@ -72,6 +73,15 @@ class Ended:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """The timer wants one part of a sweep; asked for `at` that moment."""
+
+    part: int
+    of: int
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Foreign:
     """A well-formed event that is not for us."""
 
@@ -100,7 +110,7 @@ class Request:
     crlf: frozenset[str] = frozenset()
 
 
-Message = Arrival | Look | Ended | Foreign | Request
+Message = Arrival | Look | Ended | Sweep | Foreign | Request
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -164,6 +174,12 @@ def ended_message(jobs: Sequence[str]) -> str:
     return json.dumps(event | {"data": {"jobs": list(jobs)}})
 
 
+def sweep_message(part: int, of: int, at: datetime) -> str:
+    """The order to sweep one part."""
+    event = {"specversion": "1.0", "type": SWEEP, "source": "urn:slipway", "id": f"{part}-{at.isoformat()}"}
+    return json.dumps(event | {"data": {"part": part, "of": of, "at": at.isoformat()}})
+
+
 def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | None) -> Request:
     """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
     payload = hashlib.sha256(source.data).hexdigest()
@@ -199,6 +215,8 @@ def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "")
         return _look(payload) or Foreign(type_)
     if type_ == ENDED:
         return _ended(payload) or Foreign(type_)
+    if type_ == SWEEP:
+        return _sweep(payload) or Foreign(type_)
     return Foreign(type_[:100])
 
 
@@ -236,6 +254,14 @@ def _ended(data: dict[str, Any]) -> Ended | None:
     if not all(isinstance(job, str) and _JOB_ID.fullmatch(job) for job in jobs):
         return None
     return Ended(tuple(jobs))
+
+
+def _sweep(data: dict[str, Any]) -> Sweep | None:
+    try:
+        at = datetime.fromisoformat(str(data["at"]))
+        return Sweep(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _look(data: dict[str, Any]) -> Look | None:

@@ -29,6 +29,8 @@ class Policy:
     deliver_patience: float = 1.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
+    #: into how many parts a sweep is handed out
+    sweep_parts: int = 1
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
     #: how long a finished record stays where it is; none: for good

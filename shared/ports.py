@@ -30,6 +30,7 @@ from shared.events import Notice
 from shared.finished import Archive, FinishedJobs
 from shared.index import Active, Change, Page, Pause, Seen, Shown, Unfinished
 from shared.job import Job, JobState, Stored
+from shared.lease import Leases
 from shared.memo import Memo
 from shared.meter import Meter, NoMeter
 from shared.outbox import Outbox
@@ -51,6 +52,7 @@ __all__ = [
     "Engine",
     "Engines",
     "FinishedJobs",
+    "Leases",
     "Ledger",
     "LogChunk",
     "NodeView",
@@ -242,6 +244,7 @@ class Ports:
     dead: DeadMessages
     finished: FinishedJobs
     archive: Archive
+    leases: Leases
     drops: Drops
     queues: Queues
     webhooks: Webhooks

@@ -92,6 +92,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "SLIPWAY_DELIVER_SECONDS": ("20", "how long one sweep delivers; 0: all by messages"),
     "SLIPWAY_DELIVER_PATIENCE_SECONDS": ("1", "how long a function waits for receivers that do not answer"),
     "SLIPWAY_SWEEP_SECONDS": ("120", "how long one sweep submits and cancels; the next goes on"),
+    "SLIPWAY_SWEEP_PARTS": ("1", "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS"),
     "SLIPWAY_ASK_SECONDS": ("60", "deadline of asking a cluster for its jobs"),
     "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
     "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
@@ -221,6 +222,16 @@ class Settings:
             return blob.partition("://")[2].partition(".")[0], key
         parts = dict(part.partition("=")[::2] for part in string.split(";") if part)
         return parts.get("AccountName", ""), key or parts.get("AccountKey", "")
+
+    def parts(self) -> int:
+        """Into how many parts a sweep is handed out; each has a shard at least."""
+        parts, shards = self.count("SLIPWAY_SWEEP_PARTS"), self.count("SLIPWAY_SHARDS")
+        if parts > shards:
+            raise Misconfigured(
+                f"SLIPWAY_SWEEP_PARTS is {parts} and SLIPWAY_SHARDS is {shards}: a part is a shard at "
+                "least, so sweep in fewer parts"
+            )
+        return parts
 
     def retention(self) -> timedelta:
         """How long finished records stay; none for good. Longer than the inventory looks back."""

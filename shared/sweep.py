@@ -53,19 +53,23 @@ class Swept:
 
 
 @timed("slipway.sweep")
-async def sweep(ports: Ports) -> Swept:
-    """One pass over everything that has not ended. No part of it keeps the next from running.
+async def sweep(ports: Ports, part: range | None = None) -> Swept:
+    """One pass over everything that has not ended, or over some shards of it. No step of it stops the next.
 
     Raises Unavailable when storage does not answer at all.
     """
     now = ports.clock()
-    shards = await asyncio.gather(*(ports.ledger.unfinished(n, now) for n in range(ports.ledger.shards)))
+    every = range(ports.ledger.shards)
+    some = every if part is None else part
+    of = {} if part is None else {"part": str(part.start)}
+    shards = await asyncio.gather(*(ports.ledger.unfinished(n, now) for n in some))
     rows = [row for shard in shards for row in shard.jobs]
     events = [event for shard in shards for event in shard.events]
     for state in _ACTIVE:
-        ports.meter.set("slipway.jobs.active", sum(row.state is state for row in rows), state=state.value)
+        number = sum(row.state is state for row in rows)
+        ports.meter.set("slipway.jobs.active", number, state=state.value, **of)
     due = asyncio.create_task(_part("deliveries", deliver_due(ports, events)))
-    overdue = _by_cluster(await _submittable(ports, rows))
+    overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
     clusters = _by_cluster(rows)
     parts = await asyncio.gather(
         *(_cluster(ports, place, group, overdue[place]) for place, group in clusters.items())
@@ -121,10 +125,10 @@ async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list
     return _Part(place[1], asked is not None, moved, changed, dispatched, cancelled)
 
 
-async def _submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
+async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:
     """What stalled, and what waited, as far as it may be submitted now."""
     try:
-        return await submittable(ports, rows)
+        return await submittable(ports, rows, share)
     except SlipwayError as error:
         log.warning("sweep: submissions are left to the next one: %s", error)
         return []

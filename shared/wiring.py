@@ -47,6 +47,7 @@ def build(settings: Settings) -> Ports:
     from shared.storage.dead import TableDeadMessages
     from shared.storage.drops import BlobDrops
     from shared.storage.finished import TableFinishedJobs
+    from shared.storage.leases import TableLeases
     from shared.storage.ledger import TableLedger
     from shared.storage.outbox import TableOutbox
     from shared.storage.queues import StorageQueues
@@ -70,6 +71,7 @@ def build(settings: Settings) -> Ports:
         dead=TableDeadMessages(store),
         finished=TableFinishedJobs(store),
         archive=BlobArchive(account, kept),
+        leases=TableLeases(store),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=_webhooks(settings, policy),
@@ -140,6 +142,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         deliver_patience=settings.seconds("SLIPWAY_DELIVER_PATIENCE_SECONDS"),
         sweep_deadline=settings.seconds("SLIPWAY_SWEEP_SECONDS"),
         ask_deadline=settings.seconds("SLIPWAY_ASK_SECONDS"),
+        sweep_parts=settings.parts(),
         inventory_window=settings.window(),
         drop_patience=settings.seconds("SLIPWAY_DROP_PATIENCE_SECONDS"),
         retention=settings.retention(),

@@ -51,6 +51,11 @@ class Store:
         await self.open()
         await self._table.transact([Operation("upsert", row)])
 
+    async def write_other(self, operation: Operation) -> str:
+        """Change a row that belongs to no job: its ETag. Raises Refused."""
+        await self.open()
+        return (await self._table.transact([operation]))[0]
+
     async def drop(self, partition: str, key: str) -> None:
         """Delete a row that belongs to no job; one that is missing is success."""
         await self.open()

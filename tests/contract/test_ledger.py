@@ -19,6 +19,7 @@ from shared.memory import MemoryLedger
 from shared.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
 from shared.storage.connection import Account, Connection
 from shared.storage.dead import TableDeadMessages
+from shared.storage.leases import TableLeases
 from shared.storage.ledger import TableLedger
 from shared.storage.outbox import TableOutbox
 from shared.storage.resttable import RestTable
@@ -177,6 +178,20 @@ async def test_what_is_not_finished_comes_with_records_that_can_be_changed_at_on
     assert len((await unfinished(ledger))[0]) == 2
     assert [event.job_id for event in (await unfinished(ledger))[1]] == [row.job_id]
     assert (await unfinished(ledger, NOW - timedelta(seconds=1)))[1] == []
+
+
+async def test_a_lease_is_had_by_one_until_it_ends_or_is_given_back(store: Store) -> None:
+    leases, until = TableLeases(store), timedelta(seconds=60)
+    token = await leases.take("x", NOW, NOW + until, NOW)
+    assert token is not None
+    assert await leases.take("x", NOW, NOW + until, NOW + until) is None
+    await leases.release("x", token, NOW)
+    assert await leases.take("x", NOW, NOW + until, NOW) is None  # it was had since then
+    again = await leases.take("x", NOW, NOW + until, NOW + timedelta(seconds=1))
+    assert again not in (None, token)
+    await leases.release("x", token, NOW)
+    assert await leases.take("x", NOW, NOW + until, NOW + until) is None
+    assert await leases.take("y", NOW, NOW + until, NOW) is not None
 
 
 async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:

@@ -32,6 +32,8 @@ class Story:
     started: int = 1
     #: one process gets what comes together
     together: bool = False
+    #: into how many parts the sweep is handed out; then timers are missed, too, and parts swept twice at once
+    parts: int = 1
 
 
 def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
@@ -52,6 +54,10 @@ def _four_at_once(run: Run) -> None:
     run.messages += [
         message({"spec": job_json(), "notify": [HOOK]}, name, twin=True) for name in ("m1", "m2", "m3", "m1")
     ]
+
+
+def _three(run: Run) -> None:
+    run.messages += [message({"spec": job_json(), "notify": [HOOK]}, name) for name in ("m1", "m2", "m3")]
 
 
 def _again_later(run: Run) -> None:
@@ -174,12 +180,13 @@ STORIES = (
     Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
     ARCHIVED,
+    Story("a sweep in parts", _three, 3, 3, parts=2),
 )
 
 
 async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
     """Run a story under a plan of faults to its end."""
-    run = Run(plan, wake_after=wake_after, together=story.together)
+    run = Run(plan, wake_after=wake_after, together=story.together, parts=story.parts)
     story.begin(run)
     await run.until_quiet()
     run.check(accepted=story.accepted, started=story.started)

@@ -242,7 +242,7 @@ async def _caught(stories: Iterable[Story]) -> bool:
         calls = 250 if story is ARCHIVED else 60
         for fault in (None, *Fault):
             for n in range(1, calls + 1) if fault else (0,):
-                run = Run({n: fault} if fault else {}, together=story.together)
+                run = Run({n: fault} if fault else {}, together=story.together, parts=story.parts)
                 story.begin(run)
                 await run.until_quiet()
                 if run.check(accepted=story.accepted, started=story.started):

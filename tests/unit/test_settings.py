@@ -59,6 +59,8 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_DEFAULT_NOTIFY", "[canary"),
         ("SLIPWAY_SHARDS", "0"),
         ("SLIPWAY_RETENTION_DAYS", "7"),
+        ("SLIPWAY_SWEEP_PARTS", "0"),
+        ("SLIPWAY_SWEEP_PARTS", "5"),
         ("SLIPWAY_INVENTORY_DAYS", "31"),
         ("SLIPWAY_ARCHIVE_CONTAINER", "scripts"),
         ("SLIPWAY_WEBHOOK_PORTS", "https"),

@@ -22,6 +22,7 @@ from shared.sealing import AesSeal
 from shared.spec import Defaults
 from shared.storage.dead import TableDeadMessages
 from shared.storage.finished import TableFinishedJobs
+from shared.storage.leases import TableLeases
 from shared.storage.outbox import TableOutbox
 from shared.sweep import Swept, sweep
 
@@ -73,6 +74,7 @@ class World:
             dead=self.dead,
             finished=self.finished,
             archive=self.archive,
+            leases=TableLeases(self.ledger.store),
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

@@ -1,0 +1,44 @@
+"""parts: a sweep that is too much for one process is handed out, each part to whoever is free.
+
+The timer sends a message for each part. A lease keeps two from doing the same part, and makes nothing of the
+messages that gathered while nobody came to them. Where it fails to, two do the work of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from shared.message import Sweep, sweep_message
+from shared.ports import Ports
+from shared.sweep import Swept, sweep
+
+log = logging.getLogger(__name__)
+
+#: The queue of job messages.
+QUEUE = "jobs"
+
+
+async def begin(ports: Ports) -> Swept | None:
+    """What the timer does: sweep, or with several parts say that each is to be swept. Raises Unavailable."""
+    of, now = ports.policy.sweep_parts, ports.clock()
+    if of == 1:
+        return await sweep(ports)
+    await asyncio.gather(*(ports.queues.send(QUEUE, sweep_message(part, of, now)) for part in range(of)))
+    return None
+
+
+async def sweep_part(ports: Ports, asked: Sweep) -> Swept | None:
+    """Sweep one part, unless somebody does, or did after this was asked for."""
+    if not 0 <= asked.part < asked.of <= ports.ledger.shards:
+        log.warning("there is no part %d of %d", asked.part, asked.of)
+        return None
+    name, now = f"sweep-{asked.part}-of-{asked.of}", ports.clock()
+    until = now + timedelta(seconds=ports.policy.sweep_deadline + ports.policy.ask_deadline)
+    token = await ports.leases.take(name, now, until, asked.at)
+    if token is None:
+        return None
+    swept = await sweep(ports, range(asked.part, ports.ledger.shards, asked.of))
+    await ports.leases.release(name, token, now)
+    return swept
