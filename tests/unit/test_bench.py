@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from bench.latency import shown
 from bench.money import by_service, dollars
-from bench.scale import Load, cost
+from bench.scale import Counted, Load, cost, counted
+from bench.simulate import Asked, Simulation
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
 
@@ -32,14 +36,29 @@ def test_a_blob_for_each_job_costs_more_than_everything_else() -> None:
     assert dollars(table, invocations=0) > 2 * dollars(queue, invocations=1)
 
 
-def test_a_million_jobs_a_day_stay_far_below_every_limit_and_cost_less_than_asked() -> None:
-    found = cost(Load(1e6, 100_000))
-    assert found.dollars_a_million <= 2.5
-    assert max(found.shares.values()) < 0.5
+def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
+    load = Load(1e6, 200)
+    asked = asyncio.run(counted(load, jobs=40))
+    # Its record, that it is queued, its end, and that it was told: nobody is there to share them with.
+    assert asked.job.transactions == 4
+    assert asked.job.reads < 1
+    assert asked.archived.reads < 5
+    assert asked.job.messages == 0
+    assert asked.sweep.requests == 4
+    assert max(cost(load, asked).shares.values()) < 0.5
+    # A message for each end is what costs most: where ten ends share one, a million jobs cost what was asked.
+    assert cost(load, asked).dollars_a_million <= 3.0
+    assert cost(replace(load, pushed=10.0), asked).dollars_a_million <= 2.5
+
+
+async def test_jobs_that_come_together_share_transactions() -> None:
+    assert (await Simulation(shards=2).jobs(64, at_once=32)).transactions < 2
 
 
 def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
-    few, many = cost(Load(1e7, 100_000, shards=4)), cost(Load(1e7, 100_000, shards=16))
+    one = Asked(0, 1, 12)
+    asked = Counted(one, one, one)
+    few, many = (cost(Load(1e7, 100_000, shards=shards), asked) for shards in (4, 16))
     assert many.partition_entities == few.partition_entities / 4
     assert many.queue_messages == few.queue_messages
 
