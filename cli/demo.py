@@ -21,7 +21,7 @@ from local.stack import Options, Stack
 from shared.settings import Settings
 
 EXAMPLES = ROOT / "examples"
-_PLAN = Plan(maximum=2)
+PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep and the blob trigger look every second.
 _EMULATOR = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
 _SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
@@ -38,7 +38,7 @@ def run(cluster: str = "emulator") -> int:
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)
     try:
-        code = run_until_stopped(_told(out, _options(data, cluster)), interrupted=_INTERRUPTED)
+        code = run_until_stopped(_told(out, options_of(data, cluster)), interrupted=_INTERRUPTED)
     except Failure as failure:
         if not any((data / "logs").glob("*.log")):  # nothing was started, so the line says it all
             shutil.rmtree(data)
@@ -51,8 +51,9 @@ def run(cluster: str = "emulator") -> int:
     return code
 
 
-def _options(data: Path, cluster: str) -> Options:
-    nodes = _PLAN.maximum if cluster == "slurm" else 0
+def options_of(data: Path, cluster: str) -> Options:
+    """The stack of the demo, with jobs on `emulator` or `slurm`."""
+    nodes = PLAN.maximum if cluster == "slurm" else 0
     return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
 
 
@@ -63,10 +64,10 @@ async def _told(out: Screen, options: Options) -> int:
         for made in by_kind(steps):
             out.say(Line("setup", made))
 
-    async with running(options, _PLAN, provisioned) as stack, service(stack.host_url) as api:
+    async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
         out.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))
         watch = Watch(api, out.say)
-        await while_it_runs(stack, _work(out, stack, api, watch))
+        await while_it_runs(stack, work(out, stack, api, watch))
         parts = await check(stack, api, list(watch.jobs.values()), watch.peak)
         show(out, parts)
         out.say(Line("slipway", "stops"))
@@ -76,7 +77,8 @@ async def _told(out: Screen, options: Options) -> int:
     return 0
 
 
-async def _work(out: Screen, stack: Stack, api: Service, watch: Watch) -> None:
+async def work(out: Screen, stack: Stack, api: Service, watch: Watch) -> None:
+    """Send the four jobs, and follow them until all is told. Raises Failure."""
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_send(out, stack, api))
