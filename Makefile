@@ -63,7 +63,7 @@ check: install ## lint, formatting, types, import directions, known vulnerabilit
 	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.advisories"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
-bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --only floor,noop"; --list)
+bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
 	@$(RUN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
 	@$(RUN)/python -m bench $(BENCH)
 

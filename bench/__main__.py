@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -48,18 +48,25 @@ def main(arguments: list[str] | None = None) -> int:
     failed: list[str] = []
     began = time.monotonic()
     for at in range(options.rounds):
-        rounds.append({})
-        for name, item in items.items():
-            sys.stdout.write(f"{time.monotonic() - began:5.0f} s  round {at + 1}: {name}\n")
-            sys.stdout.flush()
-            try:
-                rounds[-1] |= asyncio.run(_bounded(item))
-            except Exception as error:  # noqa: BLE001 - half an hour of measuring is not lost for one of them
-                failed.append(f"round {at + 1}: {name}: {error!r}"[:1000])
+        sys.stdout.write(f"{time.monotonic() - began:5.0f} s  round {at + 1}\n")
+        rounds.append(one_round(items, failed))
         _keep(options.out, f"{machine()}, {size}", rounds, failed)
     sys.stdout.write((options.out / "bench.md").read_text(encoding="utf-8"))
-    sys.stdout.writelines(f"FAILED in {each}\n" for each in failed)
+    sys.stdout.writelines(f"FAILED: {each}\n" for each in failed)
     return 1 if failed else 0
+
+
+def one_round(items: Mapping[str, Item], failed: list[str]) -> Figures:
+    """Every measurement once. What goes wrong is added to `failed`, and costs nothing but its own figures."""
+    found: Figures = {}
+    for name, item in items.items():
+        sys.stdout.write(f"         {name}\n")
+        sys.stdout.flush()
+        try:
+            found |= asyncio.run(_bounded(item))
+        except Exception as error:  # noqa: BLE001 - half an hour of measuring is not lost for it
+            failed.append(f"{name}: {error!r}"[:1000])
+    return found
 
 
 async def _bounded(item: Item) -> Figures:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench.__main__ import Figures, one_round
 from bench.latency import shown
 from bench.money import by_service, dollars
 from bench.scale import Counted, Load, cost, counted
@@ -108,3 +109,15 @@ def test_the_access_log_is_counted_by_verb_and_place_without_what_nodes_ask() ->
         "PUT azure-webjobs-hosts/timers/a": 1,
     }
     assert polls(requests.lines) == 1
+
+
+def test_a_measurement_that_fails_is_told_and_the_others_go_on() -> None:
+    async def fails() -> Figures:
+        raise TimeoutError("12 of 400 webhooks came")
+
+    async def works() -> Figures:
+        return {"a": 1.0}
+
+    failed: list[str] = []
+    assert one_round({"first": fails, "second": works}, failed) == {"a": 1.0}
+    assert failed == ["first: TimeoutError('12 of 400 webhooks came')"]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from shared.arrive import blob_arrived
 from shared.engines.memory import MemoryEngine
 from shared.job import Entry, Job, JobState, Target, job_id
 from shared.memory import MemoryLedger, MemoryTable
@@ -115,6 +116,20 @@ async def test_jobs_whose_ends_are_pushed_cost_no_read(world: World, table: Coun
     assert table.requests["get"] == switch
     notices = 8 * 3 / 400  # each is put, received and deleted
     assert table.requests.total() / 400 + QUEUE + notices <= 3.0
+
+
+async def test_an_end_that_a_nodes_record_tells_costs_no_read_and_no_further_look(
+    world: World, table: Counted
+) -> None:
+    (job,) = await many(world, 1)
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    table.requests.clear()
+
+    await blob_arrived(world.ports, "ends", f"{job}.1/result.json")
+
+    assert len(world.events()) == 1
+    assert table.requests == {"transaction": 2}  # the end, and that it was told
+    assert world.queues.sent == []
 
 
 class Counting(MemoryEngine):
