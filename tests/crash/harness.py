@@ -16,14 +16,14 @@ from datetime import timedelta
 from typing import Any
 
 from shared.archive import archive
-from shared.arrive import blob_arrived, message_arrived
+from shared.arrive import message_arrived
 from shared.breaker import Breaker
 from shared.deliver import deliver
 from shared.errors import Misuse, SlipwayError
 from shared.inventory import inventory
 from shared.job import Job, JobState, Reason
 from shared.memory import MemoryLedger
-from shared.message import ENDED, SWEEP
+from shared.message import SWEEP
 from shared.parts import begin
 from shared.ports import Cluster, Engine, Ports
 from shared.receivers import Receivers
@@ -282,19 +282,3 @@ class Run:
             if seen is not None and seen.state is not job.state:
                 found.append(f"the cluster says {seen.state} and the record {job.state}")
         return found
-
-
-def notices(jobs: list[str]) -> list[Message]:
-    """A message that names them all."""
-    event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
-    body = json.dumps(event).encode()
-    return [Message(lambda ports: message_arrived(ports, body, "push"))]
-
-
-def records(jobs: list[str]) -> list[Message]:
-    """The record of a run of each, as a node writes it into a container."""
-
-    def written(job: str) -> Message:
-        return Message(lambda ports: blob_arrived(ports, "logs", f"ends/{job}.1/result.json"))
-
-    return [written(job) for job in jobs]

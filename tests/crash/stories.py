@@ -13,10 +13,11 @@ from shared.bury import redrive
 from shared.cancel import cancel
 from shared.dead import dead_id
 from shared.errors import Unavailable
+from shared.message import ENDED
 from shared.ports import Ports, Posted
 from shared.redeliver import redeliver_event
 from tests.crash.chaos import Fault
-from tests.crash.harness import Message, Run, notices, records
+from tests.crash.harness import Message, Run
 from tests.unit.dispatcher.world import job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -133,13 +134,29 @@ def _told_again(run: Run) -> None:
     run.messages.append(Message(again))
 
 
+def _notices(jobs: list[str]) -> list[Message]:
+    """A message that names them all."""
+    event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
+    body = json.dumps(event).encode()
+    return [Message(lambda ports: message_arrived(ports, body, "push"))]
+
+
+def _records(jobs: list[str]) -> list[Message]:
+    """The record of a run of each, as a node writes it into a container."""
+
+    def written(job: str) -> Message:
+        return Message(lambda ports: blob_arrived(ports, "logs", f"ends/{job}.1/result.json"))
+
+    return [written(job) for job in jobs]
+
+
 def _pushed(run: Run) -> None:
-    run.pushes = notices
+    run.pushes = _notices
     _one(run)
 
 
 def _recorded(run: Run) -> None:
-    run.pushes = records
+    run.pushes = _records
     _one(run)
 
 
