@@ -46,9 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     size = f"{options.jobs} jobs, {options.rtt:g} ms of round trip, {options.idle:g} s of idleness"
     rounds: list[Figures] = []
     failed: list[str] = []
-    began = time.monotonic()
     for at in range(options.rounds):
-        sys.stdout.write(f"{time.monotonic() - began:5.0f} s  round {at + 1}\n")
+        sys.stdout.write(f"round {at + 1} of {options.rounds}\n")
         rounds.append(one_round(items, failed))
         _keep(options.out, f"{machine()}, {size}", rounds, failed)
     sys.stdout.write((options.out / "bench.md").read_text(encoding="utf-8"))
@@ -60,7 +59,7 @@ def one_round(items: Mapping[str, Item], failed: list[str]) -> Figures:
     """Every measurement once. What goes wrong is added to `failed`, and costs nothing but its own figures."""
     found: Figures = {}
     for name, item in items.items():
-        sys.stdout.write(f"         {name}\n")
+        sys.stdout.write(f"{time.strftime('%H:%M:%S')} {name}\n")
         sys.stdout.flush()
         try:
             found |= asyncio.run(_bounded(item))
