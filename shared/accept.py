@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from shared.admit import Wait, admit, admitted
+from shared.admit import Wait, admit
 from shared.answers import put_accepted
 from shared.deliver import deliver_at_door
 from shared.dispatch import submit
@@ -72,10 +72,12 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
     """
     key, prepared = prepare_arrived(ports, arrived)
     generation = arrived.generation
-    wait = await admit(ports, arrived.scope) if prepared.valid else None
+    answered = arrived.door in _ANSWERED
     while True:
+        place = job_id(key, generation)
+        wait = await admit(ports, arrived.scope, place, waits=not answered) if prepared.valid else None
         job = record(ports, arrived, prepared, key, generation, wait)
-        if wait is not None and wait.rate and arrived.door in _ANSWERED:
+        if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
         try:
@@ -92,7 +94,6 @@ async def accept(ports: Ports, arrived: Arrived) -> Accepted:
             log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
             return Accepted(existing.job, created=False)
         break
-    admitted(ports, stored.job)
     ports.meter.add("slipway.jobs.accepted", door=arrived.door, state=stored.job.state.value)
     ports.meter.note(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
@@ -193,6 +194,7 @@ def record(
         problems=_kept(prepared),
         created=now,
         due=wait.until if wait else now,
+        turn=wait.until if wait and wait.rate else None,
         ended=None if valid else now,
         sequence=len(states),
         history=tuple(Entry(sequence=n, state=to, at=now, token=token) for n, to in enumerate(states, 1)),

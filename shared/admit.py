@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
 from shared.backoff import is_due
-from shared.job import Job, JobState, plain
+from shared.job import JobState, plain
 from shared.ports import Active, Pause, Ports
 
 log = logging.getLogger(__name__)
 
 _HOUR = timedelta(hours=1)
+#: The longest wait for a turn; what is due further ahead than the second was written by a wrong clock.
+_LONGEST_TURN, _NO_TURN = timedelta(days=30), timedelta(days=31)
 #: Seconds for which an answer of the ledger is good: the switch, and the counts.
 _SWITCH, _COUNTS = 5.0, 15.0
 #: That many jobs away from a limit, a count is good for longer.
@@ -38,22 +40,28 @@ class Wait:
     rate: bool = False
 
 
-async def admit(ports: Ports, source: str) -> Wait | None:
+async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -> Wait | None:
     """None when a new job of the source may be submitted at once. Raises Unavailable.
 
-    Costs one point read in some seconds; near a limit, also one range query a shard and limit.
+    Its place among the others is taken from now on: a process that fails to record it gives that back when
+    the ledger is asked again. Where nothing `waits` in the ledger for its turn, no place is taken for that.
+    Costs one point read in some seconds; near a limit, also some range queries a shard.
     """
     pause = await paused(ports)
-    if pause is not None:
-        return Wait(ports.clock(), f"waits: {told(pause)}")
-    return await _too_many(ports, source) or await _crowded(ports)
-
-
-def admitted(ports: Ports, job: Job) -> None:
-    """Count a job that this process has just recorded, until the ledger is asked again."""
-    ports.memo.add(_recent_key(job.source), job.created, job.created)
-    if job.state is JobState.SUBMITTING:
-        ports.memo.add(_AT_WORK, job.created, job.id)
+    await _look_at_rate(ports, source)
+    await _look_at_work(ports)
+    # From here on nothing is awaited, so of many at once no two take the same place.
+    now, wait = ports.clock(), _too_many(ports, source, job_id)
+    if wait is not None and not waits:
+        return wait
+    if ports.policy.max_jobs_per_hour:
+        ports.memo.add(_recent_key(source), now, job_id, wait.until if wait else now)
+    if wait is None and pause is not None:
+        wait = Wait(now, f"waits: {told(pause)}")
+    wait = wait or _crowded(ports, job_id)
+    if wait is None and ports.policy.max_active_jobs:
+        ports.memo.add(_AT_WORK, now, job_id, now)
+    return wait
 
 
 async def paused(ports: Ports) -> Pause | None:
@@ -114,45 +122,65 @@ def _due(ports: Ports, row: Active) -> bool:
     if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
         return False
     for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
-    return is_due(row.due, ports.clock(), timedelta.max if for_its_turn else ports.policy.longest_wait)
+    return is_due(row.due, ports.clock(), _NO_TURN if for_its_turn else ports.policy.longest_wait)
 
 
 def _age(row: Active) -> str:
     return row.listed  # sorts newest first
 
 
-async def _too_many(ports: Ports, source: str) -> Wait | None:
-    limit, now = ports.policy.max_jobs_per_hour, ports.clock()
-    if not limit or ports.memo.added(_recent_key(source)) < limit // _SHARE:
+async def _look_at_rate(ports: Ports, source: str) -> None:
+    """Have a count of what the source started within an hour, and of what waits; unless few jobs came."""
+    limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
+    if _few(ports, key, limit):
+        return
+
+    async def ask() -> dict[str, datetime]:
+        return await ports.ledger.recent(source, now - _HOUR)
+
+    none: dict[str, datetime] = {}
+    await ports.memo.get(key, now, partial(_good_for, limit), ask, first=none)
+
+
+def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
+    """Whether the job has to wait for its turn: an hour after the start that is a limit's number back."""
+    limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
+    if _few(ports, key, limit):
         return None
-    since = now - _HOUR
-
-    async def ask() -> list[datetime]:
-        return await ports.ledger.recent(source, since)
-
-    none: list[datetime] = []
-    found = await ports.memo.get(_recent_key(source), now, partial(_good_for, limit), ask, first=none)
-    inside = [moment for moment in found if moment > since]
-    if len(inside) < limit:
+    starts: Mapping[str, datetime] = ports.memo.last(key)
+    turn = starts.get(job_id, now)  # whoever comes again, because its record failed, keeps its place
+    if job_id not in starts and len(starts) >= limit:
+        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_TURN)
+        turn = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
+    if turn <= now:
         return None
-    # What comes on top is spread over the following hours.
-    hours = (len(inside) - limit) // limit + 1
-    why = f"waits: {limit} jobs in an hour are allowed for one caller or door"
-    return Wait(min(inside) + hours * _HOUR, why, rate=True)
+    return Wait(turn, f"waits: {limit} jobs in an hour are allowed for one caller or door", rate=True)
 
 
-async def _crowded(ports: Ports) -> Wait | None:
+async def _look_at_work(ports: Ports) -> None:
+    """Have a count of the jobs at work, unless few jobs came."""
     limit, now = ports.policy.max_active_jobs, ports.clock()
-    if not limit or ports.memo.added(_AT_WORK) < limit // _SHARE:
-        return None
+    if _few(ports, _AT_WORK, limit):
+        return
 
-    async def ask() -> list[str]:
+    async def ask() -> dict[str, datetime]:
         shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-        return [row.job_id for rows in shards for row in rows if row.state is not JobState.ACCEPTED]
+        return {row.job_id: now for rows in shards for row in rows if row.state is not JobState.ACCEPTED}
 
-    none: list[str] = []
-    at_work = await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), ask, first=none)
-    return Wait(now, f"waits its turn: {limit} jobs are at work") if len(at_work) >= limit else None
+    none: dict[str, datetime] = {}
+    await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), ask, first=none)
+
+
+def _crowded(ports: Ports, job_id: str) -> Wait | None:
+    limit, at_work = ports.policy.max_active_jobs, ports.memo.last(_AT_WORK)
+    if _few(ports, _AT_WORK, limit) or len(at_work) < limit or job_id in at_work:
+        return None
+    return Wait(ports.clock(), f"waits its turn: {limit} jobs are at work")
+
+
+def _few(ports: Ports, key: str, limit: int) -> bool:
+    """Whether there is no limit, or this process came nowhere near it."""
+    return not limit or ports.memo.added(key) < limit // _SHARE
 
 
 def _good_for(limit: int, found: Sized) -> float:

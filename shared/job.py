@@ -179,6 +179,8 @@ class Job(_Frozen):
     ended: datetime | None = None
     #: when the sweep looks at it again although the engine says nothing new
     due: datetime
+    #: when it could start at the earliest, because its source asked for more than an hour may bring
+    turn: datetime | None = None
     sequence: int = 1
     history: tuple[Entry, ...] = ()
     #: where the whole record stands, when this one is only a tombstone

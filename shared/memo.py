@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -11,6 +11,8 @@ T = TypeVar("T")
 #: More keys than this are no help: everything is forgotten, and asked again where it is wanted.
 _KEYS = 1000
 _HOUR = timedelta(hours=1)
+#: For so long what was added may not stand in an answer yet, because it is still being written.
+_WRITING = timedelta(seconds=10)
 
 
 class Memo:
@@ -18,7 +20,8 @@ class Memo:
 
     def __init__(self) -> None:
         self._answers: dict[str, tuple[datetime, Any]] = {}
-        self._added: dict[str, tuple[datetime, int]] = {}
+        self._counts: dict[str, tuple[datetime, int]] = {}
+        self._added: dict[str, dict[str, tuple[datetime, Any]]] = {}
 
     async def get(
         self,
@@ -41,6 +44,7 @@ class Memo:
             first = last if first is not None else None
         if len(self._answers) >= _KEYS:
             self._answers.clear()
+            self._counts.clear()
             self._added.clear()
         if first is not None:
             self._answers[key] = now, first
@@ -49,21 +53,39 @@ class Memo:
         except BaseException:
             self.forget(key)
             raise
+        self._keep_young(key, now, fresh)
         self._answers[key] = now, fresh
         return fresh
 
-    def add(self, key: str, now: datetime, entry: object) -> None:
-        """Add to an answer that is a list, as long as it is remembered; and count what this process adds."""
-        since, count = self._added.get(key, (now, 0))
-        self._added[key] = (since, count + 1) if now - since < _HOUR else (now, 1)
+    def add(self, key: str, now: datetime, entry: str, value: object) -> None:
+        """Add to an answer that is a dict, unless it is there; and count what this process adds."""
         _, answer = self._answers.get(key, (None, None))
-        if isinstance(answer, list):
-            answer.append(entry)
+        if isinstance(answer, dict) and entry in answer:
+            return
+        since, count = self._counts.get(key, (now, 0))
+        self._counts[key] = (since, count + 1) if now - since < _HOUR else (now, 1)
+        if isinstance(answer, dict):
+            answer[entry] = value
+            self._added.setdefault(key, {})[entry] = now, value
 
     def added(self, key: str) -> int:
         """How much this process added within an hour."""
-        return self._added.get(key, (None, 0))[1]
+        return self._counts.get(key, (None, 0))[1]
+
+    def last(self, key: str) -> Mapping[str, Any]:
+        """The last answer that is a dict, with what was added to it; empty where nothing was asked."""
+        _, answer = self._answers.get(key, (None, None))
+        return answer if isinstance(answer, dict) else {}
 
     def forget(self, key: str) -> None:
         """Ask again next time."""
         self._answers.pop(key, None)
+
+    def _keep_young(self, key: str, asked: datetime, fresh: object) -> None:
+        """What was added shortly before it was asked, or meanwhile, may be missing in the answer."""
+        added = self._added.pop(key, {})
+        young = {entry: of for entry, of in added.items() if of[0] > asked - _WRITING}
+        if young and isinstance(fresh, dict):
+            self._added[key] = young
+            for entry, (_, value) in young.items():
+                fresh.setdefault(entry, value)

@@ -111,8 +111,11 @@ class Ledger(Protocol):
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
         """Jobs, newest first, at most `limit`; `after` is a previous page's `next`."""
 
-    async def recent(self, source: str, since: datetime) -> list[datetime]:
-        """When the jobs of a source were created since then, in one range query a shard."""
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        """When each job of a source could start, since then or later: created, or its turn; by id.
+
+        Two range queries a shard.
+        """
 
     async def paused(self) -> Pause | None:
         """The switch, in one point read; None while it is off."""

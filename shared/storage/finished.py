@@ -58,7 +58,7 @@ class TableFinishedJobs:
         told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished.events)
         dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished.events) else []
         spec = [f"s|{job.id}"] if finished.spec is not None else []
-        gone = [rows.listing_row(job, self._shards), *dead]
+        gone = [*rows.listed_rows(job, self._shards), *dead]
         gone += [rows.row_of(job.id, key, self._shards) for key in (*spec, *told)]
         grave = rows.tombstone_row(tombstone, stored.stored or job.history[-1].at, self._shards)
         whole = len(gone) < _ROWS
@@ -76,9 +76,9 @@ class TableFinishedJobs:
 
     async def _clear(self, job: Job, ended: Row) -> None:
         """Remove what stands beside a tombstone; the row by which it is found goes last."""
-        listing = rows.listing_row(job, self._shards)
         left = [row for kind in "sex" for row in await self._keys(kind, job.id)]
-        left += [listing] if await self._store.row(job.id, listing["RowKey"]) is not None else []
+        listed = rows.listed_rows(job, self._shards)
+        left += [row for row in listed if await self._store.row(job.id, row["RowKey"]) is not None]
         left.append(ended)
         for at in range(0, len(left), _ROWS):
             try:

@@ -47,7 +47,8 @@ class TableLedger:
     async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
         """One transaction: record, spec, index row, listing, first event."""
         made = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
-        new = [make(job, self._shards) for make in (*made, rows.listing_row)]
+        new = [make(job, self._shards) for make in made]
+        new += rows.listed_rows(job, self._shards)
         new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
         new += [rows.notice_row(notice, self._shards)] if notice is not None else []
         try:
@@ -114,16 +115,16 @@ class TableLedger:
                         return Page(tuple(found), cursor)
         return Page(tuple(found), cursor)
 
-    async def recent(self, source: str, since: datetime) -> list[datetime]:
-        """One range query a shard, of keys and sources."""
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        """Two range queries a shard, of keys and sources; the turn of a job counts more than its creation."""
         wanted = (
-            Range(rows.partition(n), "l|", f"l|{rows.listed(since)}", select=("RowKey", "Source"))
+            Range(rows.partition(n), f"{kind}|", f"{kind}|{rows.listed(since)}", select=("RowKey", "Source"))
+            for kind in "lt"
             for n in range(self._shards)
         )
-        shards = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        return [
-            rows.created(row["RowKey"][2:]) for shard in shards for row in shard if row["Source"] == source
-        ]
+        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        keys = [str(row["RowKey"])[2:] for part in found for row in part if row["Source"] == source]
+        return {key.rpartition("|")[2]: rows.moment_of(key) for key in keys}
 
     async def paused(self) -> Pause | None:
         """A point read."""

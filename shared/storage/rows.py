@@ -3,8 +3,9 @@
 `n|<id>` record and index of a job that has not ended · `j|<id>` record of one that has, or its tombstone; the
 key is taken from the first write on · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
 `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `l|<reverse time>|<id>` the listing, newest
-first · `f|<time>|<id>` ended then, and not archived yet. The others are in `other_rows`. Long strings are
-split: the service allows 32,768 UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
+first · `t|<reverse time>|<id>` its turn, if it had to wait for one · `f|<time>|<id>` ended then, and not
+archived yet. The others are in `other_rows`. Long strings are split: the service allows 32,768 UTF-16 units a
+string and 1 MiB an entity, which Azurite does not enforce.
 """
 
 from __future__ import annotations
@@ -134,9 +135,10 @@ def _shown(entity: Mapping[str, Any]) -> Shown | None:
     return Shown(entity["Status"], int(entity["Stage"]), datetime.fromisoformat(entity["Since"]))
 
 
-def listing_row(job: Job, shards: int) -> Entity:
-    """The row that puts the job into the listing."""
-    return {**row_of(job.id, f"l|{listing_key(job)}", shards), "Source": job.source}
+def listed_rows(job: Job, shards: int) -> list[Entity]:
+    """The row that puts the job into the listing, and one by its turn, if it has to wait for that."""
+    keys = [f"l|{listing_key(job)}", *([f"t|{listed(job.turn)}|{job.id}"] if job.turn else ())]
+    return [{**row_of(job.id, key, shards), "Source": job.source} for key in keys]
 
 
 def listing_key(job: Job) -> str:
@@ -154,8 +156,8 @@ def sortable(moment: datetime) -> str:
     return f"{int(moment.timestamp() * 1000):015d}"
 
 
-def created(key: str) -> datetime:
-    """The moment in a listing row's key, after its kind."""
+def moment_of(key: str) -> datetime:
+    """The moment in the key of a row of the listing, or of a turn, after its kind."""
     return datetime.fromtimestamp((_FAR - int(key[:15])) / 1000, UTC)
 
 

@@ -304,8 +304,19 @@ async def test_recent_finds_the_jobs_of_a_source_since_a_moment(ledger: Ledger) 
 
     found = await ledger.recent("http:o'brien", NOW - timedelta(hours=1))
 
-    assert sorted(found) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
-    assert await ledger.recent("nobody", NOW - timedelta(hours=1)) == []
+    assert sorted(found.values()) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
+    assert await ledger.recent("nobody", NOW - timedelta(hours=1)) == {}
+
+
+async def test_recent_counts_a_job_that_had_to_wait_by_its_turn(ledger: Ledger) -> None:
+    made = {"over": (400, -61), "ran": (300, -10), "waits": (5, 200)}
+    for key, (age, ahead) in made.items():
+        job = make(key, source="queue", created=NOW - timedelta(minutes=age))
+        await ledger.create(job.model_copy(update={"turn": NOW + timedelta(minutes=ahead)}), None, None)
+
+    found = await ledger.recent("queue", NOW - timedelta(hours=1))
+
+    assert sorted(found.values()) == [NOW - timedelta(minutes=10), NOW + timedelta(minutes=200)]
 
 
 async def test_the_switch_is_off_then_on_then_off(ledger: Ledger) -> None:

@@ -36,7 +36,7 @@ class Counting(MemoryLedger):
         self.asked.append("paused")
         return await super().paused()
 
-    async def recent(self, source: str, since: datetime) -> list[datetime]:
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         self.asked.append("recent")
         return await super().recent(source, since)
 
@@ -164,6 +164,94 @@ async def test_beyond_the_rate_a_message_waits_for_its_turn_in_the_following_hou
     assert len(world.engine.started) == 4
     await world.sweep(3600)
     assert len(world.engine.started) == 5
+
+
+async def test_what_comes_faster_than_the_rate_for_long_never_starts_faster(world: World) -> None:
+    world.policy(max_jobs_per_hour=5)
+    started = []
+    for n in range(8 * 15):
+        if n % 20 == 0:  # another process knows what the ledger knows
+            world.use(memo=type(world.ports.memo)())
+        if n % 15 == 0:
+            started.append(len(world.engine.started))
+        await world.message(job_json(), f"m{n}")
+        for name in world.engine.started[started[-1] :]:
+            world.engine.turn(name, JobState.SUCCEEDED)
+        await world.sweep(239)
+    assert started == [0, 5, 10, 15, 20, 25, 30, 35]
+
+
+async def test_a_backlog_does_not_keep_a_clock_that_was_wrong(world: World) -> None:
+    world.policy(max_jobs_per_hour=1)
+    now = world.now
+    world.now = now + timedelta(days=365)
+    await pause(world.ports, "ann", "")
+    job = (await world.message(job_json(), "m1")).job
+    await resume(world.ports, "ann")
+    world.now = now
+    world.use(memo=type(world.ports.memo)())
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.QUEUED
+    assert (await world.message(job_json(), "m2")).job.state is JobState.QUEUED
+
+
+async def test_a_pause_does_not_switch_the_rate_off(world: World) -> None:
+    world.policy(max_jobs_per_hour=3)
+    await pause(world.ports, "ann", "")
+    for n in range(3):
+        assert (await by_http(world, f"k{n}")).job.state is JobState.ACCEPTED
+    with pytest.raises(Misuse) as told:
+        await by_http(world, "k3")
+    assert told.value.status == 429
+    waits = [(await world.message(job_json(), f"m{n}")).job.due - world.now for n in range(4)]
+    assert waits == [timedelta(0)] * 3 + [timedelta(hours=1)]
+    await resume(world.ports, "ann")
+    await world.sweep()
+    assert len(world.engine.started) == 6
+
+
+class Slow(MemoryLedger):
+    """Storage that lets others come while it answers."""
+
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        found = await super().recent(source, since)
+        await asyncio.sleep(0)
+        return found
+
+    async def create(self, *args: Any) -> Any:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return await super().create(*args)
+
+
+async def test_many_at_once_in_one_process_do_not_pass_the_rate(world: World) -> None:
+    world.use(ledger=Slow(world.clock))
+    world.policy(max_jobs_per_hour=3)
+    found = await asyncio.gather(*(by_http(world, f"k{n}") for n in range(30)), return_exceptions=True)
+    assert sum(isinstance(one, Accepted) for one in found) == 3
+
+
+async def test_many_at_once_in_one_process_are_not_more_at_work_than_allowed(world: World) -> None:
+    world.use(ledger=Slow(world.clock))
+    world.policy(max_active_jobs=5)
+    jobs = await asyncio.gather(*(world.message(job_json(), f"m{n}") for n in range(30)))
+    assert sum(accepted.job.state is not JobState.ACCEPTED for accepted in jobs) == 5
+
+
+async def test_a_message_whose_record_failed_keeps_its_place_and_takes_no_second(world: World) -> None:
+    class Down(MemoryLedger):
+        async def create(self, *args: Any) -> Any:
+            raise Unavailable("no answer")
+
+    world.policy(max_jobs_per_hour=2)
+    world.use(ledger=Down(world.clock))
+    for _ in range(5):
+        with pytest.raises(Unavailable):
+            await world.message(job_json(), "m1")
+    world.use(ledger=world.ledger)
+    assert (await world.message(job_json(), "m1")).job.state is JobState.QUEUED
+    assert (await world.message(job_json(), "m2")).job.state is JobState.QUEUED
+    assert (await world.message(job_json(), "m3")).job.state is JobState.ACCEPTED
 
 
 async def test_beyond_the_rate_a_caller_is_told_when_to_come_back_and_nothing_is_kept(world: World) -> None:

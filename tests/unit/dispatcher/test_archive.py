@@ -54,6 +54,20 @@ async def test_a_record_leaves_when_its_retention_is_over_and_not_before(world: 
     assert (await archive(world.ports)).jobs == 0
 
 
+async def test_a_job_that_waited_for_its_turn_leaves_nothing_else(world: World) -> None:
+    world.policy(max_jobs_per_hour=1)
+    await world.message(job_json(), "m0")
+    await world.message(job_json(), "m1")
+    assert "t" in keys(world)
+    await world.sweep(3600)
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    await world.sweep()
+    world.pass_time(31 * DAY)
+    assert (await archive(world.ports)).jobs == 2
+    assert keys(world) == ["j", "j"]
+
+
 async def test_a_retention_of_zero_keeps_everything(world: World) -> None:
     world.policy(retention=timedelta(0))
     await ended(world)
