@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shared.accept import Accepted
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
-_KEY_LENGTH = 255
+_KEY_LENGTH = 256
 
 
 @blueprint.function_name("post_job")
@@ -33,9 +33,9 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     here, who = ports(), caller()
     who.needs(SUBMIT)
     asked = read_request(body_of(req), here.policy.limits)
-    key = _key(req, asked.key) or f"once:{here.token()}"
+    key = key_of(req, asked.key) or f"once:{here.token()}"
     asked = dataclasses.replace(asked, key=None)
-    return _told(await request_arrived(here, asked, door="http", scope=who.source, key=key))
+    return _told(await request_arrived(here, asked, door="http", scope=who.source, key=key, who=who))
 
 
 @blueprint.function_name("rerun_job")
@@ -54,7 +54,7 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )
-    key = _key(req, None) or f"once:{here.token()}"
+    key = key_of(req, None) or f"once:{here.token()}"
     return _told(await rerun(here, req.route_params["id"], receipt, who=who, key=key))
 
 
@@ -166,7 +166,7 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
     from shared.report import as_json
 
     here = ports()
-    prepared = await request_validated(here, read_request(body_of(req), here.policy.limits))
+    prepared = await request_validated(here, read_request(body_of(req), here.policy.limits), caller())
     return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
 
 
@@ -180,7 +180,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     from shared.job import Drop
     from shared.message import read_request
 
-    here = ports()
+    here, who = ports(), caller()
     asked = read_request(body_of(req), here.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
@@ -188,9 +188,9 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
         drop = Drop(
             container=here.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
         )
-    key = _key(req, asked.key)
+    key = key_of(req, asked.key)
     asked = dataclasses.replace(asked, key=None)
-    body = await request_explained(here, asked, scope=caller().source, key=key, drop=drop, script=script)
+    body = await request_explained(here, asked, scope=who.source, key=key, drop=drop, script=script, who=who)
     if req.params.get("format") != "markdown":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -211,7 +211,7 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"clusters": found})
 
 
-def _key(req: func.HttpRequest, written: str | None) -> str | None:
+def key_of(req: func.HttpRequest, written: str | None) -> str | None:
     """The header is a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
     key = req.headers.get("Idempotency-Key")
     if key is not None and len(key) > 1 and key[0] == key[-1] == '"':

@@ -12,7 +12,7 @@ from typing import Any
 import azure.functions as func
 
 from functions.caller import identify
-from shared.errors import EngineError, Misuse, SlipwayError
+from shared.errors import EngineError, Misconfigured, Misuse, SlipwayError
 
 log = logging.getLogger(__name__)
 Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
@@ -31,7 +31,7 @@ _TITLES = {
     429: "Too many requests",
     500: "Internal error",
     502: "The cluster does not answer",
-    503: "Storage does not answer",
+    503: "Not available now",
 }
 
 
@@ -89,6 +89,12 @@ def told_anyone(handler: Handler) -> Handler:
             return await handler(req)
         except Misuse as error:
             return problem(error.status, str(error), error.remedy, retry_after=error.retry_after)
+        except Misconfigured as error:
+            # It may quote a setting, and anybody may be asking.
+            log.error("misconfigured: %s", error)
+            return problem(
+                503, "this deployment is not set up right", "tell whoever runs it: its log says what"
+            )
         except EngineError as error:
             return problem(502, str(error), "ask again in a minute; jobs are not affected")
         except SlipwayError as error:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from shared.accept import Accepted, Arrived, accept
 from shared.bury import body_of, bury, failed, pointed_to
+from shared.caller import KEY_HOLDER, Caller
 from shared.drop import Looked, look
 from shared.errors import Misuse
 from shared.explain import explain
@@ -83,25 +84,39 @@ async def _arrived(ports: Ports, body: bytes, message_id: str) -> list[Accepted]
 
 
 async def request_arrived(
-    ports: Ports, request: Request, *, door: str, scope: str, key: str, name: str = ""
+    ports: Ports,
+    request: Request,
+    *,
+    door: str,
+    scope: str,
+    key: str,
+    name: str = "",
+    who: Caller = KEY_HOLDER,
 ) -> Accepted:
     """A request for a job through whichever door; its document is fetched when it is only named."""
-    request = await fetched(ports, request)
+    request = await fetched(ports, request, who=who)
     return await accept(
         ports, Arrived(door=door, scope=scope, key=request.key or key, request=request, name=name)
     )
 
 
-async def request_validated(ports: Ports, request: Request) -> Prepared:
+async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Prepared:
     """What is wrong with a request, and nothing else happens."""
-    return prepare(ports, await fetched(ports, request), key=_NO_KEY)
+    return prepare(ports, await fetched(ports, request, who=who), key=_NO_KEY)
 
 
 async def request_explained(
-    ports: Ports, request: Request, *, scope: str, key: str | None, drop: Drop | None = None, script: str = ""
+    ports: Ports,
+    request: Request,
+    *,
+    scope: str,
+    key: str | None,
+    drop: Drop | None = None,
+    script: str = "",
+    who: Caller = KEY_HOLDER,
 ) -> JsonObject:
     """What a request would do. With `drop`, what the document would do as the job file of that folder."""
-    request = await fetched(ports, request, folder=drop.folder if drop else "")
+    request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     arrived = Arrived(
         door="drop" if drop else "http",

@@ -14,7 +14,7 @@ import logging
 from collections import OrderedDict
 from typing import Any
 
-from shared.dead import DeadMessage, dead_id
+from shared.dead import DEAD_ID, DeadMessage, dead_id
 from shared.errors import Misuse, SlipwayError, Unavailable
 from shared.events import Notice
 from shared.message import unwrap
@@ -112,7 +112,7 @@ async def redrive(ports: Ports, identity: str) -> str:
     if identity.startswith("evt_"):
         await redeliver_event(ports, identity)
         return "event"
-    dead = await ports.dead.get(identity)
+    dead = await ports.dead.get(identity) if DEAD_ID.fullmatch(identity) else None
     if dead is None:
         raise Misuse(
             f"nothing dead has the id {identity[:80]!r}", status=404, remedy="list what is: GET /api/dead"

@@ -11,6 +11,7 @@ from shared.deliver import deliver_at_door
 from shared.errors import EngineError, Misuse, Unavailable
 from shared.job import JobState, Reason, Stored
 from shared.ports import Ports
+from shared.read import visible
 
 log = logging.getLogger(__name__)
 
@@ -18,9 +19,9 @@ log = logging.getLogger(__name__)
 async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
     """Ask for the end of a job; one that ended stays as it is. Raises Misuse (404, 403)."""
     for _ in range(5):
-        stored = await ports.ledger.get(job_id)
-        if stored is None or not who.sees(stored.job):
-            raise Misuse(f"there is no job {job_id}", status=404, remedy="list the jobs: GET /api/jobs")
+        stored = await visible(ports, job_id, who)
+        if stored is None:
+            raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
         who.may_change(stored.job)
         if stored.job.state.terminal or stored.job.cancel:
             return stored

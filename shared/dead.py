@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -22,6 +23,10 @@ class DeadMessage:
     reason: str
     #: SHA-256 of the plain body, which shows that two are the same
     digest: str
+
+
+#: The id of a dead message.
+DEAD_ID = re.compile(r"d_[0-9a-f]{24}", re.ASCII)
 
 
 def dead_id(queue: str, message_id: str) -> str:

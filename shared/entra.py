@@ -1,7 +1,8 @@
 """Access tokens of Entra: signature, issuer, audience, time and roles, by PyJWT.
 
 The keys are those that the tenant publishes (OpenID Connect discovery, `jwks_uri`); they are fetched at the
-first token, and again when a token names a key that is not known, at most once a minute.
+first token, after a day, and again when a token names a key that is not known, at most once a minute. While
+they cannot be fetched, those that are known go on for a week.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shared.caller import ROLES, Caller
@@ -24,6 +26,8 @@ _ALGORITHMS = ("RS256",)
 _LEEWAY, _PATIENCE, _PAUSE = 60, 10.0, 60.0
 #: Seconds after which a key may have been withdrawn.
 _DAY = 86_400.0
+#: Seconds for which keys are used while younger ones cannot be fetched.
+_WEEK = 7 * _DAY
 _REQUIRED = ("exp", "iat", "iss", "aud", "tid", "oid")
 #: Longer ones are not looked at.
 _LONGEST = 16_384
@@ -32,7 +36,13 @@ _LONGEST = 16_384
 class EntraTokens:
     """The tokens port for one tenant."""
 
-    def __init__(self, authority: str, tenant: str, audiences: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        authority: str,
+        tenant: str,
+        audiences: tuple[str, ...],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         base = f"{authority.rstrip('/')}/{tenant}"
         self._keys_url = f"{base}/discovery/v2.0/keys"
         # Tokens of version 1 come from a host of their own.
@@ -40,7 +50,8 @@ class EntraTokens:
         self._tenant = tenant
         self._audiences = audiences
         self._keys: dict[str, PyJWK] = {}
-        self._fetched = float("-inf")
+        self._clock = clock
+        self._fetched = self._failed = float("-inf")
         self._fetching = asyncio.Lock()
 
     async def verify(self, token: str) -> Caller:
@@ -77,10 +88,16 @@ class EntraTokens:
 
     async def _key(self, kid: str) -> PyJWK:
         async with self._fetching:
-            age = time.monotonic() - self._fetched
-            if age > (_DAY if kid in self._keys else _PAUSE):
-                self._keys = await self._fetch()
-                self._fetched = time.monotonic()
+            known, age = kid in self._keys, self._clock() - self._fetched
+            rests = known and age <= _WEEK and self._clock() - self._failed <= _PAUSE
+            if age > (_DAY if known else _PAUSE) and not rests:
+                try:
+                    self._keys = await self._fetch()
+                    self._fetched = self._clock()
+                except Unavailable:
+                    self._failed = self._clock()
+                    if not known or age > _WEEK:
+                        raise
         if kid not in self._keys:
             raise _refused("its key is not one of the tenant's")
         return self._keys[kid]

@@ -10,9 +10,7 @@ SlipwayError
 │   ├── Misconfigured   ours to mend: park the job and raise an alarm
 │   ├── NotFound        the engine does not know it: wait a grace period, then lost
 │   └── Conflict        the name belongs to another job: never overwrite
-├── LedgerError
-│   ├── Changed         the record moved on meanwhile: read again
-│   └── Exists          the key is taken: a duplicate, join it
+├── Exists              the key is taken: a duplicate, join it
 ├── Unavailable         storage does not answer: the trigger will be repeated
 └── Misuse              a caller's mistake: message, remedy and HTTP status are for a person
 """
@@ -27,14 +25,9 @@ class SlipwayError(Exception):
 class EngineError(SlipwayError):
     """Something an engine said or failed to say about one job."""
 
-    #: Whether the same call with the same name may be repeated later.
-    retryable = False
-
 
 class Transient(EngineError):
     """The outcome is unknown; repeat with the same name."""
-
-    retryable = True
 
 
 class Busy(Transient):
@@ -48,8 +41,6 @@ class LeftAlone(Transient):
 class Saturated(EngineError):
     """Quota or capacity is used up; wait long, it costs no attempt."""
 
-    retryable = True
-
 
 class Rejected(EngineError):
     """The engine will never accept this job as it stands."""
@@ -57,8 +48,6 @@ class Rejected(EngineError):
 
 class Misconfigured(EngineError):
     """Our own settings, identity or cluster are wrong; park the job and raise an alarm."""
-
-    retryable = True
 
 
 class NotFound(EngineError):
@@ -69,15 +58,7 @@ class Conflict(EngineError):
     """The engine-side name belongs to another job; never overwrite it."""
 
 
-class LedgerError(SlipwayError):
-    """A write to the ledger did not apply."""
-
-
-class Changed(LedgerError):
-    """The record changed since it was read; read it again and decide anew."""
-
-
-class Exists(LedgerError):
+class Exists(SlipwayError):
     """A record with this id exists already; the caller joins it."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from shared.caller import KEY_HOLDER, Caller
 from shared.errors import Misuse, SlipwayError
 from shared.message import Request, digest
 from shared.ports import Ports
@@ -16,19 +17,25 @@ _SCRIPTS = 10
 _LONGEST = 1 << 20
 
 
-async def fetched(ports: Ports, request: Request, *, folder: str = "") -> Request:
+async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
     """The request with its document and with what lies behind the paths in it.
 
     `folder` is one that is about to be dropped: what is to lie in it need not be there yet.
-    Raises Unavailable.
+    Raises Unavailable, and Misuse (403) where the document is the drop of others than who asks.
     """
-    return await _with_scripts(ports, await _with_document(ports, request), folder)
+    return await _with_scripts(ports, await _with_document(ports, request, who), folder)
 
 
-async def _with_document(ports: Ports, request: Request) -> Request:
+async def _with_document(ports: Ports, request: Request, who: Caller) -> Request:
     if request.document is not None or not request.envelope.spec_blob:
         return request
     reference = request.envelope.spec_blob
+    if reference.partition("/")[0] == ports.policy.drop_container and not who.sees_all:
+        raise Misuse(
+            "specBlob names a drop, and only who sees every job may name one",
+            status=403,
+            remedy="send the document itself, as `spec`",
+        )
     try:
         data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
     except Misuse as error:

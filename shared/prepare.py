@@ -207,6 +207,13 @@ def _subscribers(
     return tuple(subscribers), tuple(problems)
 
 
+def default_refused(ports: Ports) -> Problem | None:
+    """Why a default subscription could be used by no job; None when all can."""
+    asked = enumerate(ports.policy.default_notify)
+    found = (_refused(ports, Subscription.model_validate(one), f"/{n}") for n, one in asked)
+    return next((problem for problem in found if problem is not None), None)
+
+
 def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:
     why = refusal(subscription.url, ports.policy.urls)
     if why is not None:

@@ -11,20 +11,29 @@ from shared.archive import whole
 from shared.caller import KEY_HOLDER, Caller
 from shared.errors import EngineError, Misuse, NotFound
 from shared.job import JobState, Stored
+from shared.message import JOB_ID
 from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
 
 #: Bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
 _LARGEST_PAGE = 200
+_JOB_ID = re.compile(JOB_ID, re.ASCII)
+_LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
 async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
     """One record, also an archived one. Raises Misuse: 404, also where the caller may not see it; 410."""
-    stored = await ports.ledger.get(job_id)
-    if stored is None or not who.sees(stored.job):
+    stored = await visible(ports, job_id, who)
+    if stored is None:
         raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
     return await whole(ports, stored)
+
+
+async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
+    """The record; None when the caller may see none. What cannot be the id of a job is not asked for."""
+    stored = await ports.ledger.get(job_id) if _JOB_ID.fullmatch(job_id) else None
+    return stored if stored is not None and who.sees(stored.job) else None
 
 
 async def jobs(ports: Ports, *, states: str, limit: str, after: str | None, who: Caller = KEY_HOLDER) -> Page:
@@ -39,7 +48,7 @@ async def jobs(ports: Ports, *, states: str, limit: str, after: str | None, who:
             known = ", ".join(JobState)
             raise Misuse(f"there is no state {unknown[0][:40]!r}", remedy=f"use active, or some of: {known}")
         wanted = frozenset(JobState(word) for word in states.split(","))
-    number = int(limit) if limit.isascii() and limit.isdigit() else 0
+    number = int(limit) if _LIMIT.fullmatch(limit) else 0
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
     if states == "active":

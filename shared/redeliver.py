@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from shared import webhook_url
 from shared.archive import archived
-from shared.caller import KEY_HOLDER, Caller
+from shared.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.cloudevents import cloud_event
 from shared.deliver import QUEUE
 from shared.errors import Misuse
@@ -49,10 +49,13 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
 
 async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
     """Send one event again: the same id, the same bytes. Raises Misuse (404, 403)."""
+    who.needs(SUBMIT)  # before the whole outbox is looked through
     notice = await ports.outbox.find(event_id)
-    if notice is not None:
-        who.may_change((await job_of(ports, notice.job_id, who)).job)
-    if notice is None or not any(target.webhook for target in notice.targets):
+    stored = await ports.ledger.get(notice.job_id) if notice is not None else None
+    seen = stored is not None and who.sees(stored.job)
+    if stored is not None and seen:
+        who.may_change(stored.job)
+    if notice is None or not seen or not any(target.webhook for target in notice.targets):
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )

@@ -15,6 +15,7 @@ from shared.folder import ENVELOPE_FILE
 from shared.job import Drop, Job, JobState
 from shared.message import Request, digest
 from shared.ports import Ports
+from shared.read import visible
 from shared.spec import Envelope, JsonObject, open_secrets, redact
 
 _SEND_ANEW = "send the job again by the door that it came through"
@@ -26,8 +27,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script
     is not what it was.
     """
-    stored = await ports.ledger.get(job_id)
-    if stored is None or not who.sees(stored.job):
+    stored = await visible(ports, job_id, who)
+    if stored is None:
         raise Misuse(
             f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
         )

@@ -49,6 +49,24 @@ def check_secret(secret: str) -> None:
     _key(secret)
 
 
+def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
+    """Names and their secrets, one or several. Raises ValueError, without showing a secret."""
+    if not isinstance(document, dict):
+        raise ValueError("it must be an object: name → secret")
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in document.items():
+        secrets = tuple(value) if isinstance(value, list) else (value,)
+        if not secrets or not all(isinstance(secret, str) for secret in secrets):
+            raise ValueError(f"{name!r} is no secret and no list of secrets")
+        for secret in secrets:
+            try:
+                check_secret(secret)
+            except ValueError as error:
+                raise ValueError(f"{name!r}: {error}") from None
+        found[name] = secrets
+    return found
+
+
 def _signature(key: bytes, signed: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode("ascii")
 

@@ -65,7 +65,7 @@ def build(settings: Settings) -> Ports:
     for container, setting in ((answers, "SLIPWAY_ANSWERS_CONTAINER"), (kept, "SLIPWAY_ARCHIVE_CONTAINER")):
         if container == policy.drop_container:
             raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
-    return Ports(
+    made = Ports(
         ledger=TableLedger(store),
         outbox=TableOutbox(store),
         dead=TableDeadMessages(store),
@@ -88,6 +88,16 @@ def build(settings: Settings) -> Ports:
         tokens=_tokens(settings),
         meter=_meter(settings),
     )
+    return _checked_receivers(made) if policy.default_notify else made
+
+
+def _checked_receivers(made: Ports) -> Ports:
+    """The ports, if each default subscription could be that of a job."""
+    from shared.prepare import default_refused
+
+    if (problem := default_refused(made)) is not None:
+        raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
+    return made
 
 
 def _webhooks(settings: Settings, policy: Policy) -> Webhooks:
@@ -284,16 +294,9 @@ def _tokens(settings: Settings) -> Tokens | None:
 
 
 def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:
-    from shared.signing import check_secret
+    from shared.signing import secrets_from
 
-    found: Any = settings.document("SLIPWAY_WEBHOOK_SECRETS")
-    if not isinstance(found, dict):
-        raise Misconfigured("SLIPWAY_WEBHOOK_SECRETS must be an object: name → secret")
-    secrets = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in found.items()}
-    for name, values in secrets.items():
-        for value in values:
-            try:
-                check_secret(value)
-            except (ValueError, TypeError, AttributeError):
-                raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS: {name!r} is not a whsec_ secret") from None
-    return secrets
+    try:
+        return secrets_from(settings.document("SLIPWAY_WEBHOOK_SECRETS"))
+    except ValueError as error:
+        raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS: {error}") from None

@@ -9,14 +9,19 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from shared.errors import Unavailable
 
+log = logging.getLogger(__name__)
+
 #: A token is asked for anew when it is this close to its end, in seconds.
 _MARGIN = 300
+#: Seconds until that is tried again while the old one is still valid.
+_PAUSE = 20
 _SCOPE = "https://storage.azure.com/.default"
 
 
@@ -77,11 +82,14 @@ _SIGNED = (
 class Identity:
     """A managed identity, or whatever else azure-identity finds; its token is kept while it is valid."""
 
-    def __init__(self, client_id: str) -> None:
+    def __init__(
+        self, client_id: str, credential: Any = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._client_id = client_id
-        self._credential: Any = None
+        self._credential = credential
+        self._clock = clock
         self._token = ""
-        self._until = 0.0
+        self._until = self._renew_at = 0.0
         self._asking = asyncio.Lock()
 
     async def authorization(
@@ -89,7 +97,7 @@ class Identity:
     ) -> str:
         """A bearer token. Raises Unavailable when there is none."""
         async with self._asking:
-            if time.time() > self._until - _MARGIN:
+            if self._clock() >= self._renew_at:
                 await self._renew()
         return f"Bearer {self._token}"
 
@@ -99,9 +107,14 @@ class Identity:
         try:
             found = await self.credential().get_token(_SCOPE)
         except AzureError as error:
+            if self._clock() < self._until:
+                log.warning("the token for storage cannot be renewed yet: %s", type(error).__name__)
+                self._renew_at = min(self._clock() + _PAUSE, self._until)
+                return
             why = "nobody is signed in to storage: run `az login`, or set AZURE_CLIENT_ID for an identity"
             raise Unavailable(f"{why} ({type(error).__name__})") from error
         self._token, self._until = found.token, float(found.expires_on)
+        self._renew_at = self._until - _MARGIN
 
     def credential(self) -> Any:
         """The credential, made at first use."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,11 +20,13 @@ from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
 
 
 @asynccontextmanager
-async def open_tenant() -> AsyncIterator[tuple[Tenant, EntraTokens]]:
+async def open_tenant(
+    clock: Callable[[], float] = time.monotonic,
+) -> AsyncIterator[tuple[Tenant, EntraTokens]]:
     tenant = Tenant()
     async with TestServer(tenant.app(), host="127.0.0.1") as server:
         tenant.authority = str(server.make_url("")).rstrip("/")
-        yield tenant, EntraTokens(tenant.authority, TENANT, (AUDIENCE,))
+        yield tenant, EntraTokens(tenant.authority, TENANT, (AUDIENCE,), clock)
 
 
 async def test_a_token_names_its_caller_and_the_roles_that_are_ours() -> None:
@@ -104,6 +106,24 @@ async def test_an_unknown_key_is_looked_for_once_a_minute_and_not_at_every_token
             with pytest.raises(Misuse):
                 await tokens.verify(tenant.token(kid="two"))
     assert tenant.fetched == 1
+
+
+async def test_keys_that_are_known_go_on_while_they_cannot_be_fetched_again() -> None:
+    now = 0.0
+    async with open_tenant(lambda: now) as (tenant, tokens):
+        await tokens.verify(tenant.token())
+        now += 90_000
+        tenant.answer = web.Response(status=500)
+        for _ in range(3):
+            assert await tokens.verify(tenant.token())
+        assert tenant.fetched == 2
+        with pytest.raises(Unavailable):  # nobody can tell whether that is a new key
+            await tokens.verify(tenant.token(kid="two"))
+        now += 7 * 86_400
+        with pytest.raises(Unavailable):
+            await tokens.verify(tenant.token())
+        tenant.answer = None
+        assert await tokens.verify(tenant.token())
 
 
 async def test_keys_that_cannot_be_fetched_are_no_verdict_on_a_token() -> None:

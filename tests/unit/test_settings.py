@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,12 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_ARCHIVE_CONTAINER", "scripts"),
         ("SLIPWAY_WEBHOOK_PORTS", "https"),
         ("SLIPWAY_DEFAULT_NOTIFY", '[{"uri": "https://canary.example.com"}]'),
+        ("SLIPWAY_DEFAULT_NOTIFY", '[{"url": "https://hooks.example.com/canary"}]'),
+        ("SLIPWAY_DEFAULT_NOTIFY", '[{"url": "https://hooks.example.com", "secret": "nobody"}]'),
+        ("SLIPWAY_WEBHOOK_SECRETS", '{"default": []}'),
+        ("SLIPWAY_WEBHOOK_SECRETS", '{"default": "canary"}'),
+        ("SLIPWAY_WEBHOOK_SECRETS", '{"default": {"canary": 1}}'),
+        ("SLIPWAY_WEBHOOK_SECRETS", '["canary"]'),
         ("SLIPWAY_SOURCE", "has a space"),
         ("SLIPWAY_SOURCE", "@Microsoft.KeyVault(SecretUri=https://canary)"),
     ],
@@ -74,6 +81,21 @@ def test_a_wrong_value_is_an_error_that_names_the_setting(name: str, value: str)
     with pytest.raises(Misconfigured, match=name) as caught:
         build(settings)
     assert "canary" not in str(caught.value)
+
+
+def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
+    given = {
+        "SLIPWAY_STORAGE": CONNECTION,
+        "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": "whsec_" + "a" * 32}),
+        "SLIPWAY_DEFAULT_NOTIFY": '[{"url": "https://hooks.example.com/canary"}]',
+    }
+    with pytest.raises(
+        Misconfigured, match=r"SLIPWAY_DEFAULT_NOTIFY: /0/url: .*no key can seal it"
+    ) as caught:
+        build(Settings(given))
+    assert "canary" not in str(caught.value)
+    sealing = {"SLIPWAY_SEAL_KEY": base64.b64encode(b"k" * 32).decode()}
+    assert build(Settings(given | sealing)).policy.default_notify
 
 
 def test_storage_may_be_reached_by_identity() -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from shared import read
-from shared.errors import Misuse
-from shared.job import JobState
+from shared.caller import KEY_HOLDER
+from shared.cancel import cancel
+from shared.errors import Misuse, Unavailable
+from shared.job import JobState, Stored
+from shared.memory import MemoryLedger
+from shared.rerun import rerun
 from tests.unit.dispatcher.world import World, job_json
 
 
@@ -34,7 +38,15 @@ async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> Non
 
 @pytest.mark.parametrize(
     ("states", "limit"),
-    [("sleeping", "1"), ("succeeded,x", "1"), ("", "0"), ("", "201"), ("", "-1"), ("", "ten")],
+    [
+        ("sleeping", "1"),
+        ("succeeded,x", "1"),
+        ("", "0"),
+        ("", "201"),
+        ("", "-1"),
+        ("", "ten"),
+        ("", "9" * 5000),
+    ],
 )
 async def test_a_wrong_question_is_told(world: World, states: str, limit: str) -> None:
     with pytest.raises(Misuse) as caught:
@@ -61,7 +73,23 @@ async def test_a_job_that_no_node_has_seen_has_no_log(world: World) -> None:
     assert caught.value.status == 409
 
 
-async def test_an_unknown_job_is_a_404(world: World) -> None:
-    with pytest.raises(Misuse) as caught:
-        await read.job(world.ports, "j_unknown")
-    assert caught.value.status == 404
+@pytest.mark.parametrize(
+    "job", ["j_unknown", "j_" + "a" * 24, "a?b", "a\\b", "a#b", "a/b", "j_" + "a" * 5000]
+)
+async def test_an_unknown_job_is_a_404(world: World, job: str) -> None:
+    class Table(MemoryLedger):
+        async def get(self, job_id: str) -> Stored | None:
+            if set(job_id) & set("/\\#?") or len(job_id) > 500:  # as the service says 400 to such a key
+                raise Unavailable("storage answered 400")
+            return await super().get(job_id)
+
+    world.use(ledger=Table(world.clock))
+    asked = (
+        read.job(world.ports, job),
+        cancel(world.ports, job),
+        rerun(world.ports, job, {}, who=KEY_HOLDER, key="k"),
+    )
+    for each in asked:
+        with pytest.raises(Misuse) as caught:
+            await each
+        assert caught.value.status == 404

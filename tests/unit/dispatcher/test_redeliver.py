@@ -6,11 +6,13 @@ import json
 
 import pytest
 
+from shared.caller import READ_ALL, SUBMIT, Caller
 from shared.errors import Misuse
-from shared.events import view
+from shared.events import Notice, view
 from shared.job import Job, JobState
 from shared.ports import Posted
 from shared.redeliver import events_of, redeliver_event, redeliver_job, send_test
+from shared.storage.outbox import TableOutbox
 from tests.unit.dispatcher.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -121,3 +123,30 @@ async def test_what_is_not_there_is_a_404_with_a_remedy(world: World) -> None:
         with pytest.raises(Misuse) as error:
             await asked
         assert (error.value.status, bool(error.value.remedy)) == (404, True)
+
+
+async def test_who_may_not_change_a_job_learns_nothing_of_its_events(world: World) -> None:
+    job = await _ended(world, OK)
+    ((_, identity, _),) = world.webhooks.posts
+
+    with pytest.raises(Misuse) as of_another:
+        await redeliver_event(world.ports, identity, Caller("mallory", frozenset({SUBMIT})))
+    with pytest.raises(Misuse) as missing:
+        await redeliver_event(world.ports, "evt_none", Caller("mallory", frozenset({SUBMIT})))
+    assert str(of_another.value) == str(missing.value).replace("evt_none", identity)
+    assert job.id not in str(of_another.value)
+
+
+@pytest.mark.parametrize("event", ["evt_none", None])
+async def test_who_may_only_read_has_nothing_looked_for(world: World, event: str | None) -> None:
+    await _ended(world, OK)
+
+    class Closed(TableOutbox):
+        async def find(self, event_id: str) -> Notice | None:
+            raise AssertionError("looked for")
+
+    identity = event or world.webhooks.posts[0][1]
+    world.use(outbox=Closed(world.ledger.store))
+    with pytest.raises(Misuse) as refused:
+        await redeliver_event(world.ports, identity, Caller("auditor", frozenset({READ_ALL})))
+    assert refused.value.status == 403
