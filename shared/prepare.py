@@ -207,11 +207,12 @@ def _subscribers(
     return tuple(subscribers), tuple(problems)
 
 
-def default_refused(ports: Ports) -> Problem | None:
-    """Why a default subscription could be used by no job; None when all can."""
-    asked = enumerate(ports.policy.default_notify)
-    found = (_refused(ports, Subscription.model_validate(one), f"/{n}") for n, one in asked)
-    return next((problem for problem in found if problem is not None), None)
+def check_default_notify(ports: Ports) -> None:
+    """Raise Misconfigured for a default subscription that no job could use: its author never wrote it."""
+    for index, one in enumerate(ports.policy.default_notify):
+        problem = _refused(ports, Subscription.model_validate(one), f"/{index}")
+        if problem is not None:
+            raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
 
 
 def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:

@@ -88,15 +88,10 @@ def build(settings: Settings) -> Ports:
         tokens=_tokens(settings),
         meter=_meter(settings),
     )
-    return _checked_receivers(made) if policy.default_notify else made
+    if policy.default_notify:
+        from shared.prepare import check_default_notify
 
-
-def _checked_receivers(made: Ports) -> Ports:
-    """The ports, if each default subscription could be that of a job."""
-    from shared.prepare import default_refused
-
-    if (problem := default_refused(made)) is not None:
-        raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
+        check_default_notify(made)
     return made
 
 
