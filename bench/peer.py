@@ -19,7 +19,8 @@ from pathlib import Path
 import psutil
 
 from bench.job import SPEC
-from bench.world import ROOT, cpu_of_all, free_ports, proxies, verified
+from bench.verified import Verified
+from bench.world import ROOT, cpu_of_all, free_ports, proxies
 from local.process import child
 
 _SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -36,7 +37,7 @@ def missing() -> str:
 async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes: int = 4) -> dict[str, float]:
     """Jobs a second and the worker's processor milliseconds a job."""
     name = "Celery" + (f" {Path(command).name}" if command else "") + (" with RTT" if rtt else "")
-    async with _peer(rtt, processes) as (redis, hook, log, worker):
+    async with _peer(rtt, processes) as (redis, hook, verified, worker):
         from celery import Celery
 
         app = Celery("sender", broker=redis, backend=redis)
@@ -46,11 +47,11 @@ async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes:
                 app.send_task("bench.peer_tasks.run", (SPEC, hook, command))
 
         await asyncio.to_thread(send, _WARM)
-        await _told(log, _WARM)
+        await _told(verified, _WARM)
         spent = cpu_of_all(worker)
         start = time.perf_counter()
         sending = asyncio.create_task(asyncio.to_thread(send, number))
-        end = await _told(log, _WARM + number)
+        end = await _told(verified, _WARM + number)
         await sending
         return {
             f"{name} jobs/s": number / (end - start),
@@ -68,9 +69,9 @@ async def idle(seconds: float) -> dict[str, float]:
         return {"idle Celery CPU ms/min": (cpu_of_all(worker) - spent) * 1000 * 60 / seconds}
 
 
-async def _told(log: Path, number: int) -> float:
+async def _told(verified: Verified, number: int) -> float:
     until = time.perf_counter() + 120
-    while verified(log) < number:
+    while verified.count() < number:
         if time.perf_counter() > until:
             raise TimeoutError(f"Celery told less than {number} times")
         await asyncio.sleep(0.005)
@@ -78,7 +79,7 @@ async def _told(log: Path, number: int) -> float:
 
 
 @asynccontextmanager
-async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Path, psutil.Process]]:
+async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Verified, psutil.Process]]:
     async with AsyncExitStack() as opened:
         data = Path(tempfile.mkdtemp(prefix="slipway-bench-"))
         opened.callback(shutil.rmtree, data, ignore_errors=True)
@@ -104,4 +105,4 @@ async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Pat
         argv += ["-c", str(processes), "-l", "info"]
         worker = await opened.enter_async_context(child(argv, name="Celery", env=environment, cwd=ROOT))
         await worker.line("ready\\.", within=60)
-        yield address, hook, log, psutil.Process(worker.pid)
+        yield address, hook, Verified(log), psutil.Process(worker.pid)

@@ -12,6 +12,8 @@ from bench.rest import Raw
 from bench.world import World, cpu, polls, world
 
 _WARM = 20
+#: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
+_LOOK = 0.005
 
 
 async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, float]:
@@ -30,7 +32,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     before, spent = Counter(stack.requests.lines), cpu(stack.worker)
     start = time.perf_counter()
     sending = asyncio.create_task(_send(client, body, number))
-    end = await stack.told(_WARM + number)
+    end = await stack.told(_WARM + number, _LOOK)
     await sending
     asked = stack.requests.since(before)
     return {

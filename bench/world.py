@@ -25,6 +25,7 @@ import psutil
 
 from bench.money import LEASE
 from bench.rest import Raw
+from bench.verified import Verified
 from cli.provision import Plan, provision
 from local.process import child
 from local.stack import Options, Ports, Stack, stack
@@ -82,10 +83,7 @@ class World:
     storage: str
     host: psutil.Process
     worker: psutil.Process
-
-    def received(self) -> int:
-        """How many verified webhooks have come."""
-        return verified(self.running.deliveries)
+    verified: Verified
 
     def arrivals(self) -> list[dict[str, Any]]:
         """Every webhook that came."""
@@ -105,13 +103,13 @@ class World:
             await asyncio.sleep(0.0005)
         return found[number - 1]
 
-    async def told(self, number: int) -> float:
+    async def told(self, number: int, every: float = 0.0005) -> float:
         """Wait for that many verified webhooks; the moment of the last one, by `time.perf_counter`."""
         until = time.perf_counter() + _PATIENCE
-        while self.received() < number:
+        while (found := self.verified.count()) < number:
             if time.perf_counter() > until:
-                raise TimeoutError(f"{self.received()} of {number} webhooks came; see {self.running.logs}")
-            await asyncio.sleep(0.0005)
+                raise TimeoutError(f"{found} of {number} webhooks came; see {self.running.logs}")
+            await asyncio.sleep(every)
         return time.perf_counter()
 
 
@@ -163,7 +161,14 @@ async def world(
         running = await opened.enter_async_context(stack(options, provisioned))
         host = psutil.Process(running.parts[-1].pid)
         (worker,) = host.children()
-        yield World(running=running, requests=requests, storage=storage, host=host, worker=worker)
+        yield World(
+            running=running,
+            requests=requests,
+            storage=storage,
+            host=host,
+            worker=worker,
+            verified=Verified(running.deliveries),
+        )
 
 
 def _app(folder: Path, poll: float | None) -> Path:
@@ -182,11 +187,6 @@ async def proxies(ports: list[int], rtt: float) -> AsyncIterator[list[int]]:
     async with child(argv, name="the proxy", cwd=ROOT) as running:
         ready = await running.line(r"^ready (.+)$")
         yield [int(port) for port in ready[1].split()]
-
-
-def verified(log: Path) -> int:
-    """How many verified webhooks a receiver's log has."""
-    return log.read_bytes().count(b'"verified": true') if log.exists() else 0
 
 
 def connection_string(ports: list[int]) -> str:
