@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections import Counter
 
+import psutil
+
 from bench.job import message
 from bench.money import by_service, dollars
 from bench.rest import Raw
-from bench.world import World, cpu, polls, world
+from bench.world import World, cpu, cpu_of_all, polls, world
 
 _WARM = 20
 #: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
@@ -29,7 +31,9 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
 
 
 async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
+    storage = psutil.Process(stack.running.parts[0].pid)
     before, spent = Counter(stack.requests.lines), cpu(stack.worker)
+    of_host, of_storage = cpu(stack.host), cpu_of_all(storage)
     start = time.perf_counter()
     sending = asyncio.create_task(_send(client, body, number))
     end = await stack.told(_WARM + number, _LOOK)
@@ -40,6 +44,8 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
         "requests/job": (asked.total() - polls(asked)) / number,
         "polls/job": polls(asked) / number,
         "worker CPU ms/job": (cpu(stack.worker) - spent) * 1000 / number,
+        "host CPU ms/job": (cpu(stack.host) - of_host) * 1000 / number,
+        "storage CPU ms/job": (cpu_of_all(storage) - of_storage) * 1000 / number,
         "$/million": dollars(by_service(asked, number), invocations=1),
     }
 
