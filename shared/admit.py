@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -98,21 +99,21 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
     """Of all active jobs those that are due for submission and may be submitted now, oldest first.
 
     `rows` may be those of some shards, which then have that share of what may be at work.
+    While submissions are paused, those whose submission has begun: it may have landed (`dispatch`).
     """
     rows = list(rows)
     due = [row for row in rows if _due(ports, row)]
     if not due:
         return []
+    begun = [row for row in due if row.state is JobState.SUBMITTING]
     pause = await paused(ports)
     if pause is not None:
         log.info("%s: %d jobs wait", told(pause), len(due))
-        return []
-    begun = [row for row in due if row.state is JobState.SUBMITTING]
+        return begun
     waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
     if ports.policy.max_active_jobs:
-        room = int(ports.policy.max_active_jobs * share) - sum(
-            row.state is not JobState.ACCEPTED for row in rows
-        )
+        at_work = sum(row.state is not JobState.ACCEPTED for row in rows)
+        room = math.ceil(ports.policy.max_active_jobs * share) - at_work
         waiting = waiting[: max(0, room)]
     return [*begun, *waiting]
 

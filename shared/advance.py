@@ -8,17 +8,18 @@ from typing import Any
 from shared.events import notice_of
 from shared.job import JobState, Stored, Transition
 from shared.ports import Change, Ports
+from shared.spec import redact
 
 
 def move(ports: Ports, stored: Stored, to: JobState, **changes: Any) -> Change:
     """The change that moves a record to another state, with its outbox row when somebody asked for it."""
-    transition = stored.job.move(to, now=ports.clock(), token=ports.token(), **changes)
+    transition = stored.job.move(to, now=ports.clock(), token=ports.token(), **_shown(changes))
     return Change(stored, transition, _notice(ports, transition))
 
 
 def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
     """A change that is no transition of state."""
-    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **changes))
+    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_shown(changes)))
 
 
 async def apply(ports: Ports, change: Change) -> Stored | None:
@@ -35,6 +36,13 @@ def count(ports: Ports, change: Change) -> None:
     if job.state.terminal:
         reason = job.reason.value if job.reason else ""
         ports.meter.add("slipway.jobs.ended", state=job.state.value, reason=reason)
+
+
+def _shown(changes: dict[str, Any]) -> dict[str, Any]:
+    """What a cluster says may quote addresses with signatures, and everybody who sees the job reads it."""
+    if message := changes.get("message"):
+        return {**changes, "message": redact(message)}
+    return changes
 
 
 def _notice(ports: Ports, transition: Transition) -> Any:

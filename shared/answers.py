@@ -13,11 +13,11 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.conceal import without_secrets
 from shared.errors import SlipwayError
 from shared.job import Job, JobState, Reason
 from shared.ports import Active, OutputFile, Ports, Shown
 from shared.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
-from shared.spec import open_secrets, redact
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,6 @@ _PATIENCE = 2.0
 _LAST_BYTES, _LAST_LINES = 4096, 20
 #: How many lines are checked at once.
 _PARALLEL = 16
-#: Shorter values would mask half of the text.
-_SHORTEST_SECRET = 4
 
 
 async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
@@ -104,7 +102,7 @@ async def _last_lines(ports: Ports, job: Job, document: Mapping[str, Any] | None
                 return None
             start = max(0, (file.size or 0) - _LAST_BYTES)
             chunk = await engine.log(job.target, file.name, start, _LAST_BYTES)
-            text = _without_secrets(ports, job, document, chunk.data.decode("utf-8", "replace"))
+            text = without_secrets(ports, job, document, chunk.data.decode("utf-8", "replace"))
     except (SlipwayError, TimeoutError):
         return None
     lines = text.splitlines()[1 if start else 0 :]  # the first one is cut
@@ -117,18 +115,3 @@ def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | 
     preparation = reason is Reason.PREPARATION
     fitting = [f for f in found if ("job_prep" in f.name) is preparation]
     return next(iter(fitting or found), None)
-
-
-def _without_secrets(ports: Ports, job: Job, document: Mapping[str, Any] | None, text: str) -> str:
-    """The text without what the job was given to keep secret, and without signatures in addresses."""
-    values: set[str] = set(ports.account_keys.values())
-
-    def collect(at: str, value: str) -> str:
-        values.add(opened := ports.seal.unseal(value, f"{job.key}{at}"))
-        return opened
-
-    open_secrets(dict(document or {}), collect)
-    for value in sorted(values, key=len, reverse=True):
-        if len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, "***")
-    return str(redact(text))

@@ -26,6 +26,8 @@ from shared.spec import JsonObject
 
 log = logging.getLogger(__name__)
 
+#: What `accept` says of a key that another payload has (HTTP 422).
+_TAKEN = 422
 #: For what is never recorded.
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
@@ -154,6 +156,8 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
     try:
         return await request_arrived(ports, request, door="queue", scope="queue", key=f"message:{key}")
     except Misuse as error:
+        if error.status != _TAKEN:
+            raise
         problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
         again = replace(request, key=None, problems=(*request.problems, problem))
         place = f"taken:{key}:{request.payload}"

@@ -36,6 +36,10 @@ async def attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime)
             return await _webhook(ports, notice, target, now)
     except SlipwayError as error:
         return _again(ports, notice, _counted(target), now, str(error)[:200], None)
+    except Exception as error:
+        # A defect of ours costs this target a try; were it raised, the others' deliveries would be forgotten.
+        log.exception("event %s: a target failed", notice.event_id, extra={"job": notice.job_id})
+        return _again(ports, notice, _counted(target), now, type(error).__name__, None)
     return _counted(target).model_copy(update={"state": "delivered", "last": "stored"})
 
 

@@ -39,14 +39,14 @@ async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
             change = note(ports, stored, cancel=True, due=ports.clock())
         applied = await apply(ports, change)
         if applied is not None:
-            await _carry_out(ports, applied)
+            await carry_out(ports, applied)
             if change.notice is not None:
                 await deliver_at_door(ports, change.notice)
             return applied
     raise Unavailable(f"job {job_id} changes too quickly; ask again")
 
 
-async def _carry_out(ports: Ports, stored: Stored) -> None:
+async def carry_out(ports: Ports, stored: Stored) -> None:
     """Tell the engine at once; when that fails, the sweep repeats it."""
     target = stored.job.target
     if target is None or stored.job.state not in (JobState.QUEUED, JobState.RUNNING):

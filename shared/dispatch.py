@@ -11,16 +11,20 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from shared.admit import paused
 from shared.advance import apply, move, note
 from shared.answers import put_status
 from shared.backoff import full_jitter
 from shared.calling import calling
+from shared.cancel import carry_out
+from shared.conceal import without_secrets
 from shared.deliver import deliver_at_door
 from shared.errors import (
     Conflict,
     EngineError,
     LeftAlone,
     Misconfigured,
+    NotFound,
     Rejected,
     Saturated,
     SlipwayError,
@@ -29,7 +33,7 @@ from shared.errors import (
 from shared.job import Job, JobState, Reason, Stored, intent
 from shared.meter import timed
 from shared.observe import follow
-from shared.ports import Observation, Order, Ports
+from shared.ports import Change, Observation, Order, Ports
 from shared.spec import JsonObject, open_secrets, with_credentials
 
 log = logging.getLogger(__name__)
@@ -49,7 +53,7 @@ async def dispatch(ports: Ports, job_id: str) -> Stored | None:
             return None
         stored = changes
     if stored.job.state is JobState.SUBMITTING:
-        return await submit(ports, stored)
+        return await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
     return stored
 
 
@@ -61,36 +65,89 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     """
     job = stored.job
     assert job.target is not None
+    spec = None
     try:
-        order = Order(job.target, await _document(ports, job, accepted))
+        spec = accepted or await _spec(ports, job)
+        order = Order(job.target, _document(ports, job, spec))
         async with calling(
             ports, job.target.engine, job.target.cluster, ports.policy.dispatch_deadline
         ) as engine:
             seen = await engine.submit(order)
     except LeftAlone:
         return stored  # nothing was asked and nothing is known: the sweep comes back to it
-    except (Rejected, Conflict) as error:
-        reason = Reason.INFRASTRUCTURE if isinstance(error, Conflict) else Reason.UNSUPPORTED
-        change = move(ports, stored, JobState.FAILED, reason=reason, message=str(error))
     except (EngineError, TimeoutError) as error:
-        if job.cancel and _never_taken(ports, job, error):
-            text = f"cancelled; the cluster had not taken it: {error}"
-            change = move(ports, stored, JobState.CANCELLED, reason=Reason.TERMINATED, message=text)
-        else:
-            change = note(ports, stored, **_later(ports, job, error))
+        said = without_secrets(ports, job, spec, str(error))
+        change = await _not_taken(ports, stored, error, said)
     else:
-        change = follow(ports, stored, seen or Observation(JobState.QUEUED), due=ports.clock())
+        change = _taken(ports, stored, seen)
+    return await _commit(ports, stored, change)
+
+
+async def look_for(ports: Ports, stored: Stored) -> Stored:
+    """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
+    seen = await _landed(ports, stored.job)
+    return await _commit(ports, stored, _taken(ports, stored, seen)) if seen else stored
+
+
+async def _commit(ports: Ports, stored: Stored, change: Change) -> Stored:
+    job = stored.job
     applied = await apply(ports, change)
     ports.meter.note(job=job.id)
-    if applied is not None and applied.job.state is JobState.QUEUED:
-        ports.meter.add("slipway.jobs.submitted", cluster=job.cluster)
     if applied is None:
         return stored
+    if applied.job.state is JobState.QUEUED:
+        ports.meter.add("slipway.jobs.submitted", cluster=job.cluster)
     if applied.job.state is not job.state:
         await put_status(ports, applied.job)
+    if applied.job.cancel:
+        await carry_out(ports, applied)
     if change.notice is not None:
         await deliver_at_door(ports, change.notice)
     return applied
+
+
+def _taken(ports: Ports, stored: Stored, seen: Observation | None) -> Change:
+    return follow(ports, stored, seen or Observation(JobState.QUEUED), due=ports.clock())
+
+
+async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutError, said: str) -> Change:
+    """What a try without success means. No end is written while a try, also a lost one, may have landed."""
+    job = stored.job
+    end = _end(job, error, said)
+    if end is None:
+        return note(ports, stored, **_later(ports, job, error, said))
+    if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
+        try:
+            if seen := await _landed(ports, job):
+                return _taken(ports, stored, seen)
+        except (EngineError, TimeoutError) as unknown:
+            return note(ports, stored, **_later(ports, job, unknown, _kind(unknown)))
+        if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
+            return note(ports, stored, **_later(ports, job, error, said))
+    return move(ports, stored, **end)
+
+
+def _end(job: Job, error: EngineError | TimeoutError, said: str) -> dict[str, Any] | None:
+    """The end that a definite refusal is, None for any other error."""
+    if isinstance(error, Conflict):
+        return {"to": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": said}
+    if isinstance(error, Rejected):
+        return {"to": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": said}
+    if job.cancel and isinstance(error, (Saturated, Misconfigured)):
+        text = f"cancelled; the cluster had not taken it: {said}"
+        return {"to": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
+    return None
+
+
+async def _landed(ports: Ports, job: Job) -> Observation | None:
+    """What the engine knows of the attempt, None when it knows nothing. Raises EngineError, TimeoutError."""
+    assert job.target is not None
+    place = (job.target.engine, job.target.cluster)
+    try:
+        async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
+            return await engine.see(job.target)
+    except NotFound:
+        return None
 
 
 async def submit_again(ports: Ports, job: Job) -> None:
@@ -104,20 +161,13 @@ async def submit_again(ports: Ports, job: Job) -> None:
         return
     deadline = ports.policy.dispatch_deadline
     try:
-        order = Order(job.target, await _document(ports, job, None))
+        order = Order(job.target, _document(ports, job, await _spec(ports, job)))
         async with calling(ports, job.target.engine, job.target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
         log.warning("%s could not be submitted again: %s", job.id, _kind(error), extra={"job": job.id})
     else:
         log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
-
-
-def _never_taken(ports: Ports, job: Job, error: BaseException) -> bool:
-    """Whether a refusal is definite and no earlier try can still land: then a cancel may end it here."""
-    if not isinstance(error, (Saturated, Misconfigured)):
-        return False
-    return job.unknown_since is None or ports.clock() - job.unknown_since > _ZOMBIE
 
 
 async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
@@ -133,12 +183,15 @@ async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
     return await apply(ports, move(ports, stored, JobState.SUBMITTING, **fixed))
 
 
-async def _document(ports: Ports, job: Job, accepted: JsonObject | None) -> dict[str, Any]:
-    """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
-    assert job.target is not None
-    spec = accepted or await ports.ledger.spec(job.id)
+async def _spec(ports: Ports, job: Job) -> JsonObject:
+    spec = await ports.ledger.spec(job.id)
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
+    return spec
+
+
+def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
+    """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     return with_ours(with_credentials(opened, ports.account_keys), job)
 
@@ -153,18 +206,21 @@ def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
     return {"properties": properties}
 
 
-def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError) -> dict[str, Any]:
+def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, said: str) -> dict[str, Any]:
     """When to try again, and what to tell whoever looks meanwhile."""
     now = ports.clock()
     if isinstance(error, Misconfigured):
-        log.error("parked %s: %s", job.id, error, extra={"job": job.id, "action": "parked"})
-        wait, text = 300.0, f"waits for the deployment to be mended: {error}"
+        log.error("parked %s: %s", job.id, said, extra={"job": job.id, "action": "parked"})
+        wait, text = 300.0, f"waits for the deployment to be mended: {said}"
     elif isinstance(error, Saturated):
-        wait, text = 300.0, f"waits for capacity: {error}"
+        wait, text = 300.0, f"waits for capacity: {said}"
+    elif isinstance(error, Rejected):
+        wait, text = 300.0, f"refused, and an earlier try without an answer may still land: {said}"
     else:
         tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
         wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
-        text = f"the engine did not answer ({_kind(error)}); it is asked again with the same name"
+        why = "no answer in time" if isinstance(error, TimeoutError) else said[:200]
+        text = f"the engine did not answer ({why}); it is asked again with the same name"
     since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
     return {"due": now + timedelta(seconds=wait), "message": text, "unknown_since": since}
 

@@ -5,6 +5,7 @@ Pure but for the ports it asks (`engines.check`, `seal`), which do no I/O either
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -26,6 +27,7 @@ from shared.spec import (
     has_errors,
     iso_duration,
     masked,
+    problem,
     redact,
     seal_secrets,
     shaped,
@@ -35,6 +37,10 @@ from shared.spec import (
     with_pages,
 )
 from shared.webhook_url import hides, refusal, shown
+
+#: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
+#: by how much sealing may make a document longer, at the very most.
+_KEPT, _MOST_GROWTH = 500_000, 20
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,7 @@ def _checked(
     # Nobody knows what an unknown member holds.
     if unknown := unknown_properties(problems):
         sealed = masked(sealed, unknown)
+    problems = (*problems, *_too_large(request, sealed))
     problems = with_lint(problems, completed, _facts(ports, request, cluster), written=document)
     return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
 
@@ -164,6 +171,18 @@ def _too_long(spec: JobSpec, limits: Limits) -> list[Problem]:
     how_long = iso_duration(length) + ("" if named else " (the job names no time)")
     message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
     return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
+    """Sealed, a document is larger, many times so if it holds many short secrets; the ledger must take it."""
+    if request.source is not None and len(request.source.data) * _MOST_GROWTH <= _KEPT:
+        return []
+    text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
+    characters = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if characters <= _KEPT:
+        return []
+    message = f"completed, and with its secrets sealed, it has {characters} characters; {_KEPT} can be kept"
+    return [problem("SW001", "", message)]
 
 
 def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:

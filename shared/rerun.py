@@ -105,5 +105,11 @@ def _envelope(ports: Ports, job: Job) -> Envelope:
             url = ports.seal.unseal(subscriber.sealed, subscriber.place)
         notify.append({"url": url, "secret": subscriber.secret, "events": list(subscriber.events)})
     return Envelope.model_validate(
-        {"name": job.name, "experiment": job.experiment, "labels": dict(job.labels), "notify": notify}
+        {
+            "name": job.name,
+            "experiment": job.experiment,
+            "labels": dict(job.labels),
+            "notify": notify,
+            "retry": job.retry.model_dump(),
+        }
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.errors import Transient
@@ -80,4 +80,8 @@ def _message(errors: list[Mapping[str, Any]]) -> str:
 
 
 def _moment(text: Any) -> datetime | None:
-    return datetime.fromisoformat(text) if isinstance(text, str) else None
+    """A time of the service, which is in UTC also where it does not say so."""
+    if not isinstance(text, str):
+        return None
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

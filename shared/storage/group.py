@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from shared.errors import Misuse
 from shared.storage.table import Operation, Refused, Table
 
 #: What one transaction may hold: entities, and bytes of the request (4 MiB); what surrounds a row in it.
@@ -109,7 +110,8 @@ class GroupCommit:
         operations = [operation for write in writes for operation in write.operations]
         try:
             etags = iter(await self._table.transact(operations))
-        except Refused as refused:
+        except (Refused, Misuse) as refused:
+            # Too large may be one write, and is the whole because of it: the others must not suffer.
             if len(writes) == 1:
                 return [refused]
             alone = (self._table.transact(write.operations) for write in writes)

@@ -57,3 +57,11 @@ def test_the_token_is_found_in_the_environment() -> None:
     job = {"properties": {"environmentVariables": [{"name": "A"}, {"name": "SLIPWAY_TOKEN", "value": "t"}]}}
     assert token_of(job) == "t"
     assert token_of({}) is None
+
+
+def test_a_time_without_a_zone_is_in_utc() -> None:
+    seen = observation(_job("succeeded", startTime="2018-05-01T10:00:00", endTime="2018-05-01T10:00:05Z"))
+
+    assert seen.started is not None
+    assert seen.ended is not None
+    assert (seen.ended - seen.started).total_seconds() == 5

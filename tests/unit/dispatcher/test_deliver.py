@@ -208,3 +208,21 @@ async def test_one_event_that_cannot_be_delivered_stops_no_other(world: World) -
     await world.sweep()
 
     assert [url for url, _, _ in hooks.posts] == ["https://fine.example.com/x"]
+
+
+async def test_a_target_that_meets_a_defect_does_not_make_the_others_hear_again(world: World) -> None:
+    class Breaks(MemoryWebhooks):
+        async def post(self, url: str, *args: Any, **named: Any) -> Posted:
+            posted = await super().post(url, *args, **named)
+            if "broken" in url:
+                raise RuntimeError("a defect")
+            return posted
+
+    world.ports = replace(world.ports, webhooks=(hooks := Breaks()))
+    notify = [{"url": f"https://{host}.example.com/x"} for host in ("broken", "fine")]
+    await ended(world, notify=notify)
+
+    for _ in range(10):
+        await world.sweep(3600)
+
+    assert [url for url, _, _ in hooks.posts].count("https://fine.example.com/x") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -61,6 +62,29 @@ MPI = '{"properties": {\n  "nodeCount": 2,\n  "customMpiSettings": {"commandLine
 
 def told(problems: Problems, code: str) -> list[tuple[int, int, str, str]]:
     return [(p["line"], p["column"], p["severity"], p["message"]) for p in problems if p["code"] == code]
+
+
+#: Under the limit of a document as it is sent, and far over that of a row once each token is sealed.
+GROWS = json.dumps(
+    job_json(environmentVariables=[{"name": f"A{n}", "value": "token=x " * 3000} for n in range(8)])
+)
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_document_that_is_too_large_once_it_is_sealed_is_refused(world: World, door: str) -> None:
+    problems = await DOORS[door](world, GROWS)
+
+    (message,) = (p["message"] for p in problems if p["code"] == "SW001")
+    assert "500000 can be kept" in message
+
+
+async def test_a_document_that_is_too_large_spoils_no_other(world: World) -> None:
+    texts = [GROWS if n % 5 == 0 else json.dumps(job_json()) for n in range(20)]
+    bodies = (message_arrived(world.ports, text.encode(), f"m{n}") for n, text in enumerate(texts))
+
+    jobs = [accepted[0].job for accepted in await asyncio.gather(*bodies)]
+
+    assert [job.state.value for job in jobs] == ["rejected" if n % 5 == 0 else "queued" for n in range(20)]
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -262,7 +262,7 @@ async def test_an_event_that_cannot_be_read_keeps_no_sweep_from_its_work(world: 
 
 
 async def test_a_job_that_the_cluster_never_took_is_cancelled_at_once(world: World) -> None:
-    world.engine.fail = [Saturated("quota")] * 5
+    world.engine.fail = [Saturated("quota")] * 2
     job = (await world.message(job_json())).job
     await cancel(world.ports, job.id)
     await world.sweep()

@@ -17,6 +17,8 @@ from tests.unit.dispatcher.world import World, job_json
 SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
 HOOK = {"url": "https://hooks.example.com/x?code=canary-42", "events": ["failed"]}
 
+ENVELOPE = {"name": "mine", "notify": [HOOK], "retry": {"infrastructure": 0, "user": 2}}
+
 
 async def _ran(world: World) -> Job:
     document = job_json(
@@ -24,7 +26,7 @@ async def _ran(world: World) -> Job:
         secrets=[{"name": "TOKEN", "value": "canary-4711"}],
     )
     world.drops.upload("digits/run/train.py", b"print(1)")
-    world.drops.upload("digits/run/slipway.json", json.dumps({"name": "mine", "notify": [HOOK]}).encode())
+    world.drops.upload("digits/run/slipway.json", json.dumps(ENVELOPE).encode())
     world.drops.upload("digits/run/job.json", json.dumps(document).encode())
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
@@ -49,6 +51,8 @@ async def test_the_engine_gets_the_same_document_and_the_same_people_are_told(wo
     assert second.id != first.id
     assert (second.name, second.experiment, second.door) == ("mine", "digits", "rerun")
     assert second.rerun_of == first.id
+    assert second.retry == first.retry
+    assert first.retry.user == 2
     before, after = (_without_ours(order.document) for order in world.engine.orders)
     assert before == after
     assert "canary-4711" in str(after)

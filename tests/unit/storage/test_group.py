@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.errors import Unavailable
+from shared.errors import Misuse, Unavailable
 from shared.memory import MemoryTable
 from shared.storage.group import GroupCommit, Write
 from shared.storage.table import Operation, Refused
@@ -97,6 +97,16 @@ async def test_one_conflict_spoils_no_other_write(table: Watched, group: GroupCo
 
     assert [isinstance(outcome, Refused) for outcome in outcomes] == [n == 3 for n in range(6)]
     assert len(table.held) == 6
+
+
+async def test_a_write_that_is_too_large_spoils_no_other(table: Watched, group: GroupCommit) -> None:
+    sizes = [1, 1, 1_100_000, 1]
+
+    writes = (group.write(new(f"job{n}", size=size)) for n, size in enumerate(sizes))
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+
+    assert [isinstance(outcome, Misuse) for outcome in outcomes] == [False, False, True, False]
+    assert len(table.held) == 3
 
 
 async def test_an_answer_that_is_lost_is_lost_for_all_who_shared_it(
