@@ -10,6 +10,7 @@ from pathlib import Path
 from signal import SIGKILL
 
 from local.process import Child, ProcessError, child
+from local.slurm.accounting import Accounting, database, first_tables, rights, served, slurmdbd_conf
 from local.slurm.configuration import Site
 from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
@@ -127,10 +128,10 @@ class Slurm:
             # It refuses to run as root or SlurmUser; and nobody else may look into our directory.
             another = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
             conf = str(shutil.copy(conf, self._site.sockets / "slurm.conf"))
-        options = ("-f", conf, "-a", "rest_auth/jwt", "-s", openapi(self._site.version))
+        options = ("-f", conf, "-a", "rest_auth/jwt", "-s", self._openapi)
         program = shutil.which("slurmrestd", path=self._programs.path) or "slurmrestd"
         await self._start("slurmrestd", *another, program, *options, f"127.0.0.1:{self._port}", extra=extra)
-        await self._until("slurmrestd", self._gateway_answers)
+        await self._until("slurmrestd", lambda: _listens(self._port))
 
     async def kill_node(self, name: str, *, only_slurmd: bool = False) -> None:
         """Kill a node's slurmd with SIGKILL and, if not told otherwise, all steps and jobs on it."""
@@ -155,6 +156,8 @@ class Slurm:
                 *(f"--seed-file={run}/munge.seed", f"--log-file={self.logs}/munged.log"),
             )
             await self._parts["munged"].line("Created .* work threads", within=_PATIENCE)
+            if self._site.accounting:
+                await self._start_accounting(self._site.accounting)
             await self.start_controller()
             await self.start_gateway()
             fixed = [name for part in self._site.partitions if not part.elastic for name in part.node_names]
@@ -167,6 +170,27 @@ class Slurm:
     async def end(self) -> None:
         """Kill every process of the cluster."""
         await self._output(str(self.home / "bin" / "end"))
+
+    async def _start_accounting(self, accounting: Accounting) -> None:
+        """The database, made anew where there is none, and slurmdbd, which slurmctld wants at its start."""
+        home, user = self.home, self._site.user
+        store = home / "database"
+        argv = database(home, user)
+        if not (store / "mysql").is_dir():
+            store.mkdir(exist_ok=True)
+            await self._output(*argv, "--bootstrap", given=first_tables().encode())
+        (home / "database.sql").write_text(rights())
+        conf = home / "slurmdbd.conf"
+        conf.touch(0o600)
+        conf.write_text(slurmdbd_conf(accounting, home, user, self._site.sockets / "munge"))
+        await self._start("mariadbd", *argv, *served(accounting, home))
+        await self._until("mariadbd", lambda: _listens(accounting.database))
+        await self._start("slurmdbd", "slurmdbd", "-D")
+        await self._until("slurmdbd", lambda: _listens(accounting.slurmdbd))
+
+    @property
+    def _openapi(self) -> str:
+        return openapi(self._site.version, accounting=self._site.accounting is not None)
 
     @property
     def _conf(self) -> str:
@@ -205,28 +229,20 @@ class Slurm:
         except SlurmError:
             return False
 
-    async def _gateway_answers(self) -> bool:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        except OSError:
-            return False
-        writer.close()
-        return True
-
     async def _are_idle(self, names: Sequence[str]) -> bool:
         states = await self.command("sinfo", "--noheader", "--format=%T", f"--nodes={','.join(names)}")
         return set(states.split()) == {"idle"}
 
-    async def _output(self, *argv: str, conf: Path | None = None) -> str:
+    async def _output(self, *argv: str, conf: Path | None = None, given: bytes = b"") -> str:
         env = {"PATH": self._programs.path} | ({"SLURM_CONF": str(conf)} if conf else {})
         process = await asyncio.create_subprocess_exec(
             *(shutil.which(argv[0], path=self._programs.path) or argv[0], *argv[1:]),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=env,
         )
-        out, error = await process.communicate()
+        out, error = await process.communicate(given)
         if process.returncode:
             said = error.decode("utf-8", "replace").strip()
             raise SlurmError(f"{argv[0]} failed ({process.returncode}): {said}")
@@ -240,3 +256,12 @@ class Slurm:
         except (OSError, ValueError):
             return None
         return pid if node.encode() in words and self._conf.encode() in words else None
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True

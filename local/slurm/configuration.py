@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from local.slurm.accounting import Accounting, slurm_conf_lines
+
 #: Seconds. A node that does not answer for so long is lost.
 _LOST_AFTER = 20
 
@@ -46,6 +48,7 @@ class Site:
     #: Slurm's, and where its plugins are if it is not this system's.
     version: tuple[int, int] = (22, 5)
     plugins: Path | None = None
+    accounting: Accounting | None = None
 
 
 def slurm_conf(site: Site) -> str:
@@ -122,7 +125,11 @@ def _cluster(site: Site) -> Iterator[str]:
         "ProctrackType=proctrack/linuxproc",
         "TaskPlugin=task/none",
         "JobAcctGatherType=jobacct_gather/none",
-        "AccountingStorageType=accounting_storage/none",
+        *(
+            slurm_conf_lines(site.accounting, site.sockets / "munge")
+            if site.accounting
+            else ["AccountingStorageType=accounting_storage/none"]
+        ),
         "JobCompType=jobcomp/filetxt",
         f"JobCompLoc={home}/logs/completions.log",
         "MpiDefault=none",

@@ -77,9 +77,11 @@ def version_of(said: str) -> tuple[int, int]:
     return int(numbers[1]), int(numbers[2])
 
 
-def openapi(version: tuple[int, int]) -> str:
-    """The plugins of slurmrestd that need no database."""
-    return "slurmctld" if version >= (23, 11) else "openapi/v0.0.38"
+def openapi(version: tuple[int, int], *, accounting: bool = False) -> str:
+    """The plugins of slurmrestd; those that need a database only where there is one."""
+    if version >= (23, 11):
+        return "slurmctld,slurmdbd" if accounting else "slurmctld"
+    return "openapi/v0.0.38,openapi/dbv0.0.38" if accounting else "openapi/v0.0.38"
 
 
 def api(version: tuple[int, int]) -> str:

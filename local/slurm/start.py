@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from local.slurm.accounting import Accounting
 from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition, Site
 from local.slurm.home import prepare
@@ -38,6 +39,8 @@ class Options:
     #: What jobs find in PATH first; by default the programs beside this Python.
     node_path: tuple[Path, ...] = (Path(sys.executable).parent,)
     programs: Programs = field(default_factory=chosen)
+    #: Whether slurmdbd keeps what jobs did, in a MariaDB of its own.
+    accounting: bool = False
 
 
 @asynccontextmanager
@@ -77,7 +80,7 @@ def _only_one(home: Path) -> Iterator[None]:
 def _site(options: Options, home: Path, sockets: Path) -> Site:
     names = [name for part in options.partitions for name in part.node_names]
     sockets.chmod(0o755)
-    controller, *ports = free_ports(1 + len(names))
+    controller, slurmdbd, database, *ports = free_ports(3 + len(names))
     return Site(
         home=home,
         sockets=sockets,
@@ -88,6 +91,7 @@ def _site(options: Options, home: Path, sockets: Path) -> Site:
         node_ports=dict(zip(names, ports, strict=True)),
         idle_seconds=options.idle_seconds,
         boot_seconds=options.boot_seconds,
+        accounting=Accounting(slurmdbd, database) if options.accounting else None,
         version=options.programs.version(),
         plugins=options.programs.plugins if options.programs.root else None,
     )

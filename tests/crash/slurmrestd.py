@@ -145,6 +145,14 @@ class Slurmrestd:
 
     async def _accounting(self, request: web.Request) -> web.Response:
         found = [one for one in self.accounted if one["name"] == request.query["job_name"]]
+        if not found:
+            # As a real slurmdbd of 22.05 has it said.
+            nothing = {
+                "error_number": 9003,
+                "error": "Nothing found",
+                "description": "Nothing found with query",
+            }
+            return web.json_response({"jobs": [], "errors": [nothing]}, status=500)
         return web.json_response({"jobs": found, "errors": []})
 
     async def _states(self, request: web.Request) -> web.Response:

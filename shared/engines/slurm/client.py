@@ -30,6 +30,7 @@ _UNKNOWN_JOB = 2017
 _MEANINGS: dict[int, type[EngineError]] = {
     _UNKNOWN_JOB: NotFound,
     9001: Rejected,  # the request could not be read
+    9003: NotFound,  # slurmdbd: nothing is found
     **dict.fromkeys((2000, 2001, 2002, 2003, 2010, 2045, 2066, 2105), Misconfigured),
     **dict.fromkeys((2004, 2005, 2006, 2014, 2015, 2029, 2044, 2051, 2069, 2072, 2115, 2119), Rejected),
     **dict.fromkeys((2050, 2074), Saturated),

@@ -232,6 +232,17 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
             await here.engine.see(order(token="other.1").target)
 
 
+@BOTH
+async def test_a_job_that_accounting_does_not_know_either_is_submitted_again(version: str) -> None:
+    async with place(version, options={"accounting": True}) as here:
+        asked = order()
+        assert await here.status(asked) == {}
+        await here.engine.submit(asked)
+        here.model.jobs.clear()
+        await here.engine.submit(asked)
+        assert len(here.model.jobs) == 1
+
+
 async def test_a_word_that_nobody_knows_decides_nothing() -> None:
     async with place() as here:
         await here.engine.submit(order())

@@ -1,0 +1,47 @@
+"""How forgotten jobs ended, by a real slurmdbd with a MariaDB of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from local.slurm import Options, Partition, chosen, slurm
+from local.slurm.accounting import PACKAGES, PROGRAMS
+from shared.errors import NotFound
+from shared.job import JobState, Reason
+from tests.contract.slurm.on_slurm import PATIENCE, ended, engine, order
+from tests.contract.slurm.test_faults import _forget_everything
+
+#: What accounting knows of the jobs.
+_KNOWN = ("sacct", "--noheader", "--parsable2", "--allocations", "--format=jobname,state")
+_LACKING = [name for name in PROGRAMS if not shutil.which(name, path=chosen().path)]
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.skipif(bool(_LACKING), reason=f"apt-get install {' '.join(PACKAGES)}: {_LACKING} not found"),
+    pytest.mark.skipif(chosen().root is not None, reason="slurmdbd is tried on this system's Slurm only"),
+]
+
+
+async def test_slurmdbd_tells_how_a_job_ended_that_slurmctld_has_forgotten(tmp_path: Path) -> None:
+    partitions = (Partition(name="warm", nodes=2, elastic=False),)
+    async with (
+        slurm(Options(data=tmp_path, partitions=partitions, accounting=True)) as own,
+        engine(own, reads={}, accounting=True) as on,
+    ):
+        failed, fine = order("exit 5"), order("true")
+        for asked, word in ((failed, "FAILED"), (fine, "COMPLETED")):
+            await on.submit(asked)
+            await ended(on, asked.target)
+            async with asyncio.timeout(PATIENCE):
+                while f"{asked.target.name}|{word}" not in await own.command(*_KNOWN):  # noqa: ASYNC110
+                    await asyncio.sleep(0.2)
+        await _forget_everything(own)
+
+        lost, won = await on.see(failed.target), await on.see(fine.target)
+        with pytest.raises(NotFound):
+            await on.see(order("true").target)
+    assert (lost.state, lost.reason) == (JobState.FAILED, Reason.USER)
+    assert won.state is JobState.SUCCEEDED
