@@ -16,6 +16,8 @@ from bench.world import World, cpu, cpu_of_all, polls, world
 _WARM = 20
 #: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
 _LOOK = 0.005
+#: Seconds after the last webhook until its message is deleted, too: that is counted, and not timed.
+_AFTER = 1.0
 
 
 async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, float]:
@@ -38,6 +40,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     sending = asyncio.create_task(_send(client, body, number))
     end = await stack.told(_WARM + number, _LOOK)
     await sending
+    await asyncio.sleep(_AFTER)
     asked = stack.requests.since(before)
     return {
         "jobs/s": number / (end - start),
