@@ -75,8 +75,12 @@ async def test_slurmrestd_takes_our_tokens_and_no_others(cluster: Slurm) -> None
     async with aiohttp.ClientSession() as session:
         for token, accepted in ((cluster.token(), True), (cluster.token()[:-6] + "AAAAAA", False)):
             headers = {"X-SLURM-USER-NAME": cluster.user, "X-SLURM-USER-TOKEN": token}
-            async with session.get(address, headers=headers) as answer:
-                assert (answer.status == 200) is accepted
+            try:
+                async with session.get(address, headers=headers) as answer:
+                    status = answer.status
+            except aiohttp.ClientResponseError:
+                status = 0  # 26.05 sends a refusal twice, which is no HTTP
+            assert (status == 200) is accepted
 
 
 async def test_a_running_job_outlives_a_killed_controller(cluster: Slurm) -> None:
