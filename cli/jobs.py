@@ -1,32 +1,12 @@
-"""The commands that ask a running Slipway: submit, jobs, log, cancel, pause, resume."""
+"""The short commands that ask a running Slipway: jobs, cancel, pause, resume."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from cli.failure import Failure
 from cli.screen import table
 from cli.service import Service, service
 from cli.watch import ENDED
-
-_LOOK_EVERY = 1.0
-
-
-def submit(file: Path, url: str, key: str) -> int:
-    """Post a job.json or a message, and show what became of it."""
-    try:
-        document = file.read_bytes()
-    except OSError as error:
-        raise Failure(f"{file}: cannot be read: {error.strerror}") from error
-
-    async def ask(api: Service) -> int:
-        job = await api.submit(document)
-        print(f"{job['id']}  {job['name']}: {job['state']}")
-        return 0
-
-    return asking(ask, url, key)
 
 
 def jobs(url: str, key: str, state: str, limit: int) -> int:
@@ -77,28 +57,6 @@ def _switch(found: Mapping[str, Any]) -> str:
         return "submissions go on; what waited is submitted by the next sweep"
     reason = f": {found['reason']}" if found["reason"] else ""
     return f"submissions are paused by {found['by']}{reason}"
-
-
-def log(job_id: str, url: str, key: str, file: str, follow: bool) -> int:
-    """Write a job's log to standard output; with `follow`, until the job has ended."""
-
-    async def ask(api: Service) -> int:
-        offset = 0
-        while True:
-            state = (await api.job(job_id))["state"]
-            started = state in ENDED or state == "running"
-            if started or not follow:
-                part = await api.log(job_id, offset, file)
-                sys.stdout.buffer.write(part.data)
-                sys.stdout.buffer.flush()
-                offset = part.next
-                if part.more and part.data:
-                    continue
-            if not follow or state in ENDED:
-                return 0
-            await asyncio.sleep(_LOOK_EVERY)
-
-    return asking(ask, url, key)
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:

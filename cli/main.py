@@ -1,8 +1,10 @@
 """The `slipway` command. Each subcommand is imported when it is called, so that help and errors are quick."""
 
+import os
 import sys
 import tomllib
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,21 +13,14 @@ import typer
 from cli.dead_commands import app as dead
 from cli.events_commands import app as events
 from cli.failure import Failure
-from cli.options import LOCAL, Key, Url
+from cli.job_commands import app as jobs
+from cli.options import LOCAL, Json, Key, SettingsFile, Url
 
 ROOT = Path(__file__).resolve().parents[1]
 
-SettingsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--settings", help="a local.settings.json  [default: the environment, else the stack of `up`]"
-    ),
-]
 Cluster = Annotated[
     Literal["emulator", "slurm"], typer.Option(help="the Batch AI emulator, or a real Slurm on this machine")
 ]
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
-
 app = typer.Typer(
     name="slipway",
     help="Dispatches Batch AI job files: from a dropped script to a signed webhook.",
@@ -36,16 +31,30 @@ app = typer.Typer(
 )
 
 
+app.add_typer(jobs)
 app.add_typer(events)
 app.add_typer(dead)
 
 
 def main() -> None:
     """Run the command line; an expected failure is one line on standard error and exit code 1."""
+    # What the terminal's encoding does not have is written as standard error writes it, not refused.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()
     except Failure as failure:
         sys.stderr.write(f"slipway: {failure}\n")
+        sys.exit(1)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # whoever reads us has read enough
+            sys.stderr.write(f"slipway: {error.filename or 'the output'}: {error.strerror or error}\n")
+        # What could not be written is not tried again by the interpreter's last flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
 
 
@@ -139,45 +148,6 @@ def enqueue(
 
 
 @app.command()
-def submit(
-    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
-    url: Url = LOCAL,
-    key: Key = "",
-) -> None:
-    """Ask for a job through the HTTP API."""
-    raise typer.Exit(_command("jobs").submit(file, url, key))
-
-
-@app.command()
-def jobs(
-    state: Annotated[str, typer.Option(help="active, or some states with commas")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
-    url: Url = LOCAL,
-    key: Key = "",
-) -> None:
-    """Show jobs, the newest first."""
-    raise typer.Exit(_command("jobs").jobs(url, key, state, limit))
-
-
-@app.command()
-def log(
-    job: JobId,
-    file: Annotated[str, typer.Option(help="e.g. stderr.txt  [default: its standard output]")] = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="until the job has ended")] = False,
-    url: Url = LOCAL,
-    key: Key = "",
-) -> None:
-    """Write what a job has written."""
-    raise typer.Exit(_command("jobs").log(job, url, key, file, follow))
-
-
-@app.command()
-def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
-    """Ask for the end of a job."""
-    raise typer.Exit(_command("jobs").cancel(job, url, key))
-
-
-@app.command()
 def nodes(
     cluster: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
     url: Url = LOCAL,
@@ -189,7 +159,7 @@ def nodes(
 
 @app.command()
 def audit(
-    as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -198,36 +168,9 @@ def audit(
 
 
 @app.command()
-def pause(
-    reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
-    url: Url = LOCAL,
-    key: Key = "",
-) -> None:
-    """Stop submissions, not acceptance: jobs wait until `resume`."""
-    raise typer.Exit(_command("jobs").pause(url, key, reason))
-
-
-@app.command()
-def resume(url: Url = LOCAL, key: Key = "") -> None:
-    """Let submissions go on after `pause`."""
-    raise typer.Exit(_command("jobs").resume(url, key))
-
-
-@app.command()
-def rerun(
-    receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
-    url: Url = LOCAL,
-    key: Key = "",
-    settings: SettingsFile = None,
-) -> None:
-    """Run exactly the same again, as the receipt of a job has it."""
-    raise typer.Exit(_command("rerun").run(receipt, url, key, settings))
-
-
-@app.command()
 def explain(
     file: Annotated[Path, typer.Argument(help="a job.json with its folder, a message, or a folder to drop")],
-    as_json: Annotated[bool, typer.Option("--json", help="for machines")] = False,
+    as_json: Json = False,
     url: Annotated[str, typer.Option(help="of a function app that is asked", show_default=False)] = "",
     key: Key = "",
     settings: SettingsFile = None,

@@ -11,6 +11,7 @@ import aiohttp
 from cli.failure import Failure
 from cli.screen import table
 from cli.settings import load
+from cli.unreachable import why
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
 _AZURE = "https://management.azure.com"
@@ -88,7 +89,7 @@ async def _ask(session: aiohttp.ClientSession, method: str, url: str) -> Any:
             refusal = body["error"]["message"] if answer.status >= 400 else ""
     except (aiohttp.ClientError, aiohttp.InvalidURL, TimeoutError, ValueError, KeyError, TypeError) as error:
         raise Failure(
-            f"no emulator answers at {url}: {type(error).__name__}; "
+            f"no emulator answers at {url}: {why(error)}; "
             "is one running (`slipway up`), and does --emulator or SLIPWAY_BATCHAI_URL name it?"
         ) from error
     if refusal:

@@ -5,14 +5,33 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import aiohttp
 
 from cli.failure import Failure
+from cli.unreachable import why
+from shared.report import text
 
 #: Three parts with dots between, as no function key has them.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
+#: What may stand in a path as an id: nothing that leads to another path.
+_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
+#: What problems name the body of a request.
+_BODY = "message"
+#: Calls that the API's remedies name, and the commands that make them.
+_COMMANDS = {
+    "GET /api/jobs/{id}/events": "slipway events list JOB",
+    "GET /api/jobs": "slipway jobs",
+    "GET /api/dead": "slipway dead list",
+    "…/files": "slipway files JOB",
+    "see its problems": "slipway show JOB",
+}
+
+
+class Missing(Failure):
+    """There is no such thing, says the service."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +41,8 @@ class LogPart:
     data: bytes
     next: int
     more: bool
+    #: The name of the file that was read, as far as there is one.
+    file: str = ""
 
 
 class Service:
@@ -31,15 +52,17 @@ class Service:
         self._session = session
         self._url = url
 
-    async def submit(self, document: bytes, key: str | None = None) -> dict[str, Any]:
-        """Ask for a job; what became of it, a refusal included."""
+    async def submit(
+        self, document: bytes, key: str | None = None, file: str = "the document"
+    ) -> dict[str, Any]:
+        """Ask for a job; what became of it. A refusal names the places in `file`."""
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
-        return await self._json("POST", "jobs", data=document, headers=headers)
+        return await self._json("POST", "jobs", file=file, data=document, headers=headers)
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Ask for exactly the same again."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-        return await self._json("POST", f"jobs/{job_id}/rerun", data=receipt, headers=headers)
+        return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
 
     async def explain(self, document: bytes, asked: Mapping[str, str]) -> dict[str, Any]:
         """What would happen with a document; nothing does."""
@@ -54,11 +77,11 @@ class Service:
 
     async def job(self, job_id: str) -> dict[str, Any]:
         """One job."""
-        return await self._json("GET", f"jobs/{job_id}")
+        return await self._json("GET", f"jobs/{_id(job_id)}")
 
     async def cancel(self, job_id: str) -> dict[str, Any]:
         """Ask for its end."""
-        return await self._json("POST", f"jobs/{job_id}/cancel")
+        return await self._json("POST", f"jobs/{_id(job_id)}/cancel")
 
     async def pause(self, reason: str) -> dict[str, Any]:
         """Stop submissions."""
@@ -77,28 +100,31 @@ class Service:
         found: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
         return found
 
-    async def files(self, job_id: str, directory: str) -> list[dict[str, Any]]:
-        """The files of one output directory."""
-        asked = {"directory": directory}
-        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{job_id}/files", params=asked))["files"]
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        """The files of one output directory, or of a folder in it."""
+        asked = {"directory": directory, "path": path}
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=asked)
+        found: list[dict[str, Any]] = answer["files"]
         return found
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
         """A part of a log, by default of the job's standard output."""
         asked = {"offset": str(offset)} | ({"file": file} if file else {})
-        async with self._answer("GET", f"jobs/{job_id}/log", params=asked) as answer:
+        async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=asked) as answer:
             headers = answer.headers
             more = headers["Slipway-More"] == "true"
-            return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more)
+            name = unquote(headers.get("Slipway-File", ""))
+            return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
-        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{job_id}/events"))["events"]
+        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]
         return found
 
     async def redeliver(self, what: str) -> list[str]:
         """Send an event (evt_…) or all of a job's again; their ids."""
-        path = f"events/{what}/redeliver" if what.startswith("evt_") else f"jobs/{what}/events/redeliver"
+        kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
+        path = kind.format(_id(what))
         again: list[str] = (await self._json("POST", path))["events"]
         return again
 
@@ -118,7 +144,7 @@ class Service:
 
     async def redrive(self, identity: str) -> str:
         """Send it on its way again; whether it is a message or an event."""
-        return str((await self._json("POST", f"dead/{identity}/redrive"))["kind"])
+        return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
 
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         async with self._answer(method, path, **options) as answer:
@@ -126,44 +152,58 @@ class Service:
             return body
 
     @asynccontextmanager
-    async def _answer(self, method: str, path: str, **options: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _answer(
+        self, method: str, path: str, *, file: str = "the document", **options: Any
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
             async with self._session.request(method, f"{self._url}/api/{path}", **options) as answer:
                 if answer.status >= 400:
-                    raise Failure(await _refusal(answer))
+                    raise await _refusal(answer, self._url, file)
                 yield answer
-        except (aiohttp.ClientError, TimeoutError, aiohttp.InvalidURL) as error:
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise Failure(
-                f"no answer from {self._url}: {type(error).__name__}; "
+                f"no answer from {self._url}: {why(error)}; "
                 "is it running (`slipway up`), and does --url name it?"
             ) from error
 
 
 @asynccontextmanager
 async def service(url: str, key: str = "") -> AsyncIterator[Service]:
-    """The API at a base URL, with a function key or an access token where one is needed."""
+    """The API at a base URL, with a function key or an access token where one is needed. Raises Failure."""
     headers: Mapping[str, str] = {}
-    if key:
+    if key := key.strip():
+        if not key.isprintable():
+            raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
         yield Service(session, url.rstrip("/"))
 
 
-async def _refusal(answer: aiohttp.ClientResponse) -> str:
+def _id(given: str, listed: str = "slipway jobs") -> str:
+    if not _ID.fullmatch(given):
+        raise Failure(f"{given[:80]!r} is no id; `{listed}` shows them")
+    return given
+
+
+async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
     """A problem document in lines for a person; what is not one, by its status."""
     if answer.status == 401:
-        return "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY"
+        return Failure(
+            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY"
+        )
     try:
         problem = await answer.json(content_type=None)
         said = f"{problem['detail']}; {problem['remedy']}"
-        errors = problem.get("errors", [])
+        for call, command in _COMMANDS.items():
+            said = said.replace(call, f"`{command}`")
+        named = (
+            {**one, "file": file} if one.get("file") == _BODY else one for one in problem.get("errors", [])
+        )
+        found = text(list(named), file).rstrip()
     except (ValueError, KeyError, TypeError):
-        return f"the service answered {answer.status} {answer.reason}"
-    return "\n".join([said, *(_line(error) for error in errors)])
-
-
-def _line(problem: Mapping[str, Any]) -> str:
-    where = problem.get("pointer") or "the document"
-    told = f"  {problem.get('severity')} {problem.get('code')} {where}: {problem.get('message')}"
-    remedy = problem.get("remedy")
-    return f"{told}\n      {remedy}" if remedy else told
+        if answer.status == 404:
+            return Failure(f"{url} does not answer as Slipway (404); --url is without /api")
+        return Failure(f"the service answered {answer.status} {answer.reason}")
+    shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
+    kind = Missing if answer.status == 404 else Failure
+    return kind("\n".join(part for part in (said, found, shown) if part))

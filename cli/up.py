@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from cli.data_folder import held
 from cli.failure import Failure
 from cli.provision import Plan, Step
 from cli.running import run_until_stopped, running, starts, while_it_runs
@@ -42,7 +43,8 @@ def run(
         slurm_nodes=nodes if cluster == "slurm" else 0,
         emulator_arguments=emulator_arguments,
     )
-    return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
+    with held(where):
+        return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
 
 
 def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports:

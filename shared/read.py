@@ -13,6 +13,7 @@ from shared.errors import EngineError, Misuse, NotFound
 from shared.job import JobState, Stored
 from shared.message import JOB_ID
 from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
+from shared.receipt import outputs
 
 #: Bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
@@ -76,13 +77,17 @@ async def files(
     _check_path(path)
     if not _DIRECTORY.fullmatch(directory):
         raise Misuse("directory is no id of an output directory", remedy="use stdouterr, or such an id")
-    target = _target(await job(ports, job_id, who))
+    stored = await job(ports, job_id, who)
+    target = _target(stored)
     try:
         return await ports.engines.of(target.engine).files(target, directory, path)
     except NotFound as error:
-        raise Misuse(
-            str(error), status=404, remedy="use stdouterr, or the id of an output directory"
-        ) from error
+        document = await ports.ledger.spec(job_id)
+        known = [one["id"] for one in outputs(stored.job, document or {})]
+        said, remedy = str(error), f"this job has {', '.join(known)}"
+        if document is not None and directory not in known:
+            said = f'no output directory "{directory}"'
+        raise Misuse(said, status=404, remedy=remedy) from error
 
 
 async def log(

@@ -9,6 +9,8 @@ from typing import Any
 from shared.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 
 _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
+#: What the service says with 400 of a directory that a job does not have.
+_ABSENT = "OutputDirectoryNotFound"
 _OURS = frozenset({"WorkspaceNotFound", "ClusterNotFound", "ResourceGroupNotFound"})
 
 
@@ -51,7 +53,7 @@ def _meaning(error: Any) -> EngineError:
         return Saturated(text)
     if status == 403 or code in _OURS:
         return Misconfigured(text)
-    if status == 404:
+    if status == 404 or code == _ABSENT:
         return NotFound(text)
     if status in (400, 405, 413, 422):
         return Rejected(text)

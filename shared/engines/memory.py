@@ -103,7 +103,9 @@ class MemoryEngine:
             self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The output that the test wrote."""
+        """The output that the test wrote. Raises NotFound for another directory."""
+        if directory != "stdouterr":
+            raise NotFound(f"no {directory}")
         return tuple(OutputFile(name, len(data), None) for name, data in self.output.items())
 
     async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:

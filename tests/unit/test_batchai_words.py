@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from azure.core.exceptions import HttpResponseError
 
+from shared.engines.batchai_errors import api_errors
 from shared.engines.batchai_words import observation, token_of
-from shared.errors import Transient
+from shared.errors import NotFound, Transient
 from shared.job import JobState, Reason
 
 
@@ -65,3 +68,13 @@ def test_a_time_without_a_zone_is_in_utc() -> None:
     assert seen.started is not None
     assert seen.ended is not None
     assert (seen.ended - seen.started).total_seconds() == 5
+
+
+async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence() -> None:
+    error = HttpResponseError(message="Bad Request")
+    error.status_code = 400
+    error.error = SimpleNamespace(code="OutputDirectoryNotFound", message="is not present")  # type: ignore[assignment]
+
+    with pytest.raises(NotFound, match="is not present"):
+        async with api_errors():
+            raise error

@@ -63,8 +63,9 @@ def test_the_readme_names_make_targets_and_slipway_commands_that_exist() -> None
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"make ([\w-]+)", text):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    commands = set(re.findall(r"def (\w+)\(", (ROOT / "cli" / "main.py").read_text(encoding="utf-8")))
-    for command in re.findall(r"slipway (validate|setup|drop|submit|jobs|log|up|demo|cancel)\b", text):
+    sources = [ROOT / "cli" / "main.py", ROOT / "cli" / "job_commands.py"]
+    commands = {name for file in sources for name in re.findall(r"def (\w+)\(", file.read_text("utf-8"))}
+    for command in re.findall(r"slipway (validate|setup|drop|submit|jobs|log|up|demo|cancel|show)\b", text):
         assert command in commands, command
 
 

@@ -1,5 +1,6 @@
 """The command itself: quick help, one line for an expected failure, the version."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -61,3 +62,34 @@ def test_the_exit_code_of_validate_reaches_the_shell(tmp_path: Path) -> None:
 
     assert ran.returncode == 1
     assert "Traceback" not in ran.stderr
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "cli.main", "version"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert ran.returncode == 1
+    assert ran.stderr == "slipway: the output: No space left on device\n"
+
+
+def test_a_terminal_without_our_letters_gets_all_the_others(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    ran = subprocess.run(
+        [sys.executable, "-m", "cli.main", "validate", str(tmp_path / "job.json")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+
+    assert ran.returncode == 1
+    assert "\\xb7 docs/rules/" in ran.stdout
+    assert ran.stderr == ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.data_folder import held
 from cli.failure import Failure
 from cli.up import check_ports, emulator_arguments, ports_from, run
 from local.stack import Ports
@@ -65,3 +66,18 @@ def test_a_file_for_the_emulator_is_named_by_its_whole_path_and_has_to_be_there(
 def test_options_of_the_emulator_are_refused_where_jobs_run_on_slurm() -> None:
     with pytest.raises(Failure, match="--containers is of the emulator, and the cluster is slurm"):
         run(None, Ports(), 1, "slurm", ("--containers=host",))
+
+
+def test_data_that_is_no_folder_is_refused_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+
+    for folder in (tmp_path / "README.md", Path("/proc/nothing")):
+        with pytest.raises(Failure, match=f"--data {folder} cannot be used"):
+            run(folder, Ports(), 1)
+
+
+def test_a_second_stack_in_the_same_folder_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    with held(tmp_path), pytest.raises(Failure, match="another `slipway up` works in"):
+        run(tmp_path, Ports(), 1)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["lock"]

@@ -93,3 +93,14 @@ async def test_an_unknown_job_is_a_404(world: World, job: str) -> None:
         with pytest.raises(Misuse) as caught:
             await each
         assert caught.value.status == 404
+
+
+async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has(world: World) -> None:
+    models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
+    job = (await world.message(job_json(outputDirectories=[models]))).job
+
+    with pytest.raises(Misuse) as caught:
+        await read.files(world.ports, job.id, "nope", ".")
+
+    assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
+    assert caught.value.remedy == "this job has stdouterr, MODEL"

@@ -1,0 +1,29 @@
+"""The folder in which `slipway up` keeps its data: one stack at a time works there."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cli.failure import Failure
+from cli.settings import shown
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Make the folder and hold it for the length of the block. Raises Failure that names --data."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a", encoding="utf-8")
+    except OSError as error:
+        raise Failure(
+            f"--data {shown(folder)} cannot be used: {error.strerror}; name a folder that can be written"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Failure(
+                f"another `slipway up` works in {shown(folder)}; stop it, or name another folder with --data"
+            ) from error
+        yield

@@ -1,0 +1,58 @@
+"""`slipway show`: all that is recorded of one job."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cli.jobs import asking
+from cli.screen import table
+from cli.service import Service
+from shared import report
+
+_ABOUT = (
+    "cluster", "experiment", "door", "attempt", "createdAt", "startedAt", "endedAt", "rerunOf", "receipt"
+)  # fmt: skip
+
+
+def run(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+    """Print the record. Raises Failure."""
+
+    async def ask(api: Service) -> int:
+        job = await api.job(job_id)
+        print(json.dumps(job, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(job)))
+        return 0
+
+    return asking(ask, url, key)
+
+
+def lines(job: Mapping[str, Any]) -> list[str]:
+    """The record for people: how it stands, its problems with their places, what happened when."""
+    told = [f"{job['id']}  {job['name']}: {_state(job)}"]
+    told += [f"  {job['message']}"] if job.get("message") else []
+    rows = [(name, str(job[name])) for name in _ABOUT if name in job]
+    rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
+    told += ["", *table(rows)] if rows else []
+    if problems := job.get("problems"):
+        told += ["", *report.text(problems).splitlines()]
+    if history := job.get("history"):
+        told += ["", *table([("at", "attempt", "state", "why"), *map(_entry, history)])]
+    return [*told, *_next(job)]
+
+
+def _state(job: Mapping[str, Any]) -> str:
+    reason = f" ({job['reason']})" if "reason" in job else ""
+    return f"{job['state']}{reason}" + (f", exit code {job['exitCode']}" if "exitCode" in job else "")
+
+
+def _entry(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    why = ": ".join(entry[name] for name in ("reason", "note") if name in entry)
+    return entry["at"][:19].replace("T", " "), str(entry.get("attempt", 1)), entry["state"], why
+
+
+def _next(job: Mapping[str, Any]) -> Iterator[str]:
+    """The commands that tell more."""
+    yield ""
+    if "engine" in job:
+        yield f"slipway log {job['id']}"
+        yield f"slipway files {job['id']}"
+    yield f"slipway events list {job['id']}"

@@ -1,0 +1,21 @@
+"""Why an address gave no answer, in words."""
+
+import aiohttp
+
+#: The first that fits counts, so what is special stands before what is general.
+_WORDS: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.InvalidURL, "it is no address of the form http://HOST:PORT"),
+    (aiohttp.NonHttpUrlClientError, "it is no address of the form http://HOST:PORT"),
+    (aiohttp.ClientResponseError, "something else answers there"),
+    (aiohttp.ClientConnectorDNSError, "its name is not known"),
+    (aiohttp.ClientSSLError, "no trusted TLS connection"),
+    (aiohttp.ClientConnectorError, "nothing listens there"),
+    (aiohttp.ServerDisconnectedError, "the connection was closed"),
+    (TimeoutError, "not in time"),
+    (aiohttp.ClientError, "the connection failed"),
+)
+
+
+def why(error: Exception) -> str:
+    """What a person can make of an error of the HTTP client; something else answers, if it is none of its."""
+    return next((words for kind, words in _WORDS if isinstance(error, kind)), "something else answers there")
