@@ -1,8 +1,10 @@
 """The commands about what is dead: list, redrive."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cli.failure import Failure
 from cli.jobs import asking
 from cli.screen import table
 from cli.service import Service
@@ -19,16 +21,29 @@ def list_dead(url: str, key: str) -> int:
 
 
 def redrive(what: Sequence[str], url: str, key: str) -> int:
-    """Send some on their way again, or `all`."""
+    """Send some on their way again, or `all`; 1 when one of them cannot go."""
 
     async def ask(api: Service) -> int:
         ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
-        for one in ids:
-            kind = await api.redrive(one)
-            print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
-        return 0
+        if not ids:
+            print("\n".join(rows([])))
+        return await redrive_each(api, ids)
 
     return asking(ask, url, key)
+
+
+async def redrive_each(api: Service, ids: Sequence[str]) -> int:
+    """Send each on its way; one that cannot go keeps none of the others, and makes it 1."""
+    code = 0
+    for one in ids:
+        try:
+            kind = await api.redrive(one)
+        except Failure as failure:
+            sys.stderr.write(f"slipway: {one}: {failure}\n")
+            code = 1
+        else:
+            print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+    return code
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -2,14 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from cli.failure import Failure
 from cli.settings import load
 from cli.trouble import reaching
+from cli.waiting import waiting
+from shared.folder import ignored
 from shared.settings import Settings
 from shared.storage.connection import Account, Connection
+from shared.storage.drops import BlobDrops
 
 #: What completes a drop goes last, so that nobody looks at half of it.
 _LAST = ("slipway.json", "job.json")
@@ -27,21 +32,27 @@ async def upload(settings: Settings, folder: Path, to: str = "") -> list[str]:
 
     Raises Failure.
     """
-    files = to_upload(folder)
-    target = to.strip("/") or _name(folder)
+    files, target = to_upload(folder), target_of(folder, to)
     container = settings.text("SLIPWAY_DROP_CONTAINER")
     names = []
-    with reaching("the storage account", "SLIPWAY_STORAGE"):
-        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
-        try:
-            for file in files:
-                name = f"{target}/{file.relative_to(folder).as_posix()}"
-                blob = account.blobs.get_blob_client(container, name)
-                await blob.upload_blob(file.read_bytes(), overwrite=True)
-                names.append(f"{container}/{name}")
-        finally:
-            await account.close()
+    async with _account(settings) as account:
+        for file in files:
+            name = f"{target}/{file.relative_to(folder).as_posix()}"
+            blob = account.blobs.get_blob_client(container, name)
+            await blob.upload_blob(file.read_bytes(), overwrite=True)
+            names.append(f"{container}/{name}")
     return names
+
+
+def target_of(folder: Path, to: str) -> str:
+    """The folder of the container that the files go to. Raises Failure for one that nobody looks into."""
+    target = to.strip("/") if to else folder.resolve().name  # of "." too
+    if ignored(target) or "" in target.split("/"):
+        raise Failure(
+            f"{to or target!r} is no folder to drop into: a level is empty, begins with a dot or cannot be "
+            "printed; name another one, e.g. --to team/digits"
+        )
+    return target
 
 
 def to_upload(folder: Path) -> Sequence[Path]:
@@ -55,13 +66,26 @@ def to_upload(folder: Path) -> Sequence[Path]:
 
 
 async def _upload_and_show(settings: Settings, folder: Path, to: str) -> None:
-    for name in await upload(settings, folder, to):
+    names = await upload(settings, folder, to)
+    for name in names:
         print(f"uploaded {name}")
-    print("the answer will be in the container " + settings.text("SLIPWAY_ANSWERS_CONTAINER"))
+    drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
+    async with _account(settings) as account:
+        blobs = BlobDrops(account, drops, answers, ())
+        waits = await waiting(settings, blobs, [name.partition("/")[2] for name in names])
+    for wait in waits:
+        sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
+    print(f"the answer will be below {answers}/{target_of(folder, to)}/; `slipway jobs` shows the job")
 
 
-def _name(folder: Path) -> str:
-    return folder.resolve().name  # of "." too
+@asynccontextmanager
+async def _account(settings: Settings) -> AsyncIterator[Account]:
+    with reaching("the storage account", "SLIPWAY_STORAGE"):
+        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
+        try:
+            yield account
+        finally:
+            await account.close()
 
 
 def _rank(path: Path) -> int:

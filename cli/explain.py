@@ -13,6 +13,7 @@ from cli.drop import to_upload
 from cli.failure import Failure
 from cli.service import service
 from cli.settings import load
+from cli.waiting import ONLY_TEMPLATE
 from shared.accept import Arrived
 from shared.drop import explain_folder
 from shared.errors import Misconfigured, Misuse
@@ -27,7 +28,6 @@ from shared.wiring import build
 
 _JOB = "job.json"
 _NOWHERE = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}
-_ONLY_TEMPLATE = "its job.json is a template, which runs scripts of the folders below, never itself"
 
 
 def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: bool) -> int:
@@ -83,7 +83,7 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
         else:
             bodies += found
     if not bodies:
-        raise Failure("\n".join(waits) or f"{folder}: {_ONLY_TEMPLATE}")
+        raise Failure("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
     return bodies
 
 
@@ -122,7 +122,7 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
             runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
     if not runs:
-        raise Failure(f"{folder}: {_ONLY_TEMPLATE}")
+        raise Failure(f"{folder}: {ONLY_TEMPLATE}")
     return runs
 
 

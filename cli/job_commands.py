@@ -71,7 +71,7 @@ def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
 
 @app.command()
 def rerun(
-    receipt: Annotated[str, typer.Argument(help="a receipt.json, or its name in the container runs")],
+    receipt: Annotated[str, typer.Argument(help="a file, or runs/…/receipt.json as `show` names it")],
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,

@@ -12,6 +12,8 @@ from cli.trouble import reaching
 from shared.settings import Settings
 from shared.spec import read
 
+_REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
+
 
 def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
     """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
@@ -21,7 +23,9 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
         raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
     job_id = document.get("id")
     if not isinstance(job_id, str) or not job_id.startswith("j_"):
-        raise Failure(f"{receipt}: is no receipt: it has no id; name a receipt.json of the container runs")
+        raise Failure(
+            f"{receipt}: is no receipt: it has no id; name a receipt.json, `slipway show JOB` says where"
+        )
 
     async def ask() -> int:
         async with service(url, key) as api:
@@ -39,10 +43,10 @@ def _read(receipt: str, settings_file: Path | None) -> bytes:
     except OSError as error:
         container, _, name = receipt.partition("/")
         if not name.endswith("receipt.json"):
-            raise Failure(f"{receipt}: cannot be read: {error.strerror}") from error
+            raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
         settings, _ = load(settings_file, os.environ)
         if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
-            raise Failure(f"{receipt}: cannot be read: {error.strerror}") from error
+            raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
     return asyncio.run(_download(settings, container, name))
 
 

@@ -25,6 +25,7 @@ _COMMANDS = {
     "GET /api/jobs/{id}/events": "slipway events list JOB",
     "GET /api/jobs": "slipway jobs",
     "GET /api/dead": "slipway dead list",
+    "POST /api/receivers/test": "slipway events test URL",
     "…/files": "slipway files JOB",
     "see its problems": "slipway show JOB",
 }

@@ -30,6 +30,7 @@ from shared.spec import (
     with_lint,
     with_pages,
 )
+from shared.spec.tree import walk
 
 FORMATS = ("text", "json", "sarif")
 #: Stands for the cluster of a deployment that this command does not know.
@@ -175,7 +176,18 @@ def _of_job(document: JsonObject, path: Path, cluster: str | None = None) -> tup
     # Which names are configured is not known here, so every name is.
     defaults = replace(_DEFAULTS, clusters={named: _CLUSTER}) if _NAME.fullmatch(named) else _DEFAULTS
     completed, _ = complete(document, defaults, script=script, folder=folder, cluster=cluster)
-    return with_lint(validate(completed)[1], completed, _facts(completed, path), written=document)
+    facts = _facts(completed, path)
+    if script is not None and not (path.parent / script).exists():
+        facts = replace(facts, missing=())  # the name is ours: nobody wrote it
+    found = with_lint(validate(completed)[1], completed, facts, written=document)
+    logs = _in_default_directory(completed)
+    return tuple(one for one in found if one.code != "SW034" or one.pointer not in logs)
+
+
+def _in_default_directory(document: JsonObject) -> set[str]:
+    """Places of paths in the default log directory: the mount that it needs is every cluster's own."""
+    prefix = f"{_DEFAULTS.std_out_err_path_prefix}/"
+    return {node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(prefix)}
 
 
 def _cluster_name(document: JsonObject) -> str:

@@ -29,7 +29,7 @@ async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list
 
 
 async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
-    """Send every event of a job again, to each address that asked for it. Raises Misuse (404, 403, 410)."""
+    """Send every event of a job again, to each address that asked. Raises Misuse (404, 403, 409, 410)."""
     job = (await job_of(ports, job_id, who)).job
     who.may_change(job)
     if job.archived:
@@ -42,13 +42,14 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
     again = [notice for notice in found if any(target.webhook for target in notice.targets)]
     if not again:
         raise Misuse(f"nobody was to be told of {job_id}", status=404, remedy="`notify` names who is")
+    again = await _heard(ports, again)
     for notice in again:
         await _again(ports, notice)
     return again
 
 
 async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
-    """Send one event again: the same id, the same bytes. Raises Misuse (404, 403)."""
+    """Send one event again: the same id, the same bytes. Raises Misuse (404, 403, 409)."""
     who.needs(SUBMIT)  # before the whole outbox is looked through
     notice = await ports.outbox.find(event_id)
     stored = await ports.ledger.get(notice.job_id) if notice is not None else None
@@ -59,8 +60,22 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )
+    await _heard(ports, [notice])
     await _again(ports, notice)
     return notice
+
+
+async def _heard(ports: Ports, notices: list[Notice]) -> list[Notice]:
+    """Those with an address that is not disabled. Raises Misuse (409) when there is none."""
+    gone = {one.url for one in await ports.outbox.disabled()}
+    left = [notice for notice in notices if any(t.webhook and t.url not in gone for t in notice.targets)]
+    if not left:
+        raise Misuse(
+            "the address is disabled, because it answered 410",
+            status=409,
+            remedy="first let it answer a test: POST /api/receivers/test",
+        )
+    return left
 
 
 async def _again(ports: Ports, notice: Notice) -> None:

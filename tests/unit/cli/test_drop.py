@@ -1,11 +1,17 @@
-"""`slipway drop`: what goes up, and in which order."""
+"""`slipway drop`: what goes up, in which order and where to; and what it then waits for."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from cli.drop import to_upload
+from cli.drop import target_of, to_upload
 from cli.failure import Failure
+from cli.waiting import waiting
+from shared.memory import MemoryDrops
+from shared.settings import Settings
+
+SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
 
 
 def filled(folder: Path, *names: str) -> Path:
@@ -38,3 +44,40 @@ def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
         to_upload(tmp_path / "missing")
     with pytest.raises(Failure, match="holds no files"):
         to_upload(tmp_path)
+
+
+@pytest.mark.parametrize("to", ["../x", "a/../b", "./a", "a//b", "a/.hidden", "/", "a\\b"])
+def test_a_folder_that_nobody_looks_into_is_refused(to: str, tmp_path: Path) -> None:
+    with pytest.raises(Failure, match=r"is no folder to drop into: .*--to team/digits"):
+        target_of(tmp_path, to)
+
+
+def test_the_folder_keeps_its_name_unless_another_one_is_given(tmp_path: Path) -> None:
+    assert target_of(tmp_path, "") == tmp_path.name
+    assert target_of(tmp_path, "/team/digits/") == "team/digits"
+
+
+def dropped(**files: str) -> tuple[MemoryDrops, list[str]]:
+    drops = MemoryDrops(lambda: datetime.now(UTC), container="scripts")
+    named = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
+    for name, text in named.items():
+        drops.upload(name, text.encode())
+    return drops, list(named)
+
+
+async def test_a_folder_that_can_never_run_says_why() -> None:
+    drops, names = dropped(hello__train_py="")
+
+    assert await waiting(SETTINGS, drops, names) == [
+        "hello: there is no job.json in this folder, and no template above it"
+    ]
+
+
+async def test_a_template_that_lies_there_already_runs_the_script() -> None:
+    template = '{"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}'
+    drops, names = dropped(job_json=template, hello__train_py="")
+
+    assert await waiting(SETTINGS, drops, names[1:]) == []
+    assert await waiting(SETTINGS, drops, names[:1]) == [
+        ": its job.json is a template, which runs scripts of the folders below, never itself"
+    ]

@@ -80,7 +80,7 @@ def test_one_bad_file_of_several_is_enough_for_a_failure(
 
 
 def test_warnings_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = written(tmp_path, "job.json", with_changes(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs"))
+    file = written(tmp_path, "job.json", with_changes(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/data"))
 
     assert run([file]) == 0
 
@@ -154,3 +154,31 @@ def test_a_job_message_in_an_event_is_checked_in_its_place(tmp_path: Path) -> No
 
 def test_a_list_is_no_job(tmp_path: Path) -> None:
     assert [one.code for one in problems_of(b'[{"properties": {}}]', tmp_path / "job.json")] == ["SW008"]
+
+
+def test_a_template_without_a_script_beside_it_misses_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
+    template = with_changes(customToolkitSettings=None, pyTorchSettings=settings)
+    del template["properties"]["customToolkitSettings"]
+    folder = tmp_path / "digits"
+    folder.mkdir()
+    file = written(folder, "job.json", template)
+
+    assert run([file]) == 0
+
+    assert capsys.readouterr().out == f"{file}: valid\n"
+
+
+def test_the_default_log_directory_is_no_warning_where_it_is_written_out(tmp_path: Path) -> None:
+    model = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
+    other = {"id": "OTHER", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs2"}
+    job = with_changes(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs", outputDirectories=[model, other])
+    file = tmp_path / "job.json"
+
+    found = problems_of(json.dumps(job).encode(), file)
+
+    assert [(one.code, one.pointer) for one in found] == [
+        ("SW034", "/properties/outputDirectories/1/pathPrefix")
+    ]

@@ -150,3 +150,14 @@ async def test_who_may_only_read_has_nothing_looked_for(world: World, event: str
     with pytest.raises(Misuse) as refused:
         await redeliver_event(world.ports, identity, Caller("auditor", frozenset({READ_ALL})))
     assert refused.value.status == 403
+
+
+async def test_nothing_is_promised_to_an_address_that_is_disabled(world: World) -> None:
+    job = await _ended(world, GONE)
+    ((_, identity, _),) = world.webhooks.posts
+
+    for again in (redeliver_job(world.ports, job.id), redeliver_event(world.ports, identity)):
+        with pytest.raises(Misuse, match="the address is disabled, because it answered 410") as caught:
+            await again
+        assert (caught.value.status, "receivers/test" in caught.value.remedy) == (409, True)
+    assert [event.event_id for event in await world.outbox.dead()] == [identity]
