@@ -27,7 +27,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     """The answer for people."""
     rows = [(one["kind"], one["what"], one["message"]) for one in found["differences"]]
     counted = ", ".join(f"{number} {what}" for what, number in found["counted"].items())
-    verdict = f"{len(rows)} differences" if rows else "no difference"
+    verdict = f"{len(rows)} difference{'s' if len(rows) > 1 else ''}" if rows else "no difference"
     return [
         *(table([("kind", "what", "message"), *rows]) if rows else ()),
         *(f"not known: {one}" for one in found["unknown"]),

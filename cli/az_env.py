@@ -2,19 +2,23 @@
 
 import json
 import shlex
+import socket
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
 
 from cli.failure import Failure
-from cli.settings import UP
+from cli.settings import UP, shown
 
 _CLOUD = "Slipway"
+_PATIENCE = 2.0
 
 
 def run(data: Path | None) -> int:
-    """Print the lines for `eval`; 0. Raises Failure when no stack has been started there."""
-    found, remark = environment((data or UP).resolve())
+    """Print the lines for `eval`; 0. Raises Failure when no stack runs there."""
+    where = (data or UP).resolve()
+    _look(where)
+    found, remark = environment(where)
     for name, value in found.items():
         print(f"export {name}={shlex.quote(value)}")
     print(f"# {remark}")
@@ -49,6 +53,17 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
     }
     login = f"az login --service-principal --username slipway --password local --tenant {https['tenant']}"
     return found, f"once: {login}"
+
+
+def _look(data: Path) -> None:
+    """Whether the emulator listens where it said. Raises Failure."""
+    port = _read(data / "batchai" / "https.json")["port"]
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE).close()
+    except OSError:
+        raise Failure(
+            f"the stack of {shown(data)} does not run; start it with `slipway up`, or name its --data"
+        ) from None
 
 
 def _endpoints(url: str) -> dict[str, str]:

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.failure import Failure
-from cli.jobs import asking
+from cli.jobs import asking, show
 from cli.screen import table
 from cli.service import Service
 
 
-def list_dead(url: str, key: str) -> int:
+def list_dead(url: str, key: str, *, as_json: bool) -> int:
     """One line each."""
 
     async def ask(api: Service) -> int:
-        print("\n".join(rows(await api.dead())))
+        show(await api.dead(), rows, as_json=as_json)
         return 0
 
     return asking(ask, url, key)

@@ -5,19 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.options import LOCAL, Key, Url
+from cli.options import LOCAL, Json, Key, Url
 
 app = typer.Typer(
     name="dead",
-    help="Messages and events that every try failed with, and their way back.",
+    help="Messages and events that no try could deal with.",
     no_args_is_help=True,
 )
 
 
 @app.command("list")
-def list_(url: Url = LOCAL, key: Key = "") -> None:
+def list_(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Show what is dead, and why."""
-    raise typer.Exit(_does().list_dead(url, key))
+    raise typer.Exit(_does().list_dead(url, key, as_json=as_json))
 
 
 @app.command()

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cli.jobs import asking
+from cli.jobs import asking, show
 from cli.screen import table
 from cli.service import Service
 
 
-def list_events(job_id: str, url: str, key: str) -> int:
+def list_events(job_id: str, url: str, key: str, *, as_json: bool) -> int:
     """One line for each try, and one for each address that was not tried yet."""
 
     async def ask(api: Service) -> int:
-        print("\n".join(rows(await api.events(job_id))))
+        show(await api.events(job_id), rows, as_json=as_json)
         return 0
 
     return asking(ask, url, key)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.options import LOCAL, Key, Url
+from cli.options import LOCAL, JobId, Json, Key, Url
 
 app = typer.Typer(
     name="events", help="What receivers were told, and telling them again.", no_args_is_help=True
@@ -13,11 +13,9 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")], url: Url = LOCAL, key: Key = ""
-) -> None:
+def list_(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Show a job's events: who was told, when, what was answered, in how many milliseconds."""
-    raise typer.Exit(_does().list_events(job, url, key))
+    raise typer.Exit(_does().list_events(job, url, key, as_json=as_json))
 
 
 @app.command()

@@ -1,10 +1,9 @@
 """`slipway files`: what lies in an output directory of a job."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cli.jobs import asking
+from cli.jobs import asking, show
 from cli.screen import table
 from cli.service import Service
 
@@ -13,8 +12,7 @@ def run(job_id: str, directory: str, path: str, url: str, key: str, *, as_json: 
     """Print one line for each entry. Raises Failure with the directories that there are."""
 
     async def ask(api: Service) -> int:
-        found = await api.files(job_id, directory, path)
-        print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(found)))
+        show(await api.files(job_id, directory, path), rows, as_json=as_json)
         return 0
 
     return asking(ask, url, key)

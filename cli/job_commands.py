@@ -13,7 +13,7 @@ app = typer.Typer()
 
 @app.command()
 def submit(
-    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json; - is standard input")],
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -24,15 +24,16 @@ def submit(
 @app.command()
 def jobs(
     state: Annotated[str, typer.Option(help="active, or some states with commas")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="how many")] = 20,
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Show jobs, the newest first."""
-    raise typer.Exit(_command("jobs").jobs(url, key, state, limit))
+    raise typer.Exit(_command("jobs").jobs(url, key, state, limit, as_json=as_json))
 
 
-@app.command()
+@app.command(short_help="Show one job: its problems, history and receipt.")
 def show(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Show one job: how it stands, its problems with their places, its history, its receipt."""
     raise typer.Exit(_command("show").run(job, url, key, as_json=as_json))

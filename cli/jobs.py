@@ -1,19 +1,22 @@
 """The short commands that ask a running Slipway: jobs, cancel, pause, resume."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from cli.screen import table
 from cli.service import Service, service
 from cli.watch import ENDED
 
+Answer = TypeVar("Answer")
 
-def jobs(url: str, key: str, state: str, limit: int) -> int:
+
+def jobs(url: str, key: str, state: str, limit: int, *, as_json: bool = False) -> int:
     """Show the newest jobs."""
 
     async def ask(api: Service) -> int:
-        print("\n".join(rows(await api.jobs(state, limit))))
+        show(await api.jobs(state, limit), rows, as_json=as_json)
         return 0
 
     return asking(ask, url, key)
@@ -57,6 +60,11 @@ def _switch(found: Mapping[str, Any]) -> str:
         return "submissions go on; what waited is submitted by the next sweep"
     reason = f": {found['reason']}" if found["reason"] else ""
     return f"submissions are paused by {found['by']}{reason}"
+
+
+def show(found: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:
+    """Print what the API told: as it is, or in rows for people."""
+    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(found)))
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:

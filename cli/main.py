@@ -58,7 +58,7 @@ def main() -> None:
         sys.exit(1)
 
 
-@app.command()
+@app.command(short_help="Say what is wrong with job files, and what to do about it.")
 def validate(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="job.json files; - is standard input")],
     output: Annotated[
@@ -73,13 +73,13 @@ def validate(
     raise typer.Exit(_command("validate").run(files, output=output, fix=fix, rules_url=rules_url))
 
 
-@app.command()
+@app.command(short_help="Run the whole system here, and four jobs through it.")
 def demo(cluster: Cluster = "emulator") -> None:
     """Run the whole system here and send four jobs through it, to the verified webhooks."""
     raise typer.Exit(_command("demo").run(cluster))
 
 
-@app.command()
+@app.command(short_help="Run the whole system here until Ctrl-C.")
 def up(
     port: Annotated[int, typer.Option(help="of the HTTP API; 0 is any free one, here and below")] = 7071,
     storage_port: Annotated[int, typer.Option(help="of blobs; queues and tables take the next two")] = 10000,
@@ -108,7 +108,7 @@ def up(
     raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator))
 
 
-@app.command()
+@app.command(short_help="Create what a deployment needs and does not have.")
 def setup(
     settings: SettingsFile = None,
     location: Annotated[str, typer.Option()] = "eastus",
@@ -150,14 +150,15 @@ def enqueue(
 @app.command()
 def nodes(
     cluster: Annotated[str, typer.Argument(help="only this one", show_default=False)] = "",
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Show the clusters, and what their nodes do now."""
-    raise typer.Exit(_command("nodes").run(cluster, url, key))
+    raise typer.Exit(_command("nodes").run(cluster, url, key, as_json=as_json))
 
 
-@app.command()
+@app.command(short_help="Compare drops, ledger, clusters and deliveries.")
 def audit(
     as_json: Json = False,
     url: Url = LOCAL,
@@ -167,7 +168,7 @@ def audit(
     raise typer.Exit(_command("audit").run(url, key, as_json=as_json))
 
 
-@app.command()
+@app.command(short_help="Say what would happen with a job. Nothing runs.")
 def explain(
     file: Annotated[Path, typer.Argument(help="a job.json with its folder, a message, or a folder to drop")],
     as_json: Json = False,
@@ -179,7 +180,7 @@ def explain(
     raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 
-@app.command()
+@app.command(short_help="Take a low-priority node of the emulator away.")
 def preempt(
     node: Annotated[str, typer.Argument(help="its id or address; without one, show the nodes")] = "",
     cluster: Annotated[str, typer.Option(help="look at the nodes of this cluster only")] = "",
@@ -192,7 +193,7 @@ def preempt(
     raise typer.Exit(_command("preempt").run(node, cluster, emulator, settings))
 
 
-@app.command("az-env")
+@app.command("az-env", short_help="Print what a shell needs so that the Azure CLI talks to it.")
 def az_env(
     data: Annotated[Path | None, typer.Option(help="of the running `up`  [default: .local/up]")] = None,
 ) -> None:

@@ -5,22 +5,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.failure import Failure
+from cli.jobs import show
 from cli.screen import table
 from cli.service import service
 
 Cluster = Mapping[str, Any]
 
 
-def run(cluster: str, url: str, key: str) -> int:
+def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
     """Show one cluster, or all; 1 when one of them cannot be asked. Raises Failure."""
-    return asyncio.run(_run(cluster, url, key))
+    return asyncio.run(_run(cluster, url, key, as_json=as_json))
 
 
-async def _run(wanted: str, url: str, key: str) -> int:
+async def _run(wanted: str, url: str, key: str, *, as_json: bool) -> int:
     async with service(url, key) as api:
         found = await api.clusters()
     shown = chosen(wanted, found)
-    print("\n".join(lines(shown)))
+    show(shown, lines, as_json=as_json)
     return 1 if any("error" in cluster for cluster in shown) else 0
 
 

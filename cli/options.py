@@ -5,10 +5,15 @@ from typing import Annotated
 
 import typer
 
-#: Where the HTTP API of a local stack listens.
-LOCAL = "http://127.0.0.1:7071"
+#: No address: that of the stack of `up`.
+LOCAL = ""
 
-Url = Annotated[str, typer.Option(help="of the function app", envvar="SLIPWAY_URL")]
+Url = Annotated[
+    str,
+    typer.Option(
+        help="of the function app  [default: the stack of `up`]", envvar="SLIPWAY_URL", show_default=False
+    ),
+]
 Key = Annotated[
     str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
 ]

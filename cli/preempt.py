@@ -31,7 +31,7 @@ def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
 async def _run(wanted: str, cluster: str, base: str) -> int:
     async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
         found: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
-        nodes = [node for node in found if not cluster or _cluster(node).lower() == cluster.lower()]
+        nodes = of_cluster(cluster, found)
         if not wanted:
             print("\n".join(rows(nodes)))
             return 0
@@ -39,6 +39,15 @@ async def _run(wanted: str, cluster: str, base: str) -> int:
         await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
     print(f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}")
     return 0
+
+
+def of_cluster(wanted: str, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes of that cluster; all without one. Raises Failure with the clusters that have nodes."""
+    found = [node for node in nodes if not wanted or _cluster(node).lower() == wanted.lower()]
+    if wanted and nodes and not found:
+        names = ", ".join(sorted({_cluster(node) for node in nodes}))
+        raise Failure(f"no cluster {wanted} has nodes now; nodes are of: {names}")
+    return found
 
 
 def chosen(wanted: str, nodes: Sequence[Node]) -> Node:

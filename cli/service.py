@@ -10,12 +10,15 @@ from urllib.parse import unquote
 import aiohttp
 
 from cli.failure import Failure
+from cli.settings import local_url
 from cli.unreachable import why
 from shared.report import text
 
 #: Three parts with dots between, as no function key has them.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
+#: Jobs in one answer, at most.
+_PAGE = 200
 #: What may stand in a path as an id: nothing that leads to another path.
 _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 #: What problems name the body of a request.
@@ -71,9 +74,16 @@ class Service:
         return await self._json("POST", "explain", data=document, params=asked, headers=headers)
 
     async def jobs(self, state: str = "", limit: int = 50) -> list[dict[str, Any]]:
-        """Newest first."""
-        asked = {"limit": str(limit)} | ({"state": state} if state else {})
-        found: list[dict[str, Any]] = (await self._json("GET", "jobs", params=asked))["jobs"]
+        """The newest, in as many pages as it takes."""
+        found: list[dict[str, Any]] = []
+        asked = {"state": state} if state else {}
+        while len(found) < limit:
+            asked["limit"] = str(min(limit - len(found), _PAGE))
+            page = await self._json("GET", "jobs", params=asked)
+            found += page["jobs"]
+            if not page.get("next"):
+                break
+            asked["after"] = page["next"]
         return found
 
     async def job(self, job_id: str) -> dict[str, Any]:
@@ -170,14 +180,14 @@ class Service:
 
 @asynccontextmanager
 async def service(url: str, key: str = "") -> AsyncIterator[Service]:
-    """The API at a base URL, with a function key or an access token where one is needed. Raises Failure."""
+    """The API at a base URL (default: of `up`), with a function key or an access token. Raises Failure."""
     headers: Mapping[str, str] = {}
     if key := key.strip():
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
-        yield Service(session, url.rstrip("/"))
+        yield Service(session, (url or local_url()).rstrip("/"))
 
 
 def _id(given: str, listed: str = "slipway jobs") -> str:

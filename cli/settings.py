@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Where `slipway up` keeps its state, and beside it the settings of its app.
 UP = ROOT / ".local" / "up"
 _FILE = "local.settings.json"
+#: Beside it, while it runs: the address of its API.
+ADDRESS = "url"
+_USUAL = "http://127.0.0.1:7071"
 
 
 def load(file: Path | None, environment: Mapping[str, str]) -> tuple[Settings, str]:
@@ -31,12 +34,17 @@ def load(file: Path | None, environment: Mapping[str, str]) -> tuple[Settings, s
     )
 
 
+def local_url(data: Path = UP) -> str:
+    """Where the API of the stack of `up` listens; the usual address when it does not run."""
+    try:
+        return (data / ADDRESS).read_text(encoding="utf-8").strip() or _USUAL
+    except OSError:
+        return _USUAL
+
+
 def shown(path: Path) -> str:
-    """A path as a person would type it."""
-    for base in (Path.cwd(), ROOT):
-        if path.is_relative_to(base):
-            return str(path.relative_to(base))
-    return str(path)
+    """A path as a person would type it here."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def document(file: Path, what: str) -> dict[str, object]:

@@ -1,10 +1,9 @@
 """`slipway show`: all that is recorded of one job."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.jobs import asking
+from cli.jobs import asking, show
 from cli.screen import table
 from cli.service import Service
 from shared import report
@@ -18,8 +17,7 @@ def run(job_id: str, url: str, key: str, *, as_json: bool) -> int:
     """Print the record. Raises Failure."""
 
     async def ask(api: Service) -> int:
-        job = await api.job(job_id)
-        print(json.dumps(job, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(job)))
+        show(await api.job(job_id), lines, as_json=as_json)
         return 0
 
     return asking(ask, url, key)

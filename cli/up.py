@@ -11,7 +11,7 @@ from cli.data_folder import held
 from cli.failure import Failure
 from cli.provision import Plan, Step
 from cli.running import run_until_stopped, running, starts, while_it_runs
-from cli.settings import UP, shown
+from cli.settings import ADDRESS, UP, shown
 from cli.setup import by_kind
 from local.stack import Options, Ports, Stack
 
@@ -92,10 +92,13 @@ async def _stay(options: Options, plan: Plan) -> int:
             print(f"  {made}", flush=True)
 
     async with running(options, plan, provisioned) as stack:
+        address = options.data / ADDRESS
+        address.write_text(stack.host_url, encoding="utf-8")
         print("\n".join(guide(stack, options.data, plan.maximum)), flush=True)
         try:
             await while_it_runs(stack, asyncio.Event().wait())
         finally:
+            address.unlink(missing_ok=True)
             print("\nstopping", flush=True)
     return 1
 
@@ -106,8 +109,9 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
     usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
     connection = _USUAL if usual else storage.connection_string
     command = _command()
-    settings = "" if data.resolve() == UP else f" --settings {shown(data / 'local.settings.json')}"
-    url = "" if stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
+    found = data.resolve() == UP
+    settings = "" if found else f" --settings {shown(data / 'local.settings.json')}"
+    url = "" if found or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
     return [
         "",
         f"ready {stack.host_url}",

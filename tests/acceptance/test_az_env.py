@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from cli.az_env import environment, run
 from cli.failure import Failure
 
 
-def _stack(data: Path) -> None:
+def _stack(data: Path, port: int = 7443) -> None:
     """What a running stack leaves."""
     (data / "batchai").mkdir()
-    https = {"url": "https://127.0.0.1:7443", "port": 7443, "tenant": "t-1"}
+    https = {"url": f"https://127.0.0.1:{port}", "port": port, "tenant": "t-1"}
     (data / "batchai" / "https.json").write_text(json.dumps(https))
     (data / "batchai" / "certificate.pem").write_text("our certificate\n")
     connection = (
@@ -46,13 +47,25 @@ def test_the_cli_is_pointed_at_the_emulator_and_keeps_what_else_it_knows(tmp_pat
 
 
 def test_its_output_is_for_eval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _stack(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as emulator:
+        _stack(tmp_path, emulator.getsockname()[1])
 
-    assert run(tmp_path) == 0
+        assert run(tmp_path) == 0
 
     lines = capsys.readouterr().out.splitlines()
     assert all(line.startswith(("export ", "# ")) for line in lines)
     assert f"export AZURE_CONFIG_DIR={tmp_path}/az" in lines
+
+
+def test_a_stack_that_has_stopped_has_nothing_to_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as emulator:
+        _stack(tmp_path, emulator.getsockname()[1])
+
+    with pytest.raises(Failure, match="does not run; start it"):
+        run(tmp_path)
+    assert capsys.readouterr().out == ""
 
 
 def test_without_a_stack_it_says_how_to_start_one(tmp_path: Path) -> None:

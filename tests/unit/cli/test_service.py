@@ -124,3 +124,14 @@ async def test_no_answer_is_told_with_the_url() -> None:
     async with service(url) as api:
         with pytest.raises(Failure, match=f"no answer from {url}: nothing listens there; .*slipway up"):
             await api.jobs()
+
+
+async def test_more_jobs_than_a_page_holds_come_in_pages() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        first, count = int(request.query.get("after", "0")), int(request.query["limit"])
+        jobs = [{"id": f"j_{number}"} for number in range(first, min(first + count, 300))]
+        return web.json_response({"jobs": jobs, "next": str(first + count) if first + count < 300 else None})
+
+    async with answering(answer) as url, service(url) as api:
+        assert [job["id"] for job in await api.jobs(limit=250)] == [f"j_{number}" for number in range(250)]
+        assert len(await api.jobs(limit=1000)) == 300

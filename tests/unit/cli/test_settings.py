@@ -45,5 +45,11 @@ def test_a_path_is_shown_as_a_person_would_type_it(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
 
     assert settings.shown(tmp_path / "state" / "logs") == "state/logs"
-    assert settings.shown(settings.UP) == ".local/up"
+    assert settings.shown(settings.UP) == str(settings.UP)
     assert settings.shown(Path("/elsewhere/logs")) == "/elsewhere/logs"
+
+
+def test_the_address_of_a_running_stack_is_taken_and_else_the_usual_one(tmp_path: Path) -> None:
+    assert settings.local_url(tmp_path) == "http://127.0.0.1:7071"
+    (tmp_path / "url").write_text("http://127.0.0.1:4711")
+    assert settings.local_url(tmp_path) == "http://127.0.0.1:4711"
