@@ -1,4 +1,4 @@
-"""The folder in which `slipway up` keeps its data: one stack at a time works there."""
+"""The folder in which `slipway up` keeps its data: one stack at a time works there, with one cluster."""
 
 import fcntl
 from collections.abc import Iterator
@@ -27,3 +27,11 @@ def held(folder: Path) -> Iterator[None]:
                 f"another `slipway up` works in {shown(folder)}; stop it, or name another folder with --data"
             ) from error
         yield
+
+
+def most_nodes(folder: Path, wanted: int) -> int:
+    """The nodes that the folder's cluster was made with, at most: those wanted, the first time."""
+    file = folder / "max-nodes"
+    if not file.is_file():
+        file.write_text(str(wanted), encoding="utf-8")
+    return int(file.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 """The HTTP API of a running Slipway, from the outside."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -190,6 +190,12 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
         yield Service(session, (url or local_url()).rstrip("/"))
 
 
+def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
+    """Problems for people, those of the body that was sent in its file."""
+    named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
+    return text(named, file).rstrip()
+
+
 def _id(given: str, listed: str = "slipway jobs") -> str:
     if not _ID.fullmatch(given):
         raise Failure(f"{given[:80]!r} is no id; `{listed}` shows them")
@@ -207,10 +213,7 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
         said = f"{problem['detail']}; {problem['remedy']}"
         for call, command in _COMMANDS.items():
             said = said.replace(call, f"`{command}`")
-        named = (
-            {**one, "file": file} if one.get("file") == _BODY else one for one in problem.get("errors", [])
-        )
-        found = text(list(named), file).rstrip()
+        found = placed(problem.get("errors", []), file)
     except (ValueError, KeyError, TypeError):
         if answer.status == 404:
             return Failure(f"{url} does not answer as Slipway (404); --url is without /api")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cli.failure import Failure
 from cli.jobs import asking
-from cli.service import Service
+from cli.service import Service, placed
 
 
 def run(file: Path, url: str, key: str) -> int:
@@ -20,8 +20,15 @@ def run(file: Path, url: str, key: str) -> int:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
-        job = await api.submit(document, file="standard input" if stdin else str(file))
-        print(f"{job['id']}  {job['name']}: {job['state']}")
-        return 0
+        return await submit(api, document, "standard input" if stdin else str(file))
 
     return asking(ask, url, key)
+
+
+async def submit(api: Service, document: bytes, name: str) -> int:
+    """Post it, and show its warnings as of a file of that name."""
+    job = await api.submit(document, file=name)
+    if warnings := placed(job.get("problems", []), name):
+        sys.stderr.write(f"{warnings}\n")
+    print(f"{job['id']}  {job['name']}: {job['state']}")
+    return 0

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.data_folder import held
+from cli.data_folder import held, most_nodes
 from cli.failure import Failure
 from cli.provision import Plan, Step
 from cli.running import run_until_stopped, running, starts, while_it_runs
@@ -35,16 +35,19 @@ def run(
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
     where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
-    options = Options(
-        data=where,
-        ports=ports,
-        # What the emulator has a directory for is to pass the app's own check, too.
-        overrides={"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {},
-        slurm_nodes=nodes if cluster == "slurm" else 0,
-        emulator_arguments=emulator_arguments,
-    )
+    slurm = cluster == "slurm"
     with held(where):
-        return run_until_stopped(_stay(options, Plan(maximum=nodes)), interrupted=0)
+        most = nodes if slurm else most_nodes(where, nodes)
+        options = Options(
+            data=where,
+            ports=ports,
+            # What the cluster has is to pass the app's own check, and what it has not is to be warned of.
+            overrides={"SLIPWAY_CLUSTER_NODES": str(most)}
+            | ({"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {}),
+            slurm_nodes=nodes if slurm else 0,
+            emulator_arguments=emulator_arguments,
+        )
+        return run_until_stopped(_stay(options, Plan(maximum=most)), interrupted=0)
 
 
 def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports:

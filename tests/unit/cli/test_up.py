@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.data_folder import held
+from cli.data_folder import held, most_nodes
 from cli.failure import Failure
 from cli.up import check_ports, emulator_arguments, ports_from, run
 from local.stack import Ports
@@ -81,3 +81,8 @@ def test_a_second_stack_in_the_same_folder_is_refused_before_anything_starts(tmp
         run(tmp_path, Ports(), 1)
 
     assert [file.name for file in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_cluster_keeps_the_number_of_nodes_that_it_was_made_with(tmp_path: Path) -> None:
+    assert most_nodes(tmp_path, 5) == 5
+    assert most_nodes(tmp_path, 2) == 5

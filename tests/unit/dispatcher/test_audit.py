@@ -162,5 +162,5 @@ def test_the_text_names_each_difference_and_the_verdict() -> None:
     one = {"kind": "drop", "what": "digits/run/", "message": "a complete folder without a job"}
     text = lines({"counted": {"active": 1}, "differences": [one], "unknown": ["cluster dev cannot be asked"]})
     assert text[1].split()[:2] == ["drop", "digits/run/"]
-    assert text[-2:] == ["not known: cluster dev cannot be asked", "1 differences (1 active)"]
+    assert text[-2:] == ["not known: cluster dev cannot be asked", "1 difference (1 active)"]
     assert lines({"counted": {}, "differences": [], "unknown": []}) == ["no difference ()"]
