@@ -16,7 +16,8 @@ from bench.job import SPEC
 from shared.archive import archive
 from shared.arrive import message_arrived
 from shared.engines.memory import MemoryEngine
-from shared.job import Entry, Job, JobState, Target, job_id
+from shared.identity import job_id
+from shared.job import Entry, Job, JobState, Target
 from shared.memory import MemoryLedger, MemoryTable
 from shared.message import ended_message
 from shared.ports import Observation

@@ -21,7 +21,8 @@ from aiohttp import web
 from bench.job import SPEC
 from shared.engines.batchai import BatchAIEngine
 from shared.engines.batchai_client import Workspace
-from shared.job import Entry, Job, JobState, Target, job_id
+from shared.identity import job_id
+from shared.job import Entry, Job, JobState, Target
 from shared.memory import MemoryLedger
 from shared.storage.connection import Account, Connection
 from shared.storage.ledger import TableLedger

@@ -19,7 +19,8 @@ from shared.dispatch import submit
 from shared.errors import Exists, Misuse, Unavailable
 from shared.events import Notice, notice_of
 from shared.folder import answer_path
-from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, intent, job_id
+from shared.identity import intent, job_id
+from shared.job import Budget, Drop, Entry, Job, JobState, Reason, Stored
 from shared.message import Request
 from shared.meter import timed
 from shared.ports import Ports

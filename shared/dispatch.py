@@ -30,7 +30,8 @@ from shared.errors import (
     SlipwayError,
     Transient,
 )
-from shared.job import Job, JobState, Reason, Stored, intent
+from shared.identity import intent
+from shared.job import Job, JobState, Reason, Stored
 from shared.meter import timed
 from shared.observe import follow
 from shared.ports import Change, Observation, Order, Ports

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from shared.accept import Arrived, key_of
 from shared.errors import Misuse
 from shared.folder import JobFile, Plan
-from shared.job import Drop, job_id
+from shared.identity import job_id
+from shared.job import Drop
 from shared.message import Request, digest
 from shared.ports import Blob, Ports, Seen
 from shared.refusals import refused

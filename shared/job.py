@@ -5,11 +5,8 @@ States and reasons are few and separate: a state says where a job is, a reason w
 
 from __future__ import annotations
 
-import hashlib
-import re
-from base64 import b32encode
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -272,29 +269,3 @@ def plain(text: str, limit: int = 2000) -> str:
     """Text from elsewhere, fit for records, events and log lines: printable, whole, bounded."""
     cut = text[:limit].encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else " " for c in cut)
-
-
-def job_id(key: str, generation: int) -> str:
-    """The id of one run: the same for every duplicate of one arrival. 120 bits of SHA-256, base32."""
-    digest = hashlib.sha256(f"{key}|{generation}".encode()).digest()
-    return "j_" + b32encode(digest).decode().lower()[:24]
-
-
-def engine_name(job: Job, attempt: int) -> str:
-    """The engine-side name of an attempt: `[a-z0-9-]`, at most 63 characters, starts with a letter."""
-    slug = re.sub(r"[^a-z0-9]+", "-", job.name.lower()).strip("-")[:30].rstrip("-")
-    if not slug or not slug[0].isalpha():
-        slug = f"job-{slug}".rstrip("-")
-    return f"{slug}-{job.id[2:18]}-{attempt}"
-
-
-def intent(job: Job, *, engine: str, now: datetime, lease: timedelta) -> dict[str, Any]:
-    """The changes that fix the engine-side identity of the current attempt before anything is submitted."""
-    target = Target(
-        engine=engine,
-        cluster=job.cluster,
-        experiment=job.experiment,
-        name=engine_name(job, job.attempt),
-        token=f"{job.id}.{job.attempt}",
-    )
-    return {"target": target, "due": now + lease}

@@ -11,12 +11,12 @@ import base64
 import binascii
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from shared.identity import is_job_id
 from shared.spec import (
     Envelope,
     Limits,
@@ -41,9 +41,6 @@ SWEEP = "io.slipway.sweep.v1"
 _MOST_ENDED = 1000
 #: What the places of problems call what was sent.
 MESSAGE = "message"
-#: As `job_id` makes them.
-JOB_ID = r"j_[a-z2-7]{24}"
-_JOB_ID = re.compile(JOB_ID, re.ASCII)
 #: In an account with directories a file may get its name by a rename, and has no other event then.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
 _BLOB_TRIGGER = "BlobTrigger"
@@ -251,7 +248,7 @@ def _ended(data: dict[str, Any]) -> Ended | None:
     jobs = data.get("jobs")
     if not isinstance(jobs, list) or len(jobs) > _MOST_ENDED:
         return None
-    if not all(isinstance(job, str) and _JOB_ID.fullmatch(job) for job in jobs):
+    if not all(isinstance(job, str) and is_job_id(job) for job in jobs):
         return None
     return Ended(tuple(jobs))
 

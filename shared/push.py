@@ -18,8 +18,9 @@ from shared.calling import calling
 from shared.deliver import deliver_now
 from shared.errors import EngineError
 from shared.events import Notice
+from shared.identity import JOB_ID
 from shared.job import JobState, Stored
-from shared.message import JOB_ID, ended_message
+from shared.message import ended_message
 from shared.observe import follow
 from shared.ports import Observation, Ports
 

@@ -10,15 +10,14 @@ from typing import Any
 from shared.archive import whole
 from shared.caller import KEY_HOLDER, Caller
 from shared.errors import EngineError, Misuse, NotFound
+from shared.identity import is_job_id
 from shared.job import JobState, Stored
-from shared.message import JOB_ID
 from shared.ports import ClusterView, LogChunk, OutputFile, Page, Ports
 from shared.receipt import outputs
 
 #: Bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
 _LARGEST_PAGE = 200
-_JOB_ID = re.compile(JOB_ID, re.ASCII)
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
@@ -33,7 +32,7 @@ async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
 
 async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
     """The record; None when the caller may see none. What cannot be the id of a job is not asked for."""
-    stored = await ports.ledger.get(job_id) if _JOB_ID.fullmatch(job_id) else None
+    stored = await ports.ledger.get(job_id) if is_job_id(job_id) else None
     return stored if stored is not None and who.sees(stored.job) else None
 
 

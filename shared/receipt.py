@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from shared import __version__
-from shared.job import Job, JobState, engine_name
+from shared.identity import engine_name
+from shared.job import Job, JobState
 from shared.message import MESSAGE, digest
 from shared.report import text
 from shared.spec import redact

@@ -14,7 +14,8 @@ from local.azurite import Azurite
 from shared.dead import DeadMessage
 from shared.errors import Exists, Misconfigured, Misuse
 from shared.events import Delivery, Notice, notice_of
-from shared.job import Entry, Job, JobState, Subscriber, Target, job_id
+from shared.identity import job_id
+from shared.job import Entry, Job, JobState, Subscriber, Target
 from shared.memory import MemoryLedger
 from shared.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
 from shared.storage.connection import Account, Connection

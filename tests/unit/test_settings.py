@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from shared.configured import ConfiguredEngines
 from shared.errors import Misconfigured
 from shared.policy import Policy
 from shared.settings import SETTINGS, Settings
-from shared.wiring import ConfiguredEngines, build, policy_of
+from shared.wiring import build, policy_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from shared.configured import ConfiguredEngines
 from shared.errors import Misconfigured
 from shared.forecast import Ahead, cost, limits, wait
 from shared.ports import ClusterView
 from shared.prices import matching, prices_from, shipped
 from shared.settings import Settings
 from shared.spec import Limits
-from shared.wiring import ConfiguredEngines, policy_of
+from shared.wiring import policy_of
 from tests.unit.dispatcher.priced_cluster import ROW, view_of
 
 

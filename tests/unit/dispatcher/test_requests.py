@@ -11,7 +11,8 @@ import pytest
 
 from shared.arrive import blob_arrived
 from shared.engines.memory import MemoryEngine
-from shared.job import Entry, Job, JobState, Target, job_id
+from shared.identity import job_id
+from shared.job import Entry, Job, JobState, Target
 from shared.memory import MemoryLedger, MemoryTable
 from shared.ports import Observation, Order
 from shared.storage.outbox import TableOutbox

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from shared.configured import ConfiguredEngines
 from shared.engines.slurm.cluster import SlurmCluster, clusters_from, key_from
 from shared.errors import Misconfigured
 from shared.settings import Settings
-from shared.wiring import ConfiguredEngines
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD: dict[str, Any] = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
