@@ -46,7 +46,7 @@ async def _jobs_that_end(world: World, hosts: list[str]) -> list[str]:
 
 async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_others(world: World) -> None:
     world.use(webhooks=(hooks := Hanging()))
-    world.policy(deliver_patience=0.05)
+    world.policy(deliver_patience=1)
     await _jobs_that_end(world, [*(f"hang{n}" for n in range(200)), *(f"fine{n}" for n in range(20))])
 
     await world.sweep()  # comes back although nobody has let the hanging ones go
@@ -67,7 +67,7 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
 
 async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world: World) -> None:
     world.use(webhooks=(hooks := Hanging()))
-    world.policy(deliver_patience=0.05, deliver_batch=4)
+    world.policy(deliver_patience=1, deliver_batch=4)
     await _jobs_that_end(world, ["hang"] * 50 + ["fine"] * 10)
 
     await world.sweep()
