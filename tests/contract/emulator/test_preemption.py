@@ -96,7 +96,7 @@ async def test_the_command_shows_the_nodes_and_preempts_one(
         0,
         f"{node['id']} of {CLUSTER} is preempted; its job job goes back to the queue\n",
     )
-    assert "there are no nodes now" in str(elsewhere.value)
+    assert "no cluster another-cluster has nodes now" in str(elsewhere.value)
 
     async def another() -> bool:
         return any(one["id"] != node["id"] for one in await running())

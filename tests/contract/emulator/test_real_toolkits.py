@@ -98,7 +98,7 @@ async def test_a_job_adds_up_with_an_mpirun_of_its_own(lab: Lab) -> None:
 
 #: Stands in for a Python with TensorFlow: it checks what an estimator or a replica reads of its environment.
 INTERPRETER = f"""#!{sys.executable}
-import json, os, sys
+import json, os, sys, time
 env = os.environ
 script, role, index = sys.argv[1:]
 assert script.endswith("/wd/script.py"), script
@@ -119,9 +119,13 @@ assert os.getcwd() == env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
 for folder in ("MODEL", "LOGS"):
     assert os.path.isdir(env["AZ_BATCHAI_OUTPUT_" + folder])
 print(role, index, flush=True)
+# The job is over when its workers are, and takes a server with it: they need one, and wait for it.
+served = env["AZ_BATCHAI_SHARED_JOB_TEMP"] + "/served"
 if role == "ps":
-    import time
+    open(served, "w").close()
     time.sleep(600)
+while not os.path.exists(served):
+    time.sleep(0.05)
 """
 
 

@@ -42,8 +42,9 @@ assert hosts[int(env["AZ_BATCHAI_TASK_INDEX"])] == address, (hosts, address)
 def place(text):
     host, port = text.split(":")
     return host, int(port)
-server = socket.create_server(place(address))
+# Told before anybody can reach it: the job is over with its workers, and takes a server with it.
 print(sys.argv[1:], task["type"], task["index"], flush=True)
+server = socket.create_server(place(address))
 if task["type"] == "ps":
     while True:
         server.accept()[0].sendall(b"parameters")
