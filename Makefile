@@ -12,7 +12,7 @@ SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
-SLURM_TESTS = tests/contract/slurm tests/contract/test_engine.py $(wildcard tests/acceptance/test_slurm*.py)
+ON_SLURM = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-az test-torch chaos chaos-sim fuzz pip-audit check bench fmt install install-demo clean slurm-up test-slurm install-slurm
@@ -26,8 +26,8 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C
 	@$(RUN)/slipway up --cluster $(CLUSTER)
 
-test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them)
-	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
+test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them), but for those on a real Slurm
+	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/install_extra.py az .venv-az
@@ -44,7 +44,7 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
-		$(RUN)/python -m pytest $(SLURM_TESTS)
+		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
 
 test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch: 1 GB, with CUDA several)
 	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/install_extra.py torch .venv-torch

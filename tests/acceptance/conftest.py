@@ -23,7 +23,7 @@ async def provisioned(settings: Mapping[str, str]) -> None:
         pass
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     options = Options(
         data=tmp_path_factory.mktemp("stack"),
@@ -45,7 +45,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         yield opened
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
     """Nothing of this machine is changed by preparations of jobs: `apt` and `pip` are stand-ins."""
     data, folder, programs = (tmp_path_factory.mktemp(name) for name in ("up", "person", "programs"))

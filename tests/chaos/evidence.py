@@ -8,6 +8,7 @@ from pathlib import Path
 
 from azure.data.tables.aio import TableServiceClient
 
+from shared.job import Job
 from shared.storage import rows
 from tests.chaos.checker import Record, Told
 
@@ -26,19 +27,22 @@ def _words(line: str) -> tuple[str, str, str]:
 
 
 async def records(connection_string: str, table: str) -> list[Record]:
-    """Every job of the ledger, with the rows that still wait for something."""
+    """Every job of the ledger, with the rows that still wait for something.
+
+    The record of a job that has not ended stands in the row by which it waits.
+    """
     waiting: Counter[str] = Counter()
-    found = []
+    found: dict[str, Job] = {}
     async with TableServiceClient.from_connection_string(connection_string) as service:
         async for row in service.get_table_client(table).query_entities(
             "PartitionKey ge 's' and PartitionKey lt 't'"
         ):
             kind, _, rest = str(row["RowKey"]).partition("|")
-            if kind in ("a", "o"):
+            if kind in ("n", "o"):
                 waiting[rest.partition("|")[0]] += 1
-            elif kind == "j":
-                found.append(rows.job_of(row))
-    return [Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in found]
+            if kind in ("j", "n") and (job := rows.record_in(row)) is not None:
+                found[job.id] = job
+    return [Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in found.values()]
 
 
 def told(log: Path) -> list[Told]:

@@ -9,7 +9,7 @@ import pytest_asyncio
 from local.azurite import Azurite, azurite
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def storage() -> AsyncIterator[Azurite]:
     async with azurite() as running:
         yield running

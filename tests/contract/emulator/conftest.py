@@ -230,7 +230,7 @@ def alive(pid: str) -> bool:
     return Path(f"/proc/{pid.strip()}").exists()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def recorder() -> Recorder:
     return Recorder(contract())
 
@@ -242,20 +242,20 @@ def _exchanges_keep_to_the_contract(recorder: Recorder) -> Iterator[None]:
     assert recorder.drain() == []
 
 
-@pytest_asyncio.fixture(loop_scope="session", scope="session")
+@pytest_asyncio.fixture(loop_scope="session", scope="package")
 async def storage() -> AsyncIterator[Azurite]:
     async with azurite() as running:
         yield running
 
 
-@pytest_asyncio.fixture(loop_scope="session", scope="session")
+@pytest_asyncio.fixture(loop_scope="session", scope="package")
 async def blobs(storage: Azurite) -> AsyncIterator[BlobServiceClient]:
     async with BlobServiceClient.from_connection_string(storage.connection_string) as client:
         await client.create_container("out")
         yield client
 
 
-@pytest_asyncio.fixture(loop_scope="session", scope="session")
+@pytest_asyncio.fixture(loop_scope="session", scope="package")
 async def emulator(
     tmp_path_factory: pytest.TempPathFactory, storage: Azurite, blobs: BlobServiceClient, recorder: Recorder
 ) -> AsyncIterator[Emulator]:

@@ -9,7 +9,7 @@ from local.azurite import azurite
 from tests.contract.host.world import Host, Storage, missing_for, running, storage_of
 
 
-@pytest.fixture(scope="session", params=["runtime", "sdk"])
+@pytest.fixture(scope="package", params=["runtime", "sdk"])
 def engine(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if (reason := missing_for(name)) is not None:
@@ -17,14 +17,14 @@ def engine(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def storage() -> AsyncIterator[Storage]:
     """For hosts that a test starts; its cases run one after the other."""
     async with azurite() as account, storage_of(account) as found:
         yield found
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def host(engine: str) -> AsyncIterator[Host]:
     """The shared host, with storage of its own; cases keep apart by what their messages say."""
     async with azurite() as account, storage_of(account) as found, running(engine, found) as shared:
