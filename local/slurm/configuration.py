@@ -53,7 +53,7 @@ class Site:
 
 def slurm_conf(site: Site) -> str:
     """The text of slurm.conf."""
-    return "\n".join([*_cluster(site), *_nodes(site), ""])
+    return "\n".join([*_cluster(site), *_power(site), *_nodes(site), ""])
 
 
 def hosts(site: Site) -> str:
@@ -150,6 +150,15 @@ def _cluster(site: Site) -> Iterator[str]:
         f"SlurmdTimeout={_LOST_AFTER}",
         "SlurmdParameters=config_overrides",
         "GresTypes=gpu",
+    )
+    if site.plugins:
+        yield f"PluginDir={site.plugins}"
+
+
+def _power(site: Site) -> Iterator[str]:
+    """How elastic nodes come and go."""
+    scripts = site.home / "bin"
+    yield from (
         # A lost node is powered off instead of staying down until an operator comes.
         "SlurmctldParameters=idle_on_node_suspend,power_save_interval=1",
         f"ResumeProgram={scripts}/node-on",
@@ -162,8 +171,6 @@ def _cluster(site: Site) -> Iterator[str]:
         "SuspendRate=0",
         f"SuspendTime={site.idle_seconds}",
     )
-    if site.plugins:
-        yield f"PluginDir={site.plugins}"
     if fixed := [name for part in site.partitions if not part.elastic for name in part.node_names]:
         yield f"SuspendExcNodes={','.join(fixed)}"
 

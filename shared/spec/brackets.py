@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 CLOSING = {"{": "}", "[": "]"}
 OPENING = {"}": "{", "]": "["}
 _MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 
 
-def still_open(text: str) -> list[int]:
-    """Where brackets stand that are not closed, the innermost last; those inside of texts do not count."""
-    opened: list[int] = []
+def brackets(text: str) -> Iterator[re.Match[str]]:
+    """Every bracket, but those inside of texts."""
     in_string = False
     for match in _MARK.finditer(text):
         mark = match[0]
         if mark == '"':
             in_string = not in_string
-        elif in_string or mark[0] == "\\":
-            continue
-        elif mark in "{[":
+        elif not in_string and mark[0] != "\\":
+            yield match
+
+
+def still_open(text: str) -> list[int]:
+    """Where brackets stand that are not closed, the innermost last; those inside of texts do not count."""
+    opened: list[int] = []
+    for match in brackets(text):
+        if match[0] in CLOSING:
             opened.append(match.start())
         elif opened:
             opened.pop()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from shared.spec.brackets import CLOSING, brackets
 from shared.spec.codes import problem
 from shared.spec.fix import Fix
 from shared.spec.limits import Limits
@@ -23,7 +24,6 @@ _BOMS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-_MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 _LONGEST_INTEGER = 32
 _LONGEST_FLOAT = 64
 _NEVER = re.compile("[\x00\ud800-\udfff]")
@@ -85,14 +85,9 @@ def _too_deep(text: str, max_depth: int) -> Problem | None:
     """Counts brackets outside of strings in one pass, so that no recursive parser meets them."""
     if text.count("{") + text.count("[") <= max_depth:
         return None
-    depth, in_string = 0, False
-    for match in _MARK.finditer(text):
-        mark = match[0]
-        if mark == '"':
-            in_string = not in_string
-        elif in_string or mark[0] == "\\":
-            continue
-        elif mark in "{[":
+    depth = 0
+    for match in brackets(text):
+        if match[0] in CLOSING:
             depth += 1
             if depth > max_depth:
                 line, column = line_and_column(text, match.start())

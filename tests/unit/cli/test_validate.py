@@ -117,16 +117,21 @@ def test_a_slipway_json_is_an_envelope_without_a_job(
     assert f"{file}:1:19: error SW060 spec: " in capsys.readouterr().out
 
 
-def test_a_template_stands_for_the_script_beside_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def a_template(folder: Path) -> str:
+    """A folder with a job.json that names no script of its own; its path."""
     settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
     template = with_changes(customToolkitSettings=None, pyTorchSettings=settings)
     del template["properties"]["customToolkitSettings"]
-    folder = tmp_path / "digits"
     folder.mkdir()
+    return written(folder, "job.json", template)
+
+
+def test_a_template_stands_for_the_script_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "digits"
+    file = a_template(folder)
     (folder / "learn.py").touch()
-    file = written(folder, "job.json", template)
 
     assert run([file]) == 0
 
@@ -159,12 +164,7 @@ def test_a_list_is_no_job(tmp_path: Path) -> None:
 def test_a_template_without_a_script_beside_it_misses_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
-    template = with_changes(customToolkitSettings=None, pyTorchSettings=settings)
-    del template["properties"]["customToolkitSettings"]
-    folder = tmp_path / "digits"
-    folder.mkdir()
-    file = written(folder, "job.json", template)
+    file = a_template(tmp_path / "digits")
 
     assert run([file]) == 0
 
