@@ -11,18 +11,20 @@ from typing import Any
 from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueClient, QueueServiceClient
 
+from local.host.deletion import http_client
 from local.host.settings import SettingsError, connection_string
 
 #: Containers and queues that the host itself uses, named as in Azure.
 HOSTS_CONTAINER = "azure-webjobs-hosts"
+#: With settings of the environment, aiohttp would look for a proxy, and on a thread for .netrc, at every
+#: request: half of its processor time. A proxy of the environment has no business before Azurite either.
+_TRANSPORT: dict[str, Any] = {"connection_timeout": 10, "read_timeout": 60, "use_env_settings": False}
 #: The library would wait 15 s before its first retry. The listeners have retries of their own.
-_CLIENT: dict[str, Any] = {
+_CLIENT: dict[str, Any] = _TRANSPORT | {
     "retry_total": 2,
     "initial_backoff": 0.2,
     "increment_base": 1,
     "random_jitter_range": 0,
-    "connection_timeout": 10,
-    "read_timeout": 60,
 }
 
 
@@ -34,6 +36,9 @@ class Accounts:
         self._stack = AsyncExitStack()
         self._blobs: dict[str, BlobServiceClient] = {}
         self._queues: dict[str, QueueServiceClient] = {}
+        #: For what each message asks of any account, see Deletion.
+        self.http = http_client(**_TRANSPORT)
+        self._stack.push_async_callback(self.http.close)
 
     async def blobs(self, connection: str, where: str) -> BlobServiceClient:
         """The blob service behind a binding's connection; raises SettingsError, naming `where`."""

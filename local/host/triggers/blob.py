@@ -17,6 +17,7 @@ from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
 from local.host.contract import Data, Function
+from local.host.deletion import Deletion
 from local.host.pattern import BlobPattern
 from local.host.settings import SettingsError, resolve
 from local.host.storage import HOSTS_CONTAINER, queue_key
@@ -61,7 +62,11 @@ class BlobTriggers:
             receipts = Receipts(hosts, environment.id, name)
             scans.append(Scan(function, self._patterns[name], container, receipts, self.announce))
         poison = queues.get_queue_client(_POISON_QUEUE)
-        return QueueListener(self._queue, poison, self._options(), self._work, environment.wakeups), scans
+        deletion = Deletion(self._queue, environment.accounts.http)
+        listener = QueueListener(
+            self._queue, poison, deletion, self._options(), self._work, environment.wakeups
+        )
+        return listener, scans
 
     async def announce(self, function: str, container: str, name: str, etag: str) -> None:
         """Put one blob on the queue; for Event Grid's source without version: what is there then runs."""

@@ -15,6 +15,7 @@ from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
 from local.host.backoff import Backoff
+from local.host.deletion import Deletion
 from local.host.storage import queue_key
 from local.host.wakeups import Wakeups
 
@@ -48,12 +49,14 @@ class QueueListener:
         self,
         queue: QueueClient,
         poison: QueueClient | None,
+        deletion: Deletion,
         options: ListenerOptions,
         work: Callable[[QueueMessage], Awaitable[Outcome]],
         wakeups: Wakeups,
     ) -> None:
         self._queue = queue
         self._poison = poison
+        self._deletion = deletion
         self._options = options
         self._work = work
         self._wakeups = wakeups
@@ -119,7 +122,7 @@ class QueueListener:
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:
-        held = _Held(self._queue, message, self._options.hidden)
+        held = _Held(self._queue, self._deletion, message, self._options.hidden)
         try:
             if (message.dequeue_count or 0) > self._options.attempts:
                 await self._to_poison(held, "its earlier attempts crashed")
@@ -172,9 +175,10 @@ class QueueListener:
 class _Held:
     """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
 
-    def __init__(self, queue: QueueClient, message: QueueMessage, hidden: float) -> None:
+    def __init__(self, queue: QueueClient, deletion: Deletion, message: QueueMessage, hidden: float) -> None:
         self.message = message
         self._queue = queue
+        self._deletion = deletion
         self._hidden = hidden
         self._receipt = message.pop_receipt
         self._lock = asyncio.Lock()
@@ -202,7 +206,7 @@ class _Held:
 
     async def delete(self) -> None:
         """It is done."""
-        await self._queue.delete_message(self.message.id, self._receipt)
+        await self._deletion.delete(self.message.id, self._receipt or "")
 
     async def _update(self, hidden: float) -> None:
         updated = await self._queue.update_message(

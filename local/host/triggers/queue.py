@@ -8,6 +8,7 @@ from datetime import datetime
 from azure.storage.queue import QueueMessage
 
 from local.host.contract import Data, Function
+from local.host.deletion import Deletion
 from local.host.hostjson import Queues
 from local.host.invoker import Invoker
 from local.host.settings import resolve
@@ -27,9 +28,11 @@ async def queue_listener(function: Function, environment: Environment) -> QueueL
     has_poison = not name.endswith(_POISON) and len(poison_name) <= _LONGEST_NAME
     queues = environment.host.queues
     work = _Work(function, environment.invoker, queues, name)
+    queue = service.get_queue_client(name)
     return QueueListener(
-        service.get_queue_client(name),
+        queue,
         service.get_queue_client(poison_name) if has_poison else None,
+        Deletion(queue, environment.accounts.http),
         options_of(queues, environment.hidden),
         work.handle,
         environment.wakeups,

@@ -8,7 +8,8 @@ import pytest_asyncio
 from azure.storage.queue import QueueMessage
 
 from local.azurite import azurite
-from local.host.storage import queue_key
+from local.host.deletion import Deletion
+from local.host.storage import Accounts, queue_key
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.wakeups import Wakeups
 from tests.contract.host.world import PATIENCE, Storage, eventually, storage_of
@@ -36,7 +37,10 @@ async def _listening(
     wakeups: Wakeups | None = None,
 ) -> AsyncIterator[QueueListener]:
     queue, poison = (storage.queues.get_queue_client(n) for n in ("jobs", "jobs-poison"))
-    listener = QueueListener(queue, poison, options, work, wakeups or Wakeups())
+    accounts = Accounts({})
+    listener = QueueListener(
+        queue, poison, Deletion(queue, accounts.http), options, work, wakeups or Wakeups()
+    )
     task = asyncio.create_task(listener.run())
     try:
         yield listener
@@ -45,6 +49,7 @@ async def _listening(
         with suppress(asyncio.CancelledError):
             await task
         await listener.drain(5)
+        await accounts.close()
 
 
 async def test_a_message_that_takes_longer_than_its_visibility_runs_once(storage: Storage) -> None:
