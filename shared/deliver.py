@@ -15,12 +15,12 @@ import logging
 from collections import defaultdict, deque
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from shared.attempt import attempt
 from shared.errors import SlipwayError
-from shared.events import Notice
+from shared.events import Delivery, Notice
 from shared.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ async def _deliver(ports: Ports, notice: Notice) -> Notice:
 
 async def _round(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
-    targets = await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
+    targets = await _attempts(ports, notice, now)
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
@@ -179,6 +179,13 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
     else:
         await ports.outbox.settle(after)
     return after
+
+
+async def _attempts(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
+    """Its targets after a try of each, all at once; a single one needs no task of its own."""
+    if len(notice.targets) == 1:
+        return [await attempt(ports, notice, notice.targets[0], now)]
+    return await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
 
 
 async def _wake(ports: Ports, notice: Notice, delay: float) -> None:

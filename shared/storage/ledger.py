@@ -84,6 +84,8 @@ class TableLedger:
 
     async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
         """Each by itself; those of one shard share transactions."""
+        if len(changes) == 1:  # as for nearly every job: a task of its own would be for nothing
+            return [await self._commit(changes[0])]
         return list(await asyncio.gather(*(self._commit(change) for change in changes)))
 
     async def active(self, shard: int) -> list[Active]:

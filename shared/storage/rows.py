@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import to_json
+
 from shared.backoff import LONGEST_DELIVERY_WAIT
 from shared.events import Notice
 from shared.index import packed, unpacked
@@ -85,7 +87,7 @@ def ended_row(job: Job, shards: int) -> Entity:
 
 def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
     """The accepted document; written once, never changed."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    text = to_json(document).decode()
     return {**row_of(job_id, f"s|{job_id}", shards), **split("Spec", text)}
 
 

@@ -5,12 +5,13 @@ Two things are tables: the service's (`resttable`), and one in memory for tests 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
+
+from pydantic_core import to_json
 
 Row = dict[str, Any]
 #: The name under which a row of a range has its version; no column has it.
@@ -36,7 +37,7 @@ class Operation:
     @cached_property
     def body(self) -> bytes:
         """The row as it is sent; made once, since its length decides what shares a transaction."""
-        return json.dumps(self.row, ensure_ascii=False, separators=(",", ":")).encode()
+        return to_json(self.row)
 
 
 @dataclass(frozen=True)
