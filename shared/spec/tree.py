@@ -127,17 +127,15 @@ def words(document: Any) -> Words:
     """The names and the texts of a document."""
     names: set[str] = set()
     texts: list[str] = []
-    stack: list[Any] = [[document]]
-    while stack:
-        holder = stack.pop()
+    holders: list[Any] = [[document]]
+    for holder in holders:  # which grows meanwhile
         if isinstance(holder, dict):
             names.update(holder)
-            holder = holder.values()
-        for value in holder:
+        for value in holder.values() if isinstance(holder, dict) else holder:
             if isinstance(value, str):
                 texts.append(value)
-            elif isinstance(value, dict | list):
-                stack.append(value)
+            elif isinstance(value, (dict, list)):
+                holders.append(value)
     return Words(names, texts)
 
 
