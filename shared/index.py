@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from shared.events import Notice
 from shared.job import Job, JobState, Stored, Target, Transition
@@ -24,9 +25,11 @@ class Shown:
     since: datetime
 
 
-@dataclass(frozen=True)
-class Active:
-    """The row of a job that has not ended: what the sweep compares, and the record itself."""
+class Active(NamedTuple):
+    """The row of a job that has not ended: what the sweep compares, and the record itself.
+
+    A tuple, since a sweep makes thousands of them: a frozen dataclass takes three times as long.
+    """
 
     job_id: str
     state: JobState

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ from shared.engines.batchai_abilities import ABILITIES
 from shared.engines.batchai_client import Workspace, connect
 from shared.engines.batchai_environment import environment
 from shared.engines.batchai_errors import api_errors, raise_for
+from shared.engines.batchai_page import page_of
 from shared.engines.batchai_request import API, submission
 from shared.engines.batchai_words import observation, token_of
 from shared.engines.download import Downloads
@@ -79,7 +80,7 @@ class BatchAIEngine:
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
-        return observation(existing) if existing is not None and _known(existing) else None
+        return _understood(existing) if existing is not None else None
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
@@ -90,10 +91,9 @@ class BatchAIEngine:
         async def one(experiment: str, names: set[str]) -> dict[str, Observation]:
             found: dict[str, Observation] = {}
             # Page by page, so that what is held of a job is what is asked about it.
-            async for jobs in self._pages(self._jobs(experiment)):
-                found |= {
-                    job["name"]: observation(job) for job in jobs if job["name"] in names and _known(job)
-                }
+            async for jobs in self._pages(self._jobs(experiment), page_of):
+                wanted = (job for job in jobs if job["name"] in names)
+                found |= {job["name"]: seen for job in wanted if (seen := _understood(job)) is not None}
             return found
 
         async with api_errors():
@@ -191,27 +191,35 @@ class BatchAIEngine:
     def _jobs(self, experiment: str) -> str:
         return f"{self._workspace.id}/experiments/{experiment}/jobs"
 
-    async def _pages(self, first: str) -> AsyncIterator[list[dict[str, Any]]]:
+    async def _pages(
+        self, first: str, parse: Callable[[bytes], Any] = json.loads
+    ) -> AsyncIterator[list[dict[str, Any]]]:
         from azure.core.exceptions import ResourceNotFoundError
 
         url: str | None = first
         while url:
             try:
-                page = await self._json(url)
+                page = parse(await self._body(url))
             except ResourceNotFoundError:
                 return
             yield page["value"]
             url = page.get("nextLink")
 
     async def _json(self, url: str) -> dict[str, Any]:
-        """GET through the SDK's pipeline (authentication, retries), parsed without its models."""
+        return dict(json.loads(await self._body(url)))
+
+    async def _body(self, url: str) -> bytes:
+        """GET through the SDK's pipeline (authentication, retries), without its models.
+
+        As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
+        """
         from azure.core.rest import HttpRequest
 
         parameters = {} if "api-version=" in url else {"api-version": API}
         client = await self._client()
-        answer = await client._send_request(HttpRequest("GET", url, params=parameters), stream=False)
+        answer = await client._send_request(HttpRequest("GET", url, params=parameters), stream=True)
         raise_for(answer)
-        return dict(answer.json())
+        return bytes(answer.content)
 
     async def _files(self, target: Target, directory: str, path: str) -> list[Any]:
         from azure.mgmt.batchai.models import JobsListOutputFilesOptions
@@ -229,22 +237,20 @@ class BatchAIEngine:
         return self._open
 
 
-def _known(job: Mapping[str, Any]) -> bool:
-    """Whether we understand what the list says; a job left out is asked for directly, which tells why."""
+def _understood(job: Mapping[str, Any]) -> Observation | None:
+    """What the list says, if we know its words; a job left out is asked for directly, which tells why."""
     try:
-        observation(job)
+        return observation(job)
     except Transient as error:
         log.warning("%s", error)
-        return False
-    return True
+        return None
 
 
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
     """Our token of a job that has not ended on that cluster, None for any other job."""
     place = (job["properties"].get("cluster") or {}).get("id", "").lower()
-    return (
-        token_of(job) if place == cluster_id and _known(job) and not observation(job).state.terminal else None
-    )
+    seen = _understood(job) if place == cluster_id else None
+    return token_of(job) if seen is not None and not seen.state.terminal else None
 
 
 def _view(name: str, properties: Mapping[str, Any]) -> ClusterView:

@@ -45,6 +45,7 @@ def connect(workspace: Workspace) -> Any:
         "retry_backoff_factor": 0.2,
         "connection_timeout": 5,
         "read_timeout": 20,
+        "per_retry_policies": [_whole_answers()],
     }
     if address.scheme == "http":
         if address.hostname not in ("127.0.0.1", "localhost", "::1"):
@@ -56,6 +57,20 @@ def connect(workspace: Workspace) -> Any:
 
     credential = DefaultAzureCredential(managed_identity_client_id=workspace.client_id or None)
     return BatchAI(credential, workspace.subscription, **options)
+
+
+def _whole_answers() -> Any:
+    """Reads a streamed answer to its end, within a try of the request: one that breaks off is tried again."""
+    from azure.core.pipeline.policies import AsyncHTTPPolicy
+
+    class WholeAnswers(AsyncHTTPPolicy):  # type: ignore[type-arg]
+        async def send(self, request: Any) -> Any:
+            answer = await self.next.send(request)
+            if request.context.options.get("stream"):
+                await answer.http_response.read()
+            return answer
+
+    return WholeAnswers()
 
 
 class _NoCredential:

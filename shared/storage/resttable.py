@@ -13,6 +13,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from pydantic_core import from_json
+
 from shared.errors import Misuse, Unavailable
 from shared.storage.connection import Account
 from shared.storage.table import ETAG, Found, Operation, Range, Refused, Row
@@ -47,7 +49,7 @@ class RestTable:
         answer = await self._rest.call("GET", path, headers={"Accept": _JSON}, expected=(404,))
         if answer.status == 404:
             return None
-        entity = json.loads(answer.body)
+        entity = from_json(answer.body)
         return Found(entity, answer.headers["etag"], datetime.fromisoformat(entity["Timestamp"]))
 
     async def rows(self, wanted: Range) -> list[Row]:
@@ -65,7 +67,7 @@ class RestTable:
             )
             if answer.status == 404:
                 return found
-            page = json.loads(answer.body)["value"]
+            page = from_json(answer.body)["value"]
             if wanted.etags:
                 for row in page:
                     row[ETAG] = _etag(row["Timestamp"])
@@ -121,7 +123,7 @@ class RestTable:
 
 def _etag(timestamp: str) -> str:
     """The version of a row in a listing without metadata, as azure-data-tables makes it of the timestamp."""
-    return f"W/\"datetime'{quote(timestamp)}'\""
+    return f"W/\"datetime'{timestamp.replace(':', '%3A')}'\""
 
 
 def _refusal(status: int, part: bytes) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from azure.core.exceptions import HttpResponseError
 
 from shared.engines.batchai_errors import api_errors
+from shared.engines.batchai_page import page_of
 from shared.engines.batchai_words import observation, token_of
 from shared.errors import NotFound, Transient
 from shared.job import JobState, Reason
@@ -19,26 +21,39 @@ def _job(state: str | None, **info: Any) -> dict[str, Any]:
     return {"name": "n", "properties": properties | ({"executionState": state} if state else {})}
 
 
-@pytest.mark.parametrize(
-    ("job", "state", "reason"),
-    [
-        (_job(None), JobState.QUEUED, None),
-        (_job("queued"), JobState.QUEUED, None),
-        (_job("running"), JobState.RUNNING, None),
-        (_job("terminating"), JobState.RUNNING, None),
-        (_job("succeeded", exitCode=0), JobState.SUCCEEDED, None),
-        (_job("failed", exitCode=3, errors=[{"code": "JobFailed"}]), JobState.FAILED, Reason.USER),
-        (_job("failed", errors=[{"code": "JobTerminated"}]), JobState.CANCELLED, Reason.TERMINATED),
-        (_job("failed", errors=[{"code": "JobPreparationFailed"}]), JobState.FAILED, Reason.PREPARATION),
-        (_job("failed", errors=[{"code": "JobMaxWallClockTimeReached"}]), JobState.FAILED, Reason.TIMEOUT),
-        (_job("failed", errors=[{"code": "BFSMountError"}]), JobState.FAILED, Reason.INFRASTRUCTURE),
-        (_job("failed", exitCode=1, errors=[{"code": "SomethingNew"}]), JobState.FAILED, Reason.USER),
-        (_job("failed"), JobState.FAILED, Reason.INFRASTRUCTURE),
-    ],
-)
+_JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
+    (_job(None), JobState.QUEUED, None),
+    (_job("queued"), JobState.QUEUED, None),
+    (_job("running"), JobState.RUNNING, None),
+    (_job("terminating"), JobState.RUNNING, None),
+    (_job("succeeded", exitCode=0), JobState.SUCCEEDED, None),
+    (_job("failed", exitCode=3, errors=[{"code": "JobFailed"}]), JobState.FAILED, Reason.USER),
+    (_job("failed", errors=[{"code": "JobTerminated"}]), JobState.CANCELLED, Reason.TERMINATED),
+    (_job("failed", errors=[{"code": "JobPreparationFailed"}]), JobState.FAILED, Reason.PREPARATION),
+    (_job("failed", errors=[{"code": "JobMaxWallClockTimeReached"}]), JobState.FAILED, Reason.TIMEOUT),
+    (_job("failed", errors=[{"code": "BFSMountError"}]), JobState.FAILED, Reason.INFRASTRUCTURE),
+    (_job("failed", exitCode=1, errors=[{"code": "SomethingNew"}]), JobState.FAILED, Reason.USER),
+    (_job("failed"), JobState.FAILED, Reason.INFRASTRUCTURE),
+]
+
+
+@pytest.mark.parametrize(("job", "state", "reason"), _JOBS)
 def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
     seen = observation(job)
     assert (seen.state, seen.reason) == (state, reason)
+
+
+@pytest.mark.parametrize("job", [job for job, _, _ in _JOBS])
+def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
+    times = {"startTime": "2018-05-01T10:00:00Z", "endTime": "2018-05-01T10:00:05Z"}
+    info = times | job["properties"].get("executionInfo", {})
+    more = {"provisioningState": "failed", "executionInfo": info, "nodeCount": 1}
+    job = {"name": "n", "properties": job["properties"] | more}
+
+    (found,) = page_of(json.dumps({"value": [job]}).encode())["value"]
+
+    assert observation(found) == observation(job)
+    assert "nodeCount" not in found["properties"]
 
 
 def test_a_word_that_nobody_knows_decides_nothing() -> None:

@@ -1,0 +1,101 @@
+"""A list of jobs of a service that answers badly: broken off, or with a text that is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared.engines.batchai import BatchAIEngine
+from shared.engines.batchai_client import Workspace
+from shared.errors import Transient
+from shared.job import JobState, Target
+
+
+def _job(name: str, state: str = "running", command: str = "true") -> dict[str, Any]:
+    properties = {"executionState": state, "customToolkitSettings": {"commandLine": command}}
+    return {"name": name, "properties": properties}
+
+
+@asynccontextmanager
+async def _service(body: bytes, broken: int) -> AsyncIterator[tuple[BatchAIEngine, list[int]]]:
+    """An engine of a service whose first answers break off, and how many it has given."""
+    answered: list[int] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        whole = len(answered) >= broken
+        answered.append(len(body))
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.content_length = len(body)
+        await response.prepare(request)
+        await response.write(body if whole else body[: len(body) // 2])
+        if not whole and request.transport is not None:
+            request.transport.close()
+        return response
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
+    try:
+        yield engine, answered
+    finally:
+        await engine.close()
+        await runner.cleanup()
+
+
+async def _status(engine: BatchAIEngine, *names: str) -> dict[str, JobState]:
+    targets = [
+        Target(engine="batchai", cluster="c", experiment="e", name=name, token="t")
+        for name in names
+    ]
+    return {name: seen.state for name, seen in (await engine.status("c", targets)).items()}
+
+
+async def test_an_answer_that_breaks_off_is_asked_for_once_more() -> None:
+    body = json.dumps({"value": [_job("a")]}).encode()
+
+    async with _service(body, broken=1) as (engine, answered):
+        assert await _status(engine, "a") == {"a": JobState.RUNNING}
+        assert len(answered) == 2
+
+
+async def test_a_service_whose_answers_always_break_off_says_nothing_about_any_job() -> None:
+    body = json.dumps({"value": [_job("a")]}).encode()
+
+    async with _service(body, broken=9) as (engine, answered):
+        with pytest.raises(Transient):
+            await _status(engine, "a")
+        assert len(answered) == 2
+
+
+async def test_a_job_with_half_a_surrogate_hides_no_other_one_of_its_page() -> None:
+    body = json.dumps({"value": [_job("a", command="\ud800"), _job("b", "queued")]}).encode()
+
+    async with _service(body, broken=0) as (engine, _):
+        assert await _status(engine, "a", "b") == {"a": JobState.RUNNING, "b": JobState.QUEUED}
+
+
+async def test_of_a_page_only_those_are_told_that_were_asked_for_and_understood() -> None:
+    body = json.dumps({"value": [_job("a"), _job("b", "hibernating"), _job("c")], "nextLink": None}).encode()
+
+    async with _service(body, broken=0) as (engine, _):
+        assert await _status(engine, "a", "b") == {"a": JobState.RUNNING}
+
+
+async def test_a_page_that_is_no_list_of_jobs_says_nothing_about_any() -> None:
+    for body in (
+        b"<html>busy</html>",
+        b"{}",
+        b'{"value": [1]}',
+        b'{"value": [{"name": "a", "properties": 1}]}',
+    ):
+        async with _service(body, broken=0) as (engine, _):
+            with pytest.raises(Transient):
+                await _status(engine, "a")
