@@ -106,7 +106,7 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
         arm.pages.clear()
         await engine.status("dev", [_target(0)])  # the pages are made before the clock runs
         arm.calls = arm.sent = traffic.calls = traffic.bytes = 0
-        # What plays storage and cluster here holds all these jobs: no sweep elsewhere would walk over them.
+        # What plays the storage and the cluster here is large: no other sweep's collector walks over that.
         gc.collect()
         gc.freeze()
         before = time.process_time()
