@@ -51,10 +51,7 @@ async def _service(body: bytes, broken: int) -> AsyncIterator[tuple[BatchAIEngin
 
 
 async def _status(engine: BatchAIEngine, *names: str) -> dict[str, JobState]:
-    targets = [
-        Target(engine="batchai", cluster="c", experiment="e", name=name, token="t")
-        for name in names
-    ]
+    targets = [Target(engine="batchai", cluster="c", experiment="e", name=name, token="t") for name in names]
     return {name: seen.state for name, seen in (await engine.status("c", targets)).items()}
 
 
