@@ -52,16 +52,25 @@ _EIGHT = Plan(minimum=8, maximum=8)
 
 @dataclass
 class Requests:
-    """The storage's access log, as counts of verb and place."""
+    """The storage's access log, as counts of verb and place; read when asked for, not while it is written."""
 
-    lines: Counter[str] = field(default_factory=Counter)
+    _counted: Counter[str] = field(default_factory=Counter)
+    _unread: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> None:
         """One line of the log."""
-        found = _LINE.search(line)
-        if found and not found["path"].startswith(_NODES):
-            place, _, query = found["path"].partition("?")
-            self.lines[f"{found['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
+        self._unread.append(line)
+
+    @property
+    def lines(self) -> Counter[str]:
+        """How often each was asked for."""
+        for line in self._unread:
+            found = _LINE.search(line)
+            if found and not found["path"].startswith(_NODES):
+                place, _, query = found["path"].partition("?")
+                self._counted[f"{found['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
+        self._unread.clear()
+        return self._counted
 
     def since(self, before: Counter[str]) -> Counter[str]:
         """What came after a copy of `lines` was taken."""
