@@ -40,9 +40,12 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
 async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
     storage = psutil.Process(stack.running.parts[0].pid)
     before, spent = Counter(stack.requests.lines), cpu(stack.worker)
-    of_host, of_storage = cpu(stack.host), cpu_of_all(storage)
+    receiver = psutil.Process(stack.running.parts[2].pid)
+    of_host, of_storage, of_receiver = cpu(stack.host), cpu_of_all(storage), cpu(receiver)
+    of_sender = time.process_time()
     start = time.perf_counter()
     end = await _fed(stack, client, body, number)
+    of_sender = time.process_time() - of_sender
     await asyncio.sleep(_AFTER)
     asked = stack.requests.since(before)
     return {
@@ -52,6 +55,8 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
         "worker CPU ms/job": (cpu(stack.worker) - spent) * 1000 / number,
         "host CPU ms/job": (cpu(stack.host) - of_host) * 1000 / number,
         "storage CPU ms/job": (cpu_of_all(storage) - of_storage) * 1000 / number,
+        "receiver CPU ms/job": (cpu(receiver) - of_receiver) * 1000 / number,
+        "sender CPU ms/job": of_sender * 1000 / number,
         "$/million": dollars(by_service(asked, number), invocations=1),
     }
 

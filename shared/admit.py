@@ -69,7 +69,12 @@ async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), "the setting SLIPWAY_PAUSED")
-    return await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, ports.ledger.paused)
+    (found,) = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
+    return found
+
+
+async def _switch(ports: Ports) -> tuple[Pause | None]:
+    return (await ports.ledger.paused(),)
 
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:

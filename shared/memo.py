@@ -30,10 +30,12 @@ class Memo:
         good_for: float | Callable[[T], float],
         ask: Callable[[], Awaitable[T]],
         first: T | None = None,
+        stands: bool = False,
     ) -> T:
         """The last answer for the seconds it is good for, then what `ask` says; errors are not remembered.
 
-        With `first`, the last answer (at first this one) stands while it is asked for; else all ask.
+        If it `stands`, an answer that was good stands while one asks again; with `first`, this one even
+        before the first answer. Else all ask.
         """
         known: tuple[datetime, T] | None = self._answers.get(key)
         if known is not None:
@@ -41,7 +43,7 @@ class Memo:
             seconds = good_for(last) if callable(good_for) else good_for
             if timedelta(0) <= now - since < timedelta(seconds=seconds):
                 return last
-            first = last if first is not None else None
+            first = last if stands or first is not None else None
         if len(self._answers) >= _KEYS:
             self._answers.clear()
             self._counts.clear()

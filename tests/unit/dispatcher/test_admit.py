@@ -284,6 +284,23 @@ async def test_far_below_the_limits_many_jobs_cost_one_question(world: World) ->
     assert ledger.asked == ["paused"]
 
 
+async def test_while_one_asks_for_the_switch_again_the_others_take_what_it_was(world: World) -> None:
+    class Slow(Counting):
+        async def paused(self) -> Pause | None:
+            await asyncio.sleep(0)
+            return await super().paused()
+
+    world.use(ledger=(ledger := Slow(world.clock)))
+    await pause(world.ports, "ann", "the cluster moves")
+    assert await paused(world.ports) is not None
+    world.pass_time(60)
+    ledger.asked.clear()
+
+    assert None not in await asyncio.gather(*(paused(world.ports) for _ in range(20)))
+
+    assert ledger.asked == ["paused"]
+
+
 async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:
     ledger = counted(world)
     world.policy(max_jobs_per_hour=100, max_active_jobs=100)
