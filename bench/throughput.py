@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 
 import psutil
 
@@ -17,7 +19,8 @@ _WARM = 20
 #: Messages that are sent before the webhooks of earlier ones have come: what worker and host hold, and some
 #: that wait. A call to a queue of Azurite costs more the deeper it is; for that the floor goes in chunks.
 _AHEAD = 128
-_PATIENCE = 120.0
+#: After so many webhooks as many messages follow.
+_STEP = 8
 #: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
 _LOOK = 0.005
 #: Seconds after the last webhook until its message is deleted, too: that is counted, and not timed.
@@ -38,45 +41,43 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
 
 
 async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
-    storage = psutil.Process(stack.running.parts[0].pid)
-    before, spent = Counter(stack.requests.lines), cpu(stack.worker)
-    receiver = psutil.Process(stack.running.parts[2].pid)
-    of_host, of_storage, of_receiver = cpu(stack.host), cpu_of_all(storage), cpu(receiver)
-    of_sender = time.process_time()
+    storage, _, receiver, _ = (psutil.Process(part.pid) for part in stack.running.parts)
+    clocks: dict[str, Callable[[], float]] = {
+        "worker": partial(cpu, stack.worker),
+        "host": partial(cpu, stack.host),
+        "storage": partial(cpu_of_all, storage),
+        "receiver": partial(cpu, receiver),
+        "sender": time.process_time,
+    }
+    before, spent = Counter(stack.requests.lines), {who: clock() for who, clock in clocks.items()}
     start = time.perf_counter()
     end = await _fed(stack, client, body, number)
-    of_sender = time.process_time() - of_sender
     await asyncio.sleep(_AFTER)
+    spent = {who: clock() - spent[who] for who, clock in clocks.items()}
     asked = stack.requests.since(before)
     return {
         "jobs/s": number / (end - start),
         "requests/job": (asked.total() - polls(asked)) / number,
         "polls/job": polls(asked) / number,
-        "worker CPU ms/job": (cpu(stack.worker) - spent) * 1000 / number,
-        "host CPU ms/job": (cpu(stack.host) - of_host) * 1000 / number,
-        "storage CPU ms/job": (cpu_of_all(storage) - of_storage) * 1000 / number,
-        "receiver CPU ms/job": (cpu(receiver) - of_receiver) * 1000 / number,
-        "sender CPU ms/job": of_sender * 1000 / number,
+        **{f"{who} CPU ms/job": seconds * 1000 / number for who, seconds in spent.items()},
         "$/million": dollars(by_service(asked, number), invocations=1),
     }
 
 
 async def _fed(stack: World, client: Raw, body: bytes, number: int) -> float:
     """Send that many, never further ahead than `_AHEAD`; the moment of the last webhook."""
-    gate, sending, told = asyncio.Semaphore(16), list[asyncio.Task[None]](), 0
+    gate, sending, end = asyncio.Semaphore(16), list[asyncio.Task[None]](), 0.0
 
     async def one() -> None:
         async with gate:
             await client.put("jobs", body)
 
-    async with asyncio.timeout(_PATIENCE):
-        while told < number:
-            upto = min(number, told + _AHEAD)
-            sending += [asyncio.create_task(one()) for _ in range(len(sending), upto)]
-            await asyncio.sleep(_LOOK)
-            told = stack.verified.count() - _WARM
+    for told in range(0, number, _STEP):
+        upto = min(number, told + _AHEAD)
+        sending += [asyncio.create_task(one()) for _ in range(len(sending), upto)]
+        end = await stack.told(_WARM + min(number, told + _STEP), _LOOK)
     await asyncio.gather(*sending)
-    return time.perf_counter()
+    return end
 
 
 def _named(name: str, found: dict[str, float]) -> dict[str, float]:

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -152,33 +152,19 @@ class _Slots:
         slots = self._free.setdefault(key, asyncio.Semaphore(self._per_host))
         self._users[key] += 1
         try:
-            await self._wait(slots)
-            try:
+            async with AsyncExitStack() as held:
+                try:
+                    async with asyncio.timeout(self._patience):
+                        # The receiver's own first: who waits for it takes nothing from the others.
+                        await held.enter_async_context(slots)
+                        await held.enter_async_context(self._all)
+                except TimeoutError:
+                    raise _NoSlotError from None
                 yield
-            finally:
-                self._all.release()
-                slots.release()
         finally:
             self._users[key] -= 1
             if not self._users[key]:
                 del self._users[key], self._free[key]
-
-    async def _wait(self, slots: asyncio.Semaphore) -> None:
-        """Take one of each, or none. The receiver's own first: who waits for it takes nothing from others."""
-        if not (slots.locked() or self._all.locked()):
-            await slots.acquire()
-            await self._all.acquire()
-            return
-        try:
-            async with asyncio.timeout(self._patience):
-                await slots.acquire()
-                try:
-                    await self._all.acquire()
-                except BaseException:
-                    slots.release()
-                    raise
-        except TimeoutError:
-            raise _NoSlotError from None
 
 
 def _meaning(status: int) -> tuple[Outcome, str]:

@@ -27,9 +27,7 @@ class Node(NamedTuple):
         node = self
         for key in keys:
             value = node.value.get(key) if isinstance(node.value, dict) else None
-            # `step`, written out: a rule asks for dozens of members, and most are not there.
-            part = _known_part(key) if len(key) <= _SHORT else _part(key)
-            node = Node(f"{node.pointer}/{part}", value)
+            node = Node(step(node.pointer, key), value)
         return node
 
     def each(self) -> Iterator[Node]:
