@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +22,8 @@ _running: dict[str, str] = {}
 def main(fd: int, engine: EngineName, app: Path) -> None:
     """Serve until the host goes away. Never returns: threads of the app must not hold the process."""
     quiet_logging()
-    code = asyncio.run(_serve(fd, engine, app))
+    with asyncio.Runner(loop_factory=_loop_of(engine)) as runner:
+        code = runner.run(_serve(fd, engine, app))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
@@ -54,6 +56,20 @@ def check_origin(app: Path) -> None:
     origin = getattr(module, "__file__", None)
     if origin is not None and Path(origin).resolve().parent != app:
         raise EngineError(f"Python found {script} at {origin}, not in {app}; remove what hides the app's.")
+
+
+def _loop_of(engine: EngineName) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: uvloop for the production engine, as in Azure's worker; None: asyncio.
+
+    Source: Azure/azure-functions-python-worker, workers/proxy_worker/start_worker.py (Python 3.13 and later).
+    """
+    if engine != "runtime":
+        return None
+    try:
+        import uvloop  # has no wheel for every system; Azure's worker goes on without it, too
+    except ModuleNotFoundError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _serve(fd: int, engine_name: EngineName, app: Path) -> int:

@@ -66,6 +66,20 @@ async def test_an_app_that_production_refuses_is_refused_here(
         await WorkerPool(options, 1).start()
 
 
+async def test_the_app_runs_on_the_event_loop_of_azures_worker(engine: EngineName, tmp_path: Path) -> None:
+    code = "import asyncio\nraise RuntimeError(type(asyncio.get_running_loop()).__module__)\n"
+    options = WorkerOptions(
+        app=_app(tmp_path, code),
+        engine=engine,
+        environment=dict(os.environ),
+        timeout=None,
+        python=python_for(engine) or sys.executable,
+    )
+
+    with pytest.raises(EngineError, match="uvloop" if engine == "runtime" else "asyncio"):
+        await WorkerPool(options, 1).start()
+
+
 async def test_the_place_in_the_app_is_shown_before_the_error(
     engine: str, storage: Storage, tmp_path: Path
 ) -> None:
