@@ -1,11 +1,11 @@
-"""The job that everything is measured with: 2.3 KB of job.json, which runs /bin/true."""
+"""The job that everything is measured with: 1.8 KB of job.json, 1.9 KB as a message, which runs /bin/true."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-#: The same job.json as a recipe's, with its mounts and variables, and a command that costs nothing.
+#: A job.json of a recipe's size, with variables and without mounts, and a command that costs nothing.
 SPEC: dict[str, Any] = {
     "properties": {
         "nodeCount": 1,

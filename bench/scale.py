@@ -24,12 +24,12 @@ _QUEUE_LIMIT, _PARTITION_LIMIT, _ACCOUNT_LIMIT, _ARM_LIMIT = 2_000, 2_000, 20_00
 _MESSAGE = 2 + 1 / 32
 #: Seconds that a message keeps its invocation busy, about: it decides how many share a transaction.
 _BUSY = 0.05
-#: The host asks each of four queues every two seconds while it is empty (host.json), in one instance.
-_POLLS = 4 / 2
+#: The host asks each of six queues every two seconds while it is empty (host.json), in one instance.
+_POLLS = 6 / 2
 #: Jobs that are simulated, and active jobs at most: the pages of more follow from those of these.
 _JOBS, _ACTIVE = 400, 20_000
 #: Records in one blob of the archive, and processor seconds of a sweep for a job (docs/performance.md).
-_BATCH, _CPU = 100, 60e-6
+_BATCH, _CPU = 100, 40e-6
 
 
 @dataclass(frozen=True)
