@@ -1,7 +1,7 @@
 """The floor: the storage calls of the natural journey with nothing around them, raw and through the SDK.
 
-put · receive 32 · insert the record · merge `running` · merge `succeeded` · delete · put the event · receive 32 ·
-delete. Sixteen jobs at once; and four bare calls one after the other.
+put · receive 32 · insert the record · merge `running` · merge `succeeded` · delete · put the event ·
+receive 32 · delete. Sixteen jobs at once; and four bare calls one after the other.
 """
 
 from __future__ import annotations

@@ -31,7 +31,10 @@ _AT_WORK = (JobState.QUEUED, JobState.RUNNING)
 
 @dataclass(frozen=True)
 class Difference:
-    """Two parts say something else of one thing. `kind`: drop, record, submission, cluster, delivery, message."""
+    """Two parts say something else of one thing.
+
+    `kind`: drop, record, submission, cluster, delivery, message.
+    """
 
     kind: str
     what: str

@@ -65,9 +65,11 @@ def _again(ports: Ports, stored: Stored, observation: Observation, spent: Budget
     )
 
 
-def _times(job: Job, observation: Observation) -> dict[str, datetime]:
-    times = {}
-    if observation.started and job.started is None:
+def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
+    times: dict[str, datetime | None] = {}
+    if observation.state is JobState.QUEUED:
+        times["started"] = None  # requeued where it was: what ran before is lost, and no node has it now
+    elif observation.started and (job.started is None or observation.started > job.started):
         times["started"] = observation.started
     if observation.ended and observation.state.terminal:
         times["ended"] = observation.ended

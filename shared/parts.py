@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from datetime import timedelta
 
+from shared.errors import SlipwayError
 from shared.message import Sweep, sweep_message
 from shared.ports import Ports
 from shared.sweep import Swept, sweep
@@ -30,7 +32,7 @@ async def begin(ports: Ports) -> Swept | None:
 
 
 async def sweep_part(ports: Ports, asked: Sweep) -> Swept | None:
-    """Sweep one part, unless somebody does, or did after this was asked for."""
+    """Sweep one part, unless somebody does, or did after this was asked for. Raises Unavailable."""
     if not 0 <= asked.part < asked.of <= ports.ledger.shards:
         log.warning("there is no part %d of %d", asked.part, asked.of)
         return None
@@ -39,6 +41,12 @@ async def sweep_part(ports: Ports, asked: Sweep) -> Swept | None:
     token = await ports.leases.take(name, now, until, asked.at)
     if token is None:
         return None
-    swept = await sweep(ports, range(asked.part, ports.ledger.shards, asked.of))
+    try:
+        swept = await sweep(ports, range(asked.part, ports.ledger.shards, asked.of))
+    except Exception:
+        # Nothing was swept: the same order comes again, and has to find the lease as if nobody had taken it.
+        with suppress(SlipwayError):
+            await ports.leases.release(name, token, asked.at - timedelta(seconds=1))
+        raise
     await ports.leases.release(name, token, now)
     return swept

@@ -19,7 +19,7 @@ from shared.deliver import deliver_now
 from shared.errors import EngineError
 from shared.events import Notice
 from shared.identity import JOB_ID
-from shared.job import JobState, Stored
+from shared.job import JobState, Stored, Target
 from shared.message import ended_message
 from shared.observe import follow
 from shared.ports import Observation, Ports
@@ -75,14 +75,16 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
     What its engine says; None where nobody was asked.
     """
     seen: Observation | None = None
+    asked_for: Target | None = None
     for read in (ports.ledger.recall, ports.ledger.get):
         stored = await read(job_id)
-        if stored is None or stored.job.state.terminal or stored.job.target is None:
+        if stored is None or stored.job.state.terminal:
             break
-        if seen is None:
-            seen = await _ask(ports, stored)
-            asked_for = stored.job.target
-        if not seen.state.terminal or stored.job.target != asked_for:
+        if stored.job.target is None:
+            continue  # as remembered: another process may have submitted it since
+        if seen is None or stored.job.target != asked_for:
+            seen, asked_for = await _ask(ports, stored), stored.job.target
+        if not seen.state.terminal:
             break
         change = follow(ports, stored, seen)
         if await apply(ports, change) is not None:

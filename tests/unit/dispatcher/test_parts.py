@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from shared.arrive import message_arrived
+from shared.errors import Unavailable
+from shared.index import Unfinished
 from shared.job import JobState
 from shared.message import Sweep, sweep_message
 from shared.parts import begin, sweep_part
@@ -130,3 +132,20 @@ async def test_each_part_submits_its_share_of_what_may_be_at_work(world: World) 
     for body in await ordered(world):
         await message_arrived(world.ports, body.encode(), "a")
     assert len(world.engine.started) == 4
+
+
+async def test_an_order_whose_sweep_failed_is_done_when_it_comes_again(world: World) -> None:
+    await running(world)
+    order, unfinished = Sweep(0, 2, world.now), world.ledger.unfinished
+
+    async def silent(shard: int, now: datetime) -> Unfinished:
+        raise Unavailable("storage does not answer")
+
+    world.ledger.unfinished = silent  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        await sweep_part(world.ports, order)
+    world.ledger.unfinished = unfinished  # type: ignore[method-assign]
+    world.pass_time(30)
+
+    assert await sweep_part(world.ports, order) is not None
+    assert await sweep_part(world.ports, order) is None

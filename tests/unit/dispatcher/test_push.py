@@ -30,6 +30,14 @@ async def queued(world: World, **envelope: Any) -> Job:
     return (await world.message({"spec": job_json(), "notify": [HOOK], **envelope})).job
 
 
+async def by_another_process(world: World) -> None:
+    """A sweep of which this process remembers nothing."""
+    mine = world.ledger
+    world.use(ledger=MemoryLedger(world.clock, table=mine.table))
+    await world.sweep(600)
+    world.use(ledger=mine)
+
+
 async def test_the_end_is_told_without_a_sweep(world: World) -> None:
     job = await queued(world)
     world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
@@ -106,6 +114,31 @@ async def test_a_record_that_was_remembered_wrongly_is_read_again(world: World) 
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert len(world.events()) == 1
+
+
+async def test_a_record_remembered_from_before_its_submission_is_read_again(world: World) -> None:
+    world.policy(paused=True)
+    job = await queued(world)
+    assert job.target is None
+    world.policy(paused=False)
+    await by_another_process(world)
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+
+    await push(world, job.id)
+
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+async def test_a_record_remembered_from_the_attempt_before_is_read_again(world: World) -> None:
+    job = await queued(world, retry={"infrastructure": 1})
+    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    for _ in range(2):
+        await by_another_process(world)
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+
+    await push(world, job.id)
+
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
 def test_what_is_no_list_of_job_ids_is_nobodys_event() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,22 @@ async def test_a_rejected_drop_has_its_line_and_its_diagnostics_twice(world: Wor
     found = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
     assert not found["valid"]
     assert found["problems"] == list(job.problems)
+
+
+async def test_what_ran_before_a_requeue_is_not_counted(world: World) -> None:
+    job = await drop_folder(world, nodeCount=2)
+    name = world.engine.started[0]
+    world.engine.turn(name, JobState.RUNNING, started=world.now)
+    await world.sweep()
+    world.engine.turn(name, JobState.QUEUED)
+    await world.sweep(36_000)
+    world.engine.turn(name, JobState.RUNNING, started=world.now)
+    await world.sweep()
+    # Requeued once more, and unseen: between two sweeps.
+    again = world.now + timedelta(seconds=30)
+    await end(world, JobState.SUCCEEDED, started=again, ended=again + timedelta(seconds=18))
+
+    assert (world.receipt(job)["ranSeconds"], world.receipt(job)["nodeHours"]) == (18.0, 0.01)
 
 
 async def test_the_receipt_says_what_went_in_what_came_out_and_what_it_took(world: World) -> None:
