@@ -1,8 +1,8 @@
 """bury: keep what no try could deliver or process, show it, and send it on its way again.
 
 Two kinds are dead: a message that failed too often (a record of its own), and an event that some receiver
-never took (a row of the outbox). A message goes back through its door under the identity that it had there,
-so that a job that it had started after all is joined and not run again.
+never took, or whose receipt could not be written (a row of the outbox). A message goes back through its door
+under the identity that it had there, so that a job that it had started after all is joined and not run again.
 """
 
 from __future__ import annotations

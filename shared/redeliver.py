@@ -12,7 +12,7 @@ from shared.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.cloudevents import cloud_event
 from shared.deliver import QUEUE
 from shared.errors import Misuse
-from shared.events import Notice
+from shared.events import Delivery, Notice
 from shared.ports import Ports, Posted
 from shared.read import job as job_of
 from shared.receivers import receiver_id
@@ -29,7 +29,7 @@ async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list
 
 
 async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
-    """Send every event of a job again, to each address that asked. Raises Misuse (404, 403, 409, 410)."""
+    """Send every event of a job again, as `redeliver_event` does. Raises Misuse (404, 403, 409, 410)."""
     job = (await job_of(ports, job_id, who)).job
     who.may_change(job)
     if job.archived:
@@ -39,7 +39,7 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
             remedy="read them: GET /api/jobs/{id}/events",
         )
     found = await ports.outbox.events(job_id)
-    again = [notice for notice in found if any(target.webhook for target in notice.targets)]
+    again = [notice for notice in found if any(map(_wanted, notice.targets))]
     if not again:
         raise Misuse(f"nobody was to be told of {job_id}", status=404, remedy="`notify` names who is")
     again = await _heard(ports, again)
@@ -49,14 +49,17 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
 
 
 async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
-    """Send one event again: the same id, the same bytes. Raises Misuse (404, 403, 409)."""
+    """Send one event again: the same id, the same bytes, to each address that asked.
+
+    A receipt or a notice of ours that it still lacks is made up for. Raises Misuse (404, 403, 409).
+    """
     who.needs(SUBMIT)  # before the whole outbox is looked through
     notice = await ports.outbox.find(event_id)
     stored = await ports.ledger.get(notice.job_id) if notice is not None else None
     seen = stored is not None and who.sees(stored.job)
     if stored is not None and seen:
         who.may_change(stored.job)
-    if notice is None or not seen or not any(target.webhook for target in notice.targets):
+    if notice is None or not seen or not any(map(_wanted, notice.targets)):
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )
@@ -65,10 +68,18 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     return notice
 
 
+def _wanted(target: Delivery) -> bool:
+    """Whether a redelivery goes to this target: to any address, but to our own only what is not there yet.
+
+    Not only what is dead there: a redelivery whose answer was lost may be repeated.
+    """
+    return target.webhook or target.state != "delivered"
+
+
 async def _heard(ports: Ports, notices: list[Notice]) -> list[Notice]:
-    """Those with an address that is not disabled. Raises Misuse (409) when there is none."""
+    """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
     gone = {one.url for one in await ports.outbox.disabled()}
-    left = [notice for notice in notices if any(t.webhook and t.url not in gone for t in notice.targets)]
+    left = [notice for notice in notices if any(_wanted(t) and t.url not in gone for t in notice.targets)]
     if not left:
         raise Misuse(
             "the address is disabled, because it answered 410",
@@ -82,7 +93,7 @@ async def _again(ports: Ports, notice: Notice) -> None:
     now = ports.clock()
     targets = tuple(
         target.model_copy(update={"state": "pending", "attempts": 0, "due": now})
-        if target.webhook
+        if _wanted(target)
         else target
         for target in notice.targets
     )

@@ -12,9 +12,10 @@ import pytest
 from shared.arrive import message_arrived
 from shared.bury import bury_poison, listed, redrive
 from shared.errors import Misconfigured, Misuse, Unavailable
-from shared.job import JobState
-from shared.memory import MemoryTable
+from shared.job import Job, JobState
+from shared.memory import MemoryDrops, MemoryTable
 from shared.ports import Posted
+from shared.redeliver import redeliver_event, redeliver_job
 from shared.sealing import AesSeal
 from shared.storage.dead import TableDeadMessages
 from shared.storage.ledger import TableLedger
@@ -29,6 +30,33 @@ BODY = json.dumps({"spec": job_json()}).encode()
 class Down(MemoryTable):
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         raise Unavailable("storage answered 503 ServerBusy")
+
+
+class Closed(MemoryDrops):
+    """A container `runs` that may not be written to, until a role is given back."""
+
+    closed = True
+    puts = 0
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        if self.closed:
+            raise Unavailable("storage answered 403 AuthorizationPermissionMismatch")
+        self.puts += 1
+        await super().put_answer(name, body, replace=replace)
+
+
+async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed]:
+    """A job whose receipt was given up, in a container that is mended now."""
+    accepted = await world.message({"spec": job_json(), "notify": notify})
+    await world.wake()
+    runs = Closed(world.clock)
+    world.use(drops=runs)
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    for _ in range(10):
+        await world.sweep(30 * 3600)
+    assert [(n.job_id, n.targets[0].state) for n in await world.outbox.dead()] == [(accepted.job.id, "dead")]
+    runs.closed = False
+    return await world.job(accepted.job.id), runs
 
 
 async def _through_the_door(world: World) -> int:
@@ -155,6 +183,83 @@ async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
 
     assert await listed(world.ports) == []
     assert len(world.webhooks.posts) == 2
+
+
+async def test_a_receipt_that_was_given_up_is_listed_and_written_when_it_is_redriven(world: World) -> None:
+    job, runs = await _no_receipt(world)
+    (dead,) = await listed(world.ports)
+    assert dead["reason"] == "receipt:: storage answered 403 AuthorizationPermissionMismatch"
+
+    assert await redrive(world.ports, dead["id"]) == "event"
+    await world.wake()
+
+    assert f"{job.receipt}/receipt.json" in runs.answers
+    assert await listed(world.ports) == []
+
+
+async def test_a_redrive_of_a_receipt_may_be_repeated_until_it_is_written(world: World) -> None:
+    await _no_receipt(world)
+    (dead,) = await listed(world.ports)
+    for _ in range(2):
+        assert await redrive(world.ports, dead["id"]) == "event"
+    await world.wake()
+
+    assert await listed(world.ports) == []
+    with pytest.raises(Misuse) as error:  # nothing is left to be done
+        await redrive(world.ports, dead["id"])
+    assert error.value.status == 404
+
+
+async def test_the_receipts_of_a_job_that_were_given_up_are_written_with_its_redelivery(world: World) -> None:
+    job, runs = await _no_receipt(world)
+
+    assert [notice.job_id for notice in await redeliver_job(world.ports, job.id)] == [job.id]
+    await world.wake()
+
+    assert f"{job.receipt}/receipt.json" in runs.answers
+    assert await listed(world.ports) == []
+
+
+async def test_an_event_goes_out_again_with_its_receipt_only_if_that_is_missing(world: World) -> None:
+    world.webhooks.answers = [Posted("delivered", 204, "2xx", None, 1)]
+    _, runs = await _no_receipt(world, notify=[HOOK])
+    (dead,) = await listed(world.ports)
+    for posts in (2, 3):
+        await redeliver_event(world.ports, dead["id"])
+        await world.wake()
+        assert (len(world.webhooks.posts), runs.puts) == (posts, 1)
+    assert await listed(world.ports) == []
+
+
+async def test_a_receipt_is_written_though_the_address_beside_it_is_disabled(world: World) -> None:
+    world.webhooks.answers = [Posted("gone", 410, "410 Gone", None, 1)]
+    job, runs = await _no_receipt(world, notify=[HOOK])
+    (dead,) = await listed(world.ports)
+
+    await redrive(world.ports, dead["id"])
+    await world.wake()
+
+    assert f"{job.receipt}/receipt.json" in runs.answers
+    with pytest.raises(Misuse) as error:
+        await redrive(world.ports, dead["id"])
+    assert error.value.status == 409
+
+
+async def test_a_notice_that_was_given_up_goes_to_its_queue_when_it_is_redriven(world: World) -> None:
+    world.policy(notices=True)
+    job = (await world.message({"spec": job_json()})).job
+    await world.wake()
+    event = (await world.outbox.events(job.id))[0]
+    given_up = tuple(target.model_copy(update={"state": "dead"}) for target in event.targets)
+    await world.outbox.revive(event)
+    await world.outbox.settle(event.model_copy(update={"targets": given_up}))
+    world.queues.sent.clear()
+
+    assert await redrive(world.ports, event.event_id) == "event"
+    await world.wake()
+
+    assert world.queues.sent == [("job-notices", event.body, 0)]
+    assert await listed(world.ports) == []
 
 
 @pytest.mark.parametrize(
