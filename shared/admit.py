@@ -103,7 +103,7 @@ def told(pause: Pause) -> str:
 async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) -> list[Active]:
     """Of all active jobs those that are due for submission and may be submitted now, oldest first.
 
-    `rows` may be those of some shards, which then have that share of what may be at work.
+    `rows` may be those of some shards, which then have that share of what may be at work (`_in_turn`).
     While submissions are paused, those whose submission has begun: it may have landed (`dispatch`).
     """
     rows = list(rows)
@@ -117,10 +117,29 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
         return begun
     waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
     if ports.policy.max_active_jobs:
-        at_work = sum(row.state is not JobState.ACCEPTED for row in rows)
-        room = math.ceil(ports.policy.max_active_jobs * share) - at_work
-        waiting = waiting[: max(0, room)]
+        waiting = await _in_turn(ports, rows, waiting, share)
     return [*begun, *waiting]
+
+
+async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], share: float) -> list[Active]:
+    """Of those that wait as many as may be at work beside the others.
+
+    Shares are rounded up, so that none is nothing, and jobs of other shards may be at work beyond theirs:
+    whoever holds only some shards also asks for what is at work in all, one range query a shard, unless this
+    process asked within seconds. Processes that sweep their parts at the same moment may still overshoot, by
+    what each submits before the ledger tells the other.
+    """
+    limit = ports.policy.max_active_jobs
+    at_work = {row.job_id for row in rows if row.state is not JobState.ACCEPTED}
+    room = math.ceil(limit * share) - len(at_work)
+    if share >= 1 or room <= 0 or not waiting:
+        return waiting[: max(0, room)]
+    everywhere = await ports.memo.get(_AT_WORK, ports.clock(), _COUNTS, partial(_at_work, ports))
+    # From here on nothing is awaited, so of parts that are swept at once no two take the same place.
+    chosen = waiting[: max(0, min(room, limit - len(at_work | everywhere.keys())))]
+    for row in chosen:
+        ports.memo.add(_AT_WORK, ports.clock(), row.job_id, ports.clock())
+    return chosen
 
 
 def _due(ports: Ports, row: Active) -> bool:
@@ -168,13 +187,15 @@ async def _look_at_work(ports: Ports) -> None:
     limit, now = ports.policy.max_active_jobs, ports.clock()
     if _few(ports, _AT_WORK, limit):
         return
-
-    async def ask() -> dict[str, datetime]:
-        shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-        return {row.job_id: now for rows in shards for row in rows if row.state is not JobState.ACCEPTED}
-
     none: dict[str, datetime] = {}
-    await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), ask, first=none)
+    await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), partial(_at_work, ports), first=none)
+
+
+async def _at_work(ports: Ports) -> dict[str, datetime]:
+    """The jobs that are at work, by one range query a shard."""
+    now = ports.clock()
+    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+    return {row.job_id: now for rows in shards for row in rows if row.state is not JobState.ACCEPTED}
 
 
 def _crowded(ports: Ports, job_id: str) -> Wait | None:

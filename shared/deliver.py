@@ -61,12 +61,16 @@ async def deliver_at_door(ports: Ports, notice: Notice) -> None:
     await _patiently(ports, _one(ports, notice))
 
 
-async def deliver_due(ports: Ports, events: Iterable[Notice]) -> int:
-    """The safety net: events whose time has come and whose message never did. The next sweep goes on."""
+async def deliver_due(ports: Ports, events: Iterable[Notice], **of: str) -> int:
+    """The safety net: events whose time has come and whose message never did. The next sweep goes on.
+
+    `of` says which part of them these are, so that what one part measures does not hide another's.
+    """
     await _learn(ports)
     now = ports.clock()
     due = sorted(events, key=lambda notice: notice.due)
-    ports.meter.set("slipway.outbox.oldest", max(0.0, (now - due[0].due).total_seconds()) if due else 0.0)
+    oldest = max(0.0, (now - due[0].due).total_seconds()) if due else 0.0
+    ports.meter.set("slipway.outbox.oldest", oldest, **of)
     return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 
 

@@ -68,7 +68,7 @@ async def sweep(ports: Ports, part: range | None = None) -> Swept:
     for state in _ACTIVE:
         number = sum(row.state is state for row in rows)
         ports.meter.set("slipway.jobs.active", number, state=state.value, **of)
-    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events)))
+    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events, **of)))
     overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
     clusters = _by_cluster(rows)
     parts = await asyncio.gather(

@@ -12,9 +12,14 @@ from shared.arrive import message_arrived
 from shared.errors import Unavailable
 from shared.index import Unfinished
 from shared.job import JobState
+from shared.memo import Memo
+from shared.memory import MemoryLedger
 from shared.message import Sweep, sweep_message
 from shared.parts import begin, sweep_part
+from shared.ports import Active
 from shared.storage.leases import TableLeases
+from shared.storage.rows import shard_of
+from shared.sweep import sweep
 from tests.unit.dispatcher.world import World, job_json
 
 
@@ -149,3 +154,96 @@ async def test_an_order_whose_sweep_failed_is_done_when_it_comes_again(world: Wo
 
     assert await sweep_part(world.ports, order) is not None
     assert await sweep_part(world.ports, order) is None
+
+
+class Turns(MemoryLedger):
+    """Storage that lets others come while it answers, and counts who looks at what is at work."""
+
+    looks = 0
+
+    async def active(self, shard: int) -> list[Active]:
+        self.looks += 1
+        found = await super().active(shard)
+        await asyncio.sleep(0)
+        return found
+
+
+async def of_part(part: int, number: int) -> list[str]:
+    """Ids of messages whose jobs are in one part of two."""
+    scratch, found = World(), []
+    scratch.policy(paused=True)
+    for n in range(100):
+        job = (await scratch.message(job_json(), f"m{n}")).job
+        if shard_of(job.id, scratch.ledger.shards) % 2 == part:
+            found.append(f"m{n}")
+    return found[:number]
+
+
+async def wait_for_their_turn(world: World, ids: list[str]) -> None:
+    """Jobs that were accepted during a pause, which is over."""
+    world.policy(paused=True)
+    for message_id in ids:
+        await world.message(job_json(), message_id)
+    world.policy(paused=False)
+
+
+async def sweep_parts(world: World, of: int, *, processes: bool) -> None:
+    """Every part, one after the other: each by a process of its own, or all by one."""
+    for part in range(of):
+        if processes:
+            world.use(memo=Memo())
+        await sweep_part(world.ports, Sweep(part, of, world.now))
+
+
+@pytest.mark.parametrize("processes", [True, False])
+async def test_a_part_submits_nothing_where_the_jobs_of_another_fill_the_limit(
+    world: World, processes: bool
+) -> None:
+    world.policy(max_active_jobs=4)
+    for message_id in await of_part(0, 4):
+        await world.message(job_json(), message_id)
+    await wait_for_their_turn(world, await of_part(1, 6))
+    for _ in range(2):
+        world.pass_time(60)
+        await sweep_parts(world, 2, processes=processes)
+    assert len(world.engine.started) == 4
+
+    for name in world.engine.started[:3]:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    for _ in range(2):
+        world.pass_time(60)
+        await sweep_parts(world, 2, processes=processes)
+    assert len(world.engine.started) == 4 + 2  # its share, though three have ended
+
+
+@pytest.mark.parametrize("processes", [True, False])
+async def test_more_parts_than_may_be_at_work_submit_no_more_than_that(world: World, processes: bool) -> None:
+    world.policy(max_active_jobs=1)
+    await wait_for_their_turn(world, [f"m{n}" for n in range(24)])
+    await sweep_parts(world, 4, processes=processes)
+    assert len(world.engine.started) == 1
+
+
+async def test_parts_that_one_process_sweeps_at_once_keep_the_limit(world: World) -> None:
+    world.use(ledger=Turns(world.clock))
+    world.policy(max_active_jobs=1)
+    await wait_for_their_turn(world, [f"m{n}" for n in range(24)])
+    await asyncio.gather(*(sweep_part(world.ports, Sweep(part, 4, world.now)) for part in range(4)))
+    assert len(world.engine.started) == 1
+
+
+async def test_a_process_looks_once_at_what_is_at_work_and_only_where_it_has_to(world: World) -> None:
+    world.use(ledger=(ledger := Turns(world.clock)))
+    await running(world)
+    await wait_for_their_turn(world, [f"w{n}" for n in range(12)])
+    ledger.looks = 0
+    await sweep_parts(world, 2, processes=False)
+    assert (len(world.engine.started), ledger.looks) == (24, ledger.shards)
+
+    world.pass_time(60)
+    await sweep_parts(world, 2, processes=False)
+    assert ledger.looks == ledger.shards  # nothing waits
+
+    await wait_for_their_turn(world, [f"x{n}" for n in range(12)])
+    await sweep(world.ports)
+    assert (len(world.engine.started), ledger.looks) == (36, ledger.shards)  # one part has read them all
