@@ -32,6 +32,9 @@ async def calling(ports: Ports, engine: str, cluster: str, seconds: float) -> As
     except EngineError:  # an answer, if not the one that was hoped for
         ports.breaker.answered(place)
         raise
+    except Exception:  # the adapter failed, so nobody has an answer
+        ports.breaker.failed(place, ports.clock())
+        raise
     ports.breaker.answered(place)
 
 

@@ -152,11 +152,14 @@ async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
     try:
         async with calling(ports, *place, ports.policy.ask_deadline) as engine:
             known = await engine.status(place[1], targets)
+        return {row.job_id: known.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states.
         log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
-        return None
-    return {row.job_id: known.get(row.target.name) for row in rows if row.target}
+    except Exception:
+        # A defect of one adapter must not keep the other clusters from their sweep.
+        log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
+    return None
 
 
 def _with_engine(row: Active) -> bool:

@@ -243,7 +243,9 @@ def _understood(job: Mapping[str, Any]) -> Observation | None:
         return observation(job)
     except Transient as error:
         log.warning("%s", error)
-        return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.warning("the cluster's API said something unreadable of %s", job.get("name"), exc_info=True)
+    return None
 
 
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
+from shared.engines import said
 from shared.errors import Transient
 from shared.job import JobState, Reason
 from shared.ports import Observation
@@ -44,9 +44,9 @@ def observation(job: Mapping[str, Any]) -> Observation:
     if word not in STATES:
         raise Transient(f"the cluster says {word[:40]!r} of {job.get('name')}, a state nobody here knows")
     state = STATES[word]
+    exit_code = said.exit_code(info.get("exitCode"))
     reason = None
     if state is JobState.FAILED:
-        exit_code = info.get("exitCode")
         reason = REASONS.get(code, Reason.INFRASTRUCTURE if exit_code is None else Reason.USER)
         if reason is Reason.TERMINATED:
             state = JobState.CANCELLED
@@ -56,9 +56,9 @@ def observation(job: Mapping[str, Any]) -> Observation:
         state=state,
         reason=reason,
         message=_message(errors),
-        exit_code=info.get("exitCode"),
-        started=_moment(info.get("startTime")),
-        ended=_moment(info.get("endTime")),
+        exit_code=exit_code,
+        started=said.moment(info.get("startTime")),
+        ended=said.moment(info.get("endTime")),
     )
 
 
@@ -77,11 +77,3 @@ def _message(errors: list[Mapping[str, Any]]) -> str:
         text = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ")
         parts.append(f"{text} ({details})" if details else text)
     return "; ".join(parts)[:2000]
-
-
-def _moment(text: Any) -> datetime | None:
-    """A time of the service, which is in UTC also where it does not say so."""
-    if not isinstance(text, str):
-        return None
-    found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

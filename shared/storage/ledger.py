@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 
-from shared.errors import Exists, Misuse, Unavailable
+from shared.errors import Exists, Misuse, SlipwayError, Unavailable
 from shared.events import Notice
 from shared.job import Job, JobState, Stored
 from shared.ports import Active, Change, Page, Pause, Seen, Unfinished
@@ -99,7 +99,7 @@ class TableLedger:
         return Unfinished(jobs, [event for row in found[len(jobs) :] if (event := _event(row)) is not None])
 
     async def find(self, *, states: frozenset[JobState] | None, limit: int, after: str | None) -> Page:
-        """Merge the shards' listings; records are read by key."""
+        """Merge the shards' listings; records are read by key, and one that cannot be read is left out."""
         if after is not None and not rows.LISTING_KEY.fullmatch(after):
             raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
         found: list[Job] = []
@@ -108,7 +108,7 @@ class TableLedger:
             keys = await self._listing(cursor, limit)
             if not keys:
                 return Page(tuple(found))
-            records = await asyncio.gather(*(self.get(key.rpartition("|")[2]) for key in keys))
+            records = await asyncio.gather(*(self._legible(key.rpartition("|")[2]) for key in keys))
             for key, stored in zip(keys, records, strict=True):
                 cursor = key
                 if stored is not None and (states is None or stored.job.state in states):
@@ -177,6 +177,16 @@ class TableLedger:
             existing = await self.get(job.id)
             return existing if existing is not None and existing.job.wrote(change.transition.token) else None
         return self._remember(Stored(job, etags[0], None))
+
+    async def _legible(self, job_id: str) -> Stored | None:
+        """As `get`, for a page: a record that cannot be read must not keep the others from everybody."""
+        try:
+            return await self.get(job_id)
+        except SlipwayError:
+            raise
+        except Exception:
+            log.exception("a record cannot be read: %s", job_id, extra={"job": job_id})
+            return None
 
     async def _existing(self, job: Job) -> Stored:
         existing = await self.get(job.id)

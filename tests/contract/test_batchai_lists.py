@@ -79,6 +79,22 @@ async def test_a_job_with_half_a_surrogate_hides_no_other_one_of_its_page() -> N
         assert await _status(engine, "a", "b") == {"a": JobState.RUNNING, "b": JobState.QUEUED}
 
 
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"executionState": "succeeded", "executionInfo": {"endTime": "yesterday"}},
+        {"executionState": "failed", "executionInfo": {"errors": "boom"}},
+        1,
+    ],
+    ids=["time", "errors", "properties"],
+)
+async def test_a_job_that_cannot_be_understood_hides_no_other_one_of_its_page(properties: Any) -> None:
+    body = json.dumps({"value": [{"name": "a", "properties": properties}, _job("b")]}).encode()
+
+    async with _service(body, broken=0) as (engine, _):
+        assert (await _status(engine, "a", "b"))["b"] is JobState.RUNNING
+
+
 async def test_of_a_page_only_those_are_told_that_were_asked_for_and_understood() -> None:
     body = json.dumps({"value": [_job("a"), _job("b", "hibernating"), _job("c")], "nextLink": None}).encode()
 
@@ -87,12 +103,7 @@ async def test_of_a_page_only_those_are_told_that_were_asked_for_and_understood(
 
 
 async def test_a_page_that_is_no_list_of_jobs_says_nothing_about_any() -> None:
-    for body in (
-        b"<html>busy</html>",
-        b"{}",
-        b'{"value": [1]}',
-        b'{"value": [{"name": "a", "properties": 1}]}',
-    ):
+    for body in (b"<html>busy</html>", b"{}", b'{"value": [1]}'):
         async with _service(body, broken=0) as (engine, _):
             with pytest.raises(Transient):
                 await _status(engine, "a")

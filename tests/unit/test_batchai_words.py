@@ -85,6 +85,13 @@ def test_a_time_without_a_zone_is_in_utc() -> None:
     assert (seen.ended - seen.started).total_seconds() == 5
 
 
+def test_a_time_or_an_exit_code_that_is_none_is_left_out() -> None:
+    seen = observation(_job("failed", exitCode="boom", startTime=5, endTime="yesterday"))
+
+    assert (seen.state, seen.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert (seen.exit_code, seen.started, seen.ended) == (None, None, None)
+
+
 async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence() -> None:
     error = HttpResponseError(message="Bad Request")
     error.status_code = 400

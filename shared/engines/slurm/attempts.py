@@ -25,7 +25,7 @@ from shared.engines.slurm.finished import Finished
 from shared.engines.slurm.jobs import Named, SlurmJobs
 from shared.engines.slurm.request import submission
 from shared.engines.slurm.words import observation, state_of
-from shared.errors import Conflict, Misconfigured, NotFound, Transient
+from shared.errors import Conflict, EngineError, Misconfigured, NotFound, Transient
 from shared.job import Target
 from shared.ports import Observation
 
@@ -125,12 +125,8 @@ class Attempts:
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
     async def _told(self, target: Target, named: Named) -> Observation | None:
-        """As `_observed`; what cannot be understood of one job keeps nobody from hearing of the others."""
-        try:
-            return await self._observed(target, named)
-        except Transient as error:
-            log.warning("%s", error)
-            return None
+        """As `_observed`, alone."""
+        return await _alone(target, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
         kept = self._judged(target, named).kept
@@ -162,7 +158,7 @@ class Attempts:
                 ended.append(target)
             else:
                 found[target.name] = Observation(state)
-        seen = await _each(ended, self._ended)
+        seen = await _each(ended, lambda target: _alone(target, self._ended(target)))
         found |= {target.name: one for target, one in zip(ended, seen, strict=True) if one is not None}
         return found
 
@@ -207,6 +203,20 @@ def _number(answer: Answer) -> int | None:
     result = answer.body.get("result")
     found = answer.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
     return found if isinstance(found, int) and found > 0 else None
+
+
+async def _alone(target: Target, asked: Awaitable[Observation | None]) -> Observation | None:
+    """What is said of one job; what cannot be understood of it keeps nobody from hearing of the others."""
+    try:
+        return await asked
+    except Transient as error:
+        log.warning("%s", error)
+    except EngineError:
+        raise
+    except Exception:
+        # A job can write its own record: whatever that does to a reader here, it does to that job alone.
+        log.exception("%s cannot be understood", target.name)
+    return None
 
 
 async def _each(items: Sequence[Item], act: Callable[[Item], Awaitable[Result]]) -> list[Result]:

@@ -152,7 +152,7 @@ def _comment(value: Any) -> Mapping[str, Any]:
     text = value.get("job") if isinstance(value, dict) else value
     try:
         found = json.loads(text or "")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -41,9 +41,10 @@ class Records:
         if place is None:
             return None
         claim = _object(place / "claim.json")
-        if claim is None or claim.get("token") != target.token or "/" in str(claim.get("run")):
+        if claim is None or claim.get("token") != target.token:
             return None
-        return _object(place / str(claim.get("run")) / "result.json")
+        run = claim.get("run")
+        return _object(place / run / "result.json") if isinstance(run, str) and "/" not in run else None
 
     def _list(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         root, folder = self._within(target, directory, path)
@@ -104,6 +105,6 @@ def _object(path: Path) -> Record | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Transient(f"{path.name} of the attempt cannot be read: {type(error).__name__}") from error
     return found if isinstance(found, dict) else None

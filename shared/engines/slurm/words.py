@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from shared.engines import said
 from shared.engines.slurm.dialect import Copy
 from shared.errors import Transient
 from shared.job import JobState, Reason
@@ -89,18 +90,26 @@ def observation(copy: Copy, record: Mapping[str, Any] | None) -> Observation:
 
 
 def recorded(record: Mapping[str, Any]) -> Observation:
-    """What the record of a run that ended says."""
-    reason = Reason(record["reason"]) if record.get("reason") else None
+    """What the record of a run that ended says. A job can write it: what cannot be used is left out."""
+    reason = _reason(record.get("reason"))
     state = _S.SUCCEEDED if reason is None else _S.CANCELLED if reason is _R.TERMINATED else _S.FAILED
-    text = "" if reason is None else str(record.get("message") or "")
+    text = record.get("message")
     return Observation(
         state,
         reason,
-        text,
-        record.get("exitCode"),
-        _stamp(record.get("started")),
-        _stamp(record.get("ended")),
+        text if reason is not None and isinstance(text, str) else "",
+        said.exit_code(record.get("exitCode")),
+        said.moment(record.get("started")),
+        said.moment(record.get("ended")),
     )
+
+
+def _reason(word: Any) -> Reason | None:
+    """Why it ended, None for a success. A word that is none of ours was written by the job itself."""
+    try:
+        return Reason(word) if word else None
+    except ValueError:
+        return _R.USER
 
 
 def _why(copy: Copy, state: JobState) -> str:
@@ -110,7 +119,3 @@ def _why(copy: Copy, state: JobState) -> str:
 
 def _time(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
-
-
-def _stamp(text: Any) -> datetime | None:
-    return datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -120,6 +120,39 @@ async def test_a_cluster_that_hangs_keeps_no_other_from_its_news(world: World) -
     going.cancel()
 
 
+class _Defective(MemoryEngine):
+    async def status(self, cluster: str, targets: Sequence[Target]) -> dict[str, Observation]:
+        self.calls += 1
+        raise ValueError("a defect")
+
+
+async def test_a_defect_of_one_adapter_keeps_no_other_cluster_from_its_sweep(world: World) -> None:
+    defective = _Defective()
+    _with_second_cluster(world, defective)
+    unknown = (await world.message({**JOB, "cluster": "two"}, "m1")).job
+    known = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+
+    swept = await world.sweep()
+
+    assert (swept.changed, swept.unreachable) == (1, ("two",))
+    assert (await world.job(known.id)).state is JobState.SUCCEEDED
+    assert (await world.job(unknown.id)).state is JobState.QUEUED
+
+
+async def test_an_adapter_that_fails_again_and_again_is_left_alone_like_a_silent_cluster(
+    world: World,
+) -> None:
+    defective = _Defective()
+    _with_second_cluster(world, defective)
+    await world.message({**JOB, "cluster": "two"}, "m1")
+    defective.calls = 0
+    for _ in range(8):
+        await world.sweep(1)
+
+    assert defective.calls == 5
+
+
 async def test_a_cluster_that_does_not_answer_has_a_breaker_of_its_own(world: World) -> None:
     other = MemoryEngine(down=True)
     _with_second_cluster(world, other)

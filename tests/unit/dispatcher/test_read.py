@@ -36,6 +36,22 @@ async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> Non
     assert second.next is None
 
 
+async def test_a_record_that_cannot_be_read_hides_no_other_job(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = await _jobs(world, 3)
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    await world.sweep()
+    (row,) = [found.row for (_, key), found in world.ledger.held.items() if key == f"j|{ids[1]}"]
+    row["Record0"] = row["Record0"].replace('"state":"succeeded"', '"state":"succeeded","exit_code":"boom"')
+
+    page = await read.jobs(world.ports, states="", limit="3", after=None)
+
+    assert [job.id for job in page.jobs] == [ids[0], ids[2]]
+    assert ids[1] in caplog.text
+
+
 @pytest.mark.parametrize(
     ("states", "limit"),
     [

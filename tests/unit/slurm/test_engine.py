@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from shared.engine import Order
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.dialect import comment
 from shared.engines.slurm.engine import SlurmEngine
+from shared.engines.slurm.records import Records
 from shared.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.job import JobState, Reason, Target
 from tests.crash.slurmctld import Slurmctld
@@ -230,6 +233,62 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
         assert (seen.reason, seen.exit_code) == (Reason.USER, None if version == OLD else 3)
         with pytest.raises(NotFound):
             await here.engine.see(order(token="other.1").target)
+
+
+def write_record(shared: Path, asked: Order, text: str) -> None:
+    """What a job that may write everywhere in the shared directory leaves there."""
+    place = shared / "attempts/e" / asked.target.name
+    (place / "own").mkdir(parents=True)
+    (place / "claim.json").write_text(json.dumps({"token": asked.target.token, "run": "own"}))
+    (place / "own/result.json").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"state": "ended", "final": true, "reason": "bogus"}', {"bad": JobState.FAILED}),
+        ('{"state": "ended", "final": true, "ended": "yesterday"}', {"bad": JobState.SUCCEEDED}),
+        ('{"state": ', {}),
+        ("[" * 200_000, {}),
+    ],
+    ids=["reason", "time", "broken", "deep"],
+)
+@BOTH
+async def test_a_record_of_one_job_hides_no_other(
+    tmp_path: Path, version: str, text: str, told: dict[str, JobState]
+) -> None:
+    async with place(version, options={"reads": {"/shared": str(tmp_path)}}) as here:
+        bad, good = order("bad"), order("good")
+        for asked in (bad, good):
+            await here.engine.submit(asked)
+        here.later()
+        for _ in range(2):
+            await here.status(bad, good)  # released, and known by their numbers
+        for _ in range(2):
+            here.model.advance(lambda name: False)
+        write_record(tmp_path, bad, text)
+
+        assert await here.status(bad, good) == {"good": JobState.SUCCEEDED, **told}
+
+
+@BOTH
+async def test_a_defect_met_by_one_job_hides_no_other(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def of(records: Records, target: Target) -> None:
+        if target.name == "bad":
+            raise LookupError("a defect")
+
+    monkeypatch.setattr(Records, "of", of)
+    async with place(version) as here:
+        bad, good = order("bad"), order("good")
+        for asked in (bad, good):
+            await here.engine.submit(asked)
+        here.later()
+        for _ in range(2):
+            await here.status(bad, good)
+        for _ in range(2):
+            here.model.advance(lambda name: False)
+
+        assert await here.status(bad, good) == {"good": JobState.SUCCEEDED}
 
 
 @BOTH

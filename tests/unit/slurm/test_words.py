@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,10 @@ def test_both_dialects_say_the_same_of_a_job() -> None:
     assert (one.token, one.wanted, one.code, one.states) == ("t.1", 3000, 3, frozenset({"FAILED"}))
 
 
-@pytest.mark.parametrize("text", ["", "a note", "[1]", None, "{"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a note", "[1]", None, "{", pytest.param("[" * 200_000, id="deep")],
+)
 def test_a_comment_of_somebody_else_is_no_mark(text: str | None) -> None:
     assert copy_of(OLD, {"job_id": 1, "comment": text}).token == ""
 
@@ -118,6 +122,33 @@ def test_the_record_of_a_run_that_came_to_its_end_says_more_than_slurm() -> None
     assert recorded({"reason": "", "exitCode": 0}).state is _S.SUCCEEDED
 
 
+@pytest.mark.parametrize("code", ["boom", True, 1.5, [3], 2**64])
+def test_an_exit_code_that_is_none_is_left_out(code: Any) -> None:
+    assert recorded({"reason": "user", "exitCode": code}).exit_code is None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2026-01-01T00:00:00", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("2026-01-01T01:00:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("yesterday", None),
+        ("0001-01-01T00:00:00+01:00", None),
+        (5, None),
+    ],
+)
+def test_a_time_in_a_record_is_in_utc_or_left_out(written: Any, meant: datetime | None) -> None:
+    seen = recorded({"started": written, "ended": written})
+    assert (seen.started, seen.ended) == (meant, meant)
+    assert all(moment is None or moment.tzinfo is UTC for moment in (seen.started, seen.ended))
+
+
+@pytest.mark.parametrize("reason", ["bogus", ["user"], 7])
+def test_a_reason_that_nobody_knows_is_the_jobs_own(reason: Any) -> None:
+    seen = recorded({"reason": reason, "message": {"no": "text"}})
+    assert (seen.state, seen.reason, seen.message) == (_S.FAILED, _R.USER, "")
+
+
 def test_unknown_words_decide_nothing() -> None:
     with pytest.raises(Transient):
         observation(replace(COPY, states=frozenset({"DREAMING"})), None)
@@ -161,6 +192,18 @@ def test_nodes_are_counted_in_the_words_of_all_engines() -> None:
     assert (one.nodes, one.minimum, one.maximum, one.errors) == (2, 1, 3, ("c: broken",))
     assert one.counts == {"idle": 0, "running": 1, "preparing": 0, "unusable": 1, "leaving": 0}
     assert [member.state for member in one.members] == ["powered_down", "allocated", "down"]
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 200_000], ids=["broken", "deep"])
+async def test_a_record_that_cannot_be_read_decides_nothing(tmp_path: Path, text: str) -> None:
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
+    place = tmp_path / "slipway/attempts/e/n"
+    (place / "7-0").mkdir(parents=True)
+    (place / "claim.json").write_text(json.dumps({"token": "t.1", "run": "7-0"}))
+    (place / "7-0/result.json").write_text(text)
+
+    with pytest.raises(Transient, match="cannot be read"):
+        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
 
 
 async def test_records_are_read_within_what_is_seen_and_no_link_leads_out(tmp_path: Path) -> None:

@@ -1,0 +1,25 @@
+"""Values that a cluster, or a job itself, wrote: each as what it has to be, or None. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+#: Exit codes are 32 bits wide on every system that runs jobs.
+_CODES = range(-(2**31), 2**32)
+
+
+def exit_code(value: Any) -> int | None:
+    """A whole number that a process can end with; true and false are none, though Python counts them."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value in _CODES else None
+
+
+def moment(value: Any) -> datetime | None:
+    """A time, in UTC also where it does not say so."""
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # no time, or in UTC before the first year or after the last
+        return None
