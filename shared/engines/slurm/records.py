@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,8 @@ from shared.job import Target
 from shared.ports import LogChunk, OutputFile
 
 Record = Mapping[str, Any]
+#: Bytes of a record; ours have some hundred.
+_LARGEST = 1 << 20
 
 
 class Records:
@@ -102,9 +106,18 @@ def _file(entry: Path) -> OutputFile:
 def _object(path: Path) -> Record | None:
     """A JSON object; None if there is none. Raises Transient if it cannot be known."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(_content(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise Transient(f"{path.name} of the attempt cannot be read: {type(error).__name__}") from error
     return found if isinstance(found, dict) else None
+
+
+def _content(path: Path) -> bytes:
+    """A file; a pipe or a device that a job put in its place would hold its reader for ever."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        content = file.read(_LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    if len(content) > _LARGEST:
+        raise ValueError(f"more than {_LARGEST} bytes")
+    return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,6 +204,24 @@ async def test_a_record_that_cannot_be_read_decides_nothing(tmp_path: Path, text
     (place / "7-0/result.json").write_text(text)
 
     with pytest.raises(Transient, match="cannot be read"):
+        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "large"])
+async def test_whatever_a_job_puts_in_place_of_its_record_is_not_waited_for(
+    tmp_path: Path, kind: str
+) -> None:
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
+    claim = tmp_path / "slipway/attempts/e/n/claim.json"
+    claim.parent.mkdir(parents=True)
+    if kind == "pipe":
+        os.mkfifo(claim)
+    elif kind == "endless":
+        claim.symlink_to("/dev/zero")
+    else:
+        claim.write_bytes(b" " * 2_000_000 + b"{}")
+
+    with pytest.raises(Transient, match=r"claim\.json of the attempt cannot be read"):
         await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
 
 
