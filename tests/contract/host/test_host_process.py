@@ -54,30 +54,15 @@ _ELSEWHERE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="Oth
 async def test_an_app_that_production_refuses_is_refused_here(
     engine: EngineName, tmp_path: Path, code: str, named: str
 ) -> None:
-    options = WorkerOptions(
-        app=_app(tmp_path, code),
-        engine=engine,
-        environment=dict(os.environ),
-        timeout=None,
-        python=python_for(engine) or sys.executable,
-    )
-
     with pytest.raises(EngineError, match=named):
-        await WorkerPool(options, 1).start()
+        await WorkerPool(_worker(engine, tmp_path, code), 1).start()
 
 
 async def test_the_app_runs_on_the_event_loop_of_azures_worker(engine: EngineName, tmp_path: Path) -> None:
     code = "import asyncio\nraise RuntimeError(type(asyncio.get_running_loop()).__module__)\n"
-    options = WorkerOptions(
-        app=_app(tmp_path, code),
-        engine=engine,
-        environment=dict(os.environ),
-        timeout=None,
-        python=python_for(engine) or sys.executable,
-    )
 
     with pytest.raises(EngineError, match="uvloop" if engine == "runtime" else "asyncio"):
-        await WorkerPool(options, 1).start()
+        await WorkerPool(_worker(engine, tmp_path, code), 1).start()
 
 
 async def test_the_place_in_the_app_is_shown_before_the_error(
@@ -206,6 +191,16 @@ async def test_the_host_runs_an_app_in_its_own_process(engine: str, storage: Sto
 
 def assert_line(output: str, pattern: str) -> None:
     assert any(re.search(pattern, line) for line in output.splitlines()), output
+
+
+def _worker(engine: EngineName, folder: Path, code: str) -> WorkerOptions:
+    return WorkerOptions(
+        app=_app(folder, code),
+        engine=engine,
+        environment=dict(os.environ),
+        timeout=None,
+        python=python_for(engine) or sys.executable,
+    )
 
 
 def _app(folder: Path, code: str) -> Path:
