@@ -23,10 +23,10 @@ _STRICT = (25, 5)
 class Slurm:
     """A running cluster. Its processes are children of ours, save those that nodes run."""
 
-    def __init__(self, site: Site, programs: Programs, port: int, running: AsyncExitStack) -> None:
+    def __init__(self, site: Site, programs: Programs, running: AsyncExitStack) -> None:
         self._site = site
         self._programs = programs
-        self._port = port
+        self._port = site.gateway_port
         self._running = running
         self._parts: dict[str, Child] = {}
 

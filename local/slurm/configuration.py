@@ -40,6 +40,8 @@ class Site:
     user: str
     partitions: tuple[Partition, ...]
     controller_port: int
+    #: Of slurmrestd.
+    gateway_port: int
     node_ports: Mapping[str, int]
     #: Seconds after which an elastic node without a job is stopped.
     idle_seconds: int

@@ -56,7 +56,7 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
         site = _site(options, home, Path(sockets))
         prepare(site, options.programs, options.node_path)
         async with AsyncExitStack() as running:
-            cluster = Slurm(site, options.programs, options.port or free_ports(1)[0], running)
+            cluster = Slurm(site, options.programs, running)
             await cluster.end()  # a run that nobody was left to end
             await running.enter_async_context(_ended_with_us(site))
             await cluster.start()
@@ -80,7 +80,8 @@ def _only_one(home: Path) -> Iterator[None]:
 def _site(options: Options, home: Path, sockets: Path) -> Site:
     names = [name for part in options.partitions for name in part.node_names]
     sockets.chmod(0o755)
-    controller, slurmdbd, database, *ports = free_ports(3 + len(names))
+    # In one draw: nobody listens on any of them yet, so a second draw might give one of them again.
+    controller, gateway, slurmdbd, database, *ports = free_ports(4 + len(names))
     return Site(
         home=home,
         sockets=sockets,
@@ -88,6 +89,7 @@ def _site(options: Options, home: Path, sockets: Path) -> Site:
         user=pwd.getpwuid(os.geteuid()).pw_name,
         partitions=options.partitions,
         controller_port=controller,
+        gateway_port=options.port or gateway,
         node_ports=dict(zip(names, ports, strict=True)),
         idle_seconds=options.idle_seconds,
         boot_seconds=options.boot_seconds,

@@ -19,6 +19,7 @@ def site(**changes: object) -> Site:
         "user": "ada",
         "partitions": PARTS,
         "controller_port": 20000,
+        "gateway_port": 20099,
         "node_ports": {name: 20001 + at for at, name in enumerate(NAMES)},
         "idle_seconds": 3,
     }
