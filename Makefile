@@ -7,6 +7,7 @@ RUN := .venv/bin
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
 FUZZ_SECONDS ?= 60
+SBOM ?= slipway.cdx.json
 JOBS ?= 2000
 SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope --no-loadscope-reorder
@@ -15,7 +16,7 @@ CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 ON_SLURM = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-az test-torch chaos chaos-sim fuzz pip-audit check bench fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-all test-az test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,8 +27,11 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C
 	@$(RUN)/slipway up --cluster $(CLUSTER)
 
-test: install ## unit, contract and acceptance tests (TESTS=tests/unit for some of them), but for those on a real Slurm
+test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
+
+test-all: install ## the same tests in all cases of every kind, and with all random examples
+	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/install_extra.py az .venv-az
@@ -39,6 +43,9 @@ chaos: install ## the whole system under kills and faults, then the verdict (JOB
 chaos-sim: install ## random schedules of faults on the real code in memory (SEEDS=10000)
 	@$(RUN)/python -m tests.crash.simulate --seeds $(SEEDS)
 
+mutants: install ## small wrong changes to the use cases that no test notices (MUTANTS="shared/lifecycle/sweep.py --sample 0.1")
+	@$(RUN)/python -m tests.mutants $(MUTANTS)
+
 slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C
 	@$(RUN)/python -m local.slurm
 
@@ -46,25 +53,36 @@ test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real 
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
 
+test-install: install ## the function app by plain pip in new environments of Python 3.11 and 3.13, with every hash checked
+	@$(RUN)/python -m tests.acceptance.clean_install 3.11 3.13
+
 test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch: 1 GB, with CUDA several)
 	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/install_extra.py torch .venv-torch
 	@SLIPWAY_TORCH=$(CURDIR)/.venv-torch/bin/python $(RUN)/python -m pytest tests/contract/emulator -k pytorch_trains
 
 fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_SECONDS=60)
-	@$(RUN)/python -m pip install -q --target .local/atheris atheris==3.1.0
+	@$(RUN)/python -m pip install -q --target .local/atheris -r requirements-fuzz.txt
 	@mkdir -p .local/fuzz/corpus
 	@PYTHONPATH=.local/atheris $(RUN)/python -m tests.fuzz.spec_reader -max_total_time=$(FUZZ_SECONDS) \
 		-artifact_prefix=.local/fuzz/ .local/fuzz/corpus
 
 pip-audit: install ## known vulnerabilities of every pinned package; fails when the service does not answer
-	@$(RUN)/python -m local.advisories --strict
+	@$(RUN)/python -m local.setup.advisories --strict
+
+lock: install ## requirements*.txt with their hashes, from pyproject.toml (LOCK=--upgrade for newer versions of what it brings)
+	@$(RUN)/python -m local.setup.lock $(LOCK)
+
+sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.json
+	@$(RUN)/python -W ignore -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --of JSON --validate --output-file $(SBOM)
+	@echo $(SBOM)
 
 check: install ## lint, formatting, types, import directions, known vulnerabilities
-	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.advisories"; do \
+	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.advisories"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
-	@$(RUN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	@$(RUN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	@$(RUN)/python -m bench $(BENCH)
 
 fmt: install ## format, and mend what can be mended
@@ -72,14 +90,14 @@ fmt: install ## format, and mend what can be mended
 	@$(RUN)/ruff check --fix .
 
 install: ## install everything for work on the project into .venv and node_modules
-	@$(BOOT) -m local.install --what dev
+	@$(BOOT) -m local.setup.install --what dev
 
 install-slurm: install-demo ## Debian's packages of Slurm, with apt-get as root or by sudo
 	@$(RUN)/python -m local.slurm.packages
 
 install-demo:
-	@$(BOOT) -m local.install --what demo
+	@$(BOOT) -m local.setup.install --what demo
 
 clean: ## remove all that was installed, built or stored here
-	rm -rf .venv .venv-audit .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-tools .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,7 +6,7 @@ from pathlib import Path
 import azure.functions as func
 
 # The Functions worker appends the app to sys.path: whatever is installed under the same name would win.
-for name in ("functions", "shared"):
+for name in ("fence", "functions", "shared"):
     found = find_spec(name)
     if found is None or Path(str(found.origin)).parent.parent != Path(__file__).resolve().parent:
         raise ImportError(f"another package named {name!r} hides the app's own: uninstall it")

@@ -23,8 +23,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import cold, idle, latency, peer, sweeping, throughput
+from bench import cold, idle, latency, listing, sweeping, throughput
 from bench import spec as documents
+from bench.celery import peer
 from bench.floor import raw_floor, sdk_floor
 from bench.table import markdown, ratios
 from bench.world import ROOT, disk
@@ -110,6 +111,7 @@ def _items(jobs: int, rtt: float, seconds: float) -> dict[str, Item]:
         "idle": partial(idle.idle, seconds),
         "sweep": _sweep,
         "sweep-table": _sweep_table,
+        "lists": partial(_lists, 2_000),
         "cold": _cold,
         "spec": _spec,
     }
@@ -145,6 +147,12 @@ async def _sweep_table() -> Figures:
                 for changed in (0.0, 0.02):
                     found |= await sweeping.sweep_of(active, changed, storage.connection_string)
     return found
+
+
+async def _lists(finished: int) -> Figures:
+    with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
+        async with azurite(Path(folder)) as storage:
+            return await listing.pages(storage.connection_string, finished)
 
 
 async def _cold() -> Figures:

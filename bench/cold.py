@@ -24,8 +24,8 @@ _CASES = {
     "nothing": "import sys",
     "library": "import sys, azure.functions",
     "app": "import sys, function_app",
-    "use case": "import sys, function_app, shared.wiring, shared.arrive",
-    "eager": f"import sys, {_EAGER}, shared.wiring, shared.arrive",
+    "use case": "import sys, function_app, shared.wiring, shared.intake.arrive",
+    "eager": f"import sys, {_EAGER}, shared.wiring, shared.intake.arrive",
 }
 
 

@@ -24,7 +24,8 @@ import psutil
 from local.process import child
 
 _ROOT = Path(__file__).parents[1]
-_BASE = "/subscriptions/bench/resourceGroups/bench/providers/Microsoft.BatchAI/workspaces/"
+_GROUP = "/subscriptions/bench/resourceGroups/bench"
+_BASE = f"{_GROUP}/providers/Microsoft.BatchAI/workspaces/"
 _ACCOUNT, _KEY = "devstoreaccount1", "a2V5"
 #: Jobs write to a share, as nearly all did.
 _LOGS = {
@@ -45,7 +46,10 @@ class Api:
 
     async def send(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """The answer's document, or None."""
-        url = path if path.startswith("http") else f"{self._url}{_BASE}{path}"
+        if path.startswith("/"):
+            url = self._url + path
+        else:
+            url = path if path.startswith("http") else f"{self._url}{_BASE}{path}"
         version = {} if "api-version" in url else {"api-version": "2018-05-01"}
         async with self._session.request(method, url, params=version, json=body) as answer:
             text = await answer.text()
@@ -55,6 +59,7 @@ class Api:
 
     async def workspace(self, name: str, nodes: int = 0) -> None:
         """A workspace with a cluster `c` and an experiment `e`."""
+        await self.send("PUT", _GROUP, {"location": "eastus"})
         await self.send("PUT", name, {"location": "eastus"})
         await self.send("PUT", f"{name}/experiments/e")
         await self.cluster(name, "c", nodes)
@@ -131,7 +136,7 @@ async def _state(api: Api, number: int) -> str:
 async def bare(count: int) -> float:
     """Processes a second that this machine starts now: a `bash -c true` under a bare Python each, 8 at once.
 
-    That is what a job that outlives its emulator takes at the least, whoever starts it.
+    That is the minimum for a job that outlives its emulator, with any launcher.
     """
     program = "import subprocess; subprocess.call(['bash', '-c', 'true'])"
 

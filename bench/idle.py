@@ -13,18 +13,18 @@ from collections.abc import Mapping
 import aiohttp
 import psutil
 
-from bench import peer
-from bench.money import by_service, dollars
+from bench.celery import peer
+from bench.cost.money import by_service, dollars
 from bench.world import World, cpu_of_all, polls, world
-from cli.provision import Plan
-from shared.settings import SETTINGS
+from shared.setting_table import SETTINGS
+from slipway.stack.provision import Plan
 
 #: Seconds until everybody has done what he does once.
 _SETTLE = 5.0
 _MINUTES_OF_A_MONTH = 30 * 24 * 60
 _DEPLOYED = {
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "86400",
-    **{name: SETTINGS[name][0] for name in ("SLIPWAY_SWEEP_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
+    **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEP_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
 }
 
 

@@ -2,7 +2,7 @@
 
 message → submitted → webhook, and drop → submitted, with an engine that has nothing to do; end of job →
 webhook through the emulator, from the job's last breath on. Before each of them four bare round trips go to
-another storage, which nobody else uses: what they are divided by.
+another storage, which has no other user: the divisor of the ratios.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from local.slurm import Options, Partition, Slurm, slurm
-from shared.engine import Order
-from shared.engines.slurm.client import SlurmClient
+from shared.core.engine import Order
+from shared.core.job import Target
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
-from shared.job import Target
+from shared.engines.slurm.wire.client import SlurmClient
 
 Item = TypeVar("Item")
 _AT_ONCE = 16
@@ -79,7 +79,7 @@ async def _engine(running: Slurm, jobs: int) -> tuple[float, float]:
     return rate, seconds
 
 
-async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[None]]) -> float:
+async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> float:
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def one(item: Item) -> None:

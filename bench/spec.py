@@ -14,8 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from shared import report
-from shared.spec import Defaults, Source, complete, read, validate, with_lint
+from shared.jobspec import Defaults, Source, complete, read, report, validate, with_lint
 
 _ROUNDS, _REPEATS = 40, 20
 _CLUSTER = (
@@ -84,10 +83,10 @@ def diagnosed(data: bytes) -> int:
 
 def of_the_tests() -> list[bytes]:
     """The wrong documents of the tests, of which each is told its rule, line and column."""
-    from tests.unit.spec.bad_jobs import BAD_JOBS
-    from tests.unit.spec.bad_texts import TEXTS
-    from tests.unit.spec.lint_jobs import LINTED
-    from tests.unit.spec.test_reading import BAD_TEXTS
+    from tests.unit.jobspec.bad_jobs import BAD_JOBS
+    from tests.unit.jobspec.bad_texts import TEXTS
+    from tests.unit.jobspec.lint_jobs import LINTED
+    from tests.unit.jobspec.test_reading import BAD_TEXTS
 
     documents = [*(bad.document for bad in BAD_JOBS), *(linted.document for linted in LINTED)]
     written = [*map(json.dumps, documents), *(bad.text for bad in TEXTS)]

@@ -20,18 +20,18 @@ import psutil
 from aiohttp import web
 
 from bench.job import SPEC
-from shared.engines.batchai import BatchAIEngine
-from shared.engines.batchai_client import Workspace
-from shared.identity import job_id
-from shared.job import Entry, Job, JobState, Target
-from shared.memory import MemoryLedger
-from shared.storage.connection import Account, Connection
-from shared.storage.ledger import TableLedger
-from shared.storage.outbox import TableOutbox
-from shared.storage.rest import Answer, Request, Send
-from shared.storage.resttable import RestTable
-from shared.storage.store import Store
-from tests.unit.dispatcher.world import Engines, World
+from shared.adapters.memory import MemoryLedger
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.rest import Answer, Request, Send
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.identity import job_id
+from shared.core.job import Entry, Job, JobState, Target
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.engine import BatchAIEngine
+from tests.unit.world import Engines, World
 
 _PAGE = 1000
 
@@ -148,7 +148,7 @@ async def _at_once(ledger: TableLedger, jobs: list[Job]) -> None:
 
 async def one_by_one(number: int) -> dict[str, float]:
     """Processor microseconds a job of a GET for each, and of a list with models, through the SDK."""
-    from shared.engines.batchai_client import connect
+    from shared.engines.batchai.client import connect
 
     arm = _Arm(["queued"] * number)
     async with _engine(arm) as engine:

@@ -73,6 +73,10 @@ TARGETS = (
     Target("sweep of 10,000, 2 %: calls of the table", "sweep 10000 2% table table calls", most=16),
     Target("sweep of 10,000 / SDK list", _SWEEP, "SDK list CPU µs/job", most=0.25),
     Target("sweep of 10,000 / SDK GET", _SWEEP, "SDK GET CPU µs/job", most=0.07),
+    *(
+        Target(f"a page of a list, {kind} / bare ranges", f"list {kind} ms", f"list {kind} bare ms", most=1.5)
+        for kind in ("all", "since", "state", "experiment", "cluster")
+    ),
     Target("import of the app / of every SDK, CPU", "import app ms", "import eager ms", most=0.40),
     Target("import of the app / of every SDK, modules", "import app modules", "import eager modules"),
     Target(

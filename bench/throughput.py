@@ -10,8 +10,8 @@ from functools import partial
 
 import psutil
 
+from bench.cost.money import by_service, dollars
 from bench.job import message
-from bench.money import by_service, dollars
 from bench.rest import Raw
 from bench.world import World, cpu, cpu_of_all, polls, world
 

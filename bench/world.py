@@ -1,7 +1,7 @@
 """What every measurement stands on: the local stack on disk, a round trip before it, a count of requests.
 
 The storage is Azurite on a disk in memory (its own memory mode freezes for seconds), behind a proxy when a
-round trip is wanted. What Azurite's access log says is exact, whatever else the machine does.
+round trip is wanted. The counts of Azurite's access log are exact under any load of the machine.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import Any
 
 import psutil
 
-from bench.money import LEASE
+from bench.cost.money import LEASE
 from bench.rest import Raw
 from bench.verified import Verified
-from cli.provision import Plan, provision
 from local.process import child
 from local.stack import Options, Ports, Stack, stack
 from shared.settings import Settings
+from slipway.stack.provision import Plan, provision
 
 ROOT = Path(__file__).resolve().parents[1]
 _APP = ROOT / "bench" / "app"
@@ -210,7 +210,7 @@ def connection_string(ports: list[int]) -> str:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens on now."""
+    """Ports without a listener now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     try:
         return [int(each.getsockname()[1]) for each in sockets]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.bindings import CONNECTION, DROPS, SOURCE
-from functions.here import ports
+from functions.process import ports
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -14,7 +14,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.blob_trigger("blob", path=f"{DROPS}/{{name}}", connection=CONNECTION, source=SOURCE)
 async def accept_drop(blob: func.InputStream) -> None:
     """A blob was written into the drop container: look at its folder."""
-    from shared.arrive import blob_arrived
+    from shared.intake.arrive import blob_arrived
 
     container, _, name = (blob.name or "").partition("/")
     await blob_arrived(ports(), container, name)
@@ -24,6 +24,6 @@ async def accept_drop(blob: func.InputStream) -> None:
 @blueprint.queue_trigger("message", queue_name="jobs", connection=CONNECTION)
 async def accept_message(message: func.QueueMessage) -> None:
     """A job message, a bare job.json, or a BlobCreated event; plain or base64."""
-    from shared.arrive import message_arrived
+    from shared.intake.arrive import message_arrived
 
     await message_arrived(ports(), message.get_body(), message.id or "", message.dequeue_count or 1)

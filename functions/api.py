@@ -10,13 +10,13 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.here import ports
 from functions.problem import answer, body_of, problem, told
-from shared.caller import SUBMIT
-from shared.errors import Misuse
+from functions.process import ports
+from shared.core.caller import SUBMIT
+from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
-    from shared.accept import Accepted
+    from shared.intake.accept import Accepted
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 256
@@ -24,11 +24,11 @@ _KEY_LENGTH = 256
 
 @blueprint.function_name("post_job")
 @blueprint.route("jobs", methods=["POST"])
-@told
+@told()
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
-    from shared.arrive import request_arrived
-    from shared.message import read_request
+    from shared.intake.arrive import request_arrived
+    from shared.intake.message import read_request
 
     here, who = ports(), caller()
     who.needs(SUBMIT)
@@ -40,11 +40,11 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("rerun_job")
 @blueprint.route("jobs/{id}/rerun", methods=["POST"])
-@told
+@told()
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
-    from shared.rerun import rerun
-    from shared.spec import read as parse
+    from shared.intake.rerun import rerun
+    from shared.jobspec import read as parse
 
     here, who = ports(), caller()
     who.needs(SUBMIT)
@@ -59,8 +59,8 @@ async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _told(accepted: Accepted) -> func.HttpResponse:
-    from shared.job import JobState
-    from shared.view import whole
+    from shared.core.job import JobState
+    from shared.core.view import whole
 
     job = accepted.job
     if job.state is JobState.REJECTED:
@@ -78,52 +78,55 @@ def _told(accepted: Accepted) -> func.HttpResponse:
 
 @blueprint.function_name("get_jobs")
 @blueprint.route("jobs", methods=["GET"])
-@told
+@told("state", "name", "experiment", "label", "cluster", "source", "since", "limit", "after")
 async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
-    """Jobs, newest first: ?state=active|succeeded,failed… &limit=50 &after=<next>."""
-    from shared import read
-    from shared.view import whole
+    """Jobs, newest first: ?state=active|succeeded,failed… &since=2h &limit=50 &after=<next>, and so on."""
+    from shared.core.view import line
+    from shared.operate import listing
+    from shared.operate.waits import as_they_stand
 
-    asked = req.params
-    page = await read.jobs(
-        ports(),
-        states=asked.get("state", ""),
-        limit=asked.get("limit", "50"),
-        after=asked.get("after"),
-        who=caller(),
-    )
-    return answer({"jobs": [whole(job) for job in page.jobs], "next": page.next})
+    here = ports()
+    page = await listing.jobs(here, req.params, caller())
+    found = {"jobs": [line(job) for job in await as_they_stand(here, page.jobs)], "next": page.next}
+    return answer({**found, "note": listing.CUT} if page.cut else found)
 
 
 @blueprint.function_name("get_job")
 @blueprint.route("jobs/{id}", methods=["GET"])
-@told
+@told()
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
-    from shared import read
-    from shared.view import whole
+    from shared.core.view import whole
+    from shared.lifecycle import lookup
+    from shared.operate.waits import as_they_stand
 
-    return answer(whole((await read.job(ports(), req.route_params["id"], caller())).job))
+    here = ports()
+    stored = await lookup.job(here, req.route_params["id"], caller())
+    (job,) = await as_they_stand(here, [stored.job])
+    return answer(whole(job))
 
 
 @blueprint.function_name("cancel_job")
 @blueprint.route("jobs/{id}/cancel", methods=["POST"])
-@told
+@told()
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
-    from shared.cancel import cancel
-    from shared.view import whole
+    from shared.core.view import whole
+    from shared.operate.cancel import cancel
+    from shared.operate.waits import as_they_stand
 
-    stored = await cancel(ports(), req.route_params["id"], caller())
-    return answer(whole(stored.job), 200 if stored.job.state.terminal else 202)
+    here = ports()
+    stored = await cancel(here, req.route_params["id"], caller())
+    (job,) = await as_they_stand(here, [stored.job])
+    return answer(whole(job), 200 if job.state.terminal else 202)
 
 
 @blueprint.function_name("get_log")
 @blueprint.route("jobs/{id}/log", methods=["GET"])
-@told
+@told("file", "offset")
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
-    from shared import read
+    from shared.operate import read
 
     asked = req.params
     name, chunk, more = await read.log(
@@ -140,17 +143,22 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_files")
 @blueprint.route("jobs/{id}/files", methods=["GET"])
-@told
+@told("directory", "path")
 async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
-    from shared import read
+    from shared.operate import read
 
     asked = req.params
     found = await read.files(
         ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", "."), caller()
     )
     listed = [
-        {"name": f.name, "bytes": f.size, "modified": f.modified.isoformat() if f.modified else None}
+        {
+            "name": f.name,
+            "bytes": f.size,
+            "modified": f.modified.isoformat() if f.modified else None,
+            **({"link": True} if f.link else {}),
+        }
         for f in found
     ]
     return answer({"files": listed})
@@ -158,12 +166,12 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("validate")
 @blueprint.route("validate", methods=["POST"])
-@told
+@told()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
-    from shared.arrive import request_validated
-    from shared.message import read_request
-    from shared.report import as_json
+    from shared.intake.arrive import request_validated
+    from shared.intake.message import read_request
+    from shared.jobspec.report import as_json
 
     here = ports()
     prepared = await request_validated(here, read_request(body_of(req), here.policy.limits), caller())
@@ -172,15 +180,17 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("explain")
 @blueprint.route("explain", methods=["POST"])
-@told
+@told("folder", "script", "format")
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
-    from shared.arrive import request_explained
-    from shared.explanation import markdown
-    from shared.job import Drop
-    from shared.message import read_request
+    from shared.core.job import Drop
+    from shared.intake.arrive import request_explained
+    from shared.intake.explain_text import markdown
+    from shared.intake.message import read_request
 
     here, who = ports(), caller()
+    if (form := req.params.get("format", "json")) not in ("json", "markdown"):
+        raise Misuse(f"there is no format {form[:40]!r}", remedy="use json or markdown")
     asked = read_request(body_of(req), here.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
@@ -191,7 +201,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     key = key_of(req, asked.key)
     asked = dataclasses.replace(asked, key=None)
     body = await request_explained(here, asked, scope=who.source, key=key, drop=drop, script=script, who=who)
-    if req.params.get("format") != "markdown":
+    if form == "json":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
     return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=headers)
@@ -199,13 +209,16 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_clusters")
 @blueprint.route("clusters", methods=["GET"])
-@told
+@told()
 async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     """Every configured cluster as it is now."""
-    from shared import read
+    from shared.core.facts import shown
+    from shared.operate import read
 
     found = [
-        {"name": view[0], "error": view[1]} if isinstance(view, tuple) else dataclasses.asdict(view)
+        {"name": view[0], "error": view[1]}
+        if isinstance(view, tuple)
+        else dataclasses.asdict(view) | {"facts": shown(view.facts)}
         for view in await read.clusters(ports())
     ]
     return answer({"clusters": found})

@@ -7,7 +7,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import ARCHIVE
-from functions.here import ports
+from functions.process import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -17,7 +17,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.timer_trigger("timer", schedule=ARCHIVE, run_on_startup=False)
 async def archive(timer: func.TimerRequest) -> None:
     """Archive what ended longer ago than the retention."""
-    from shared.archive import archive as archive_jobs
+    from shared.lifecycle.archive import archive as archive_jobs
 
     done = await archive_jobs(ports())
     if done.jobs:

@@ -9,17 +9,18 @@ import os
 
 import azure.functions as func
 
-from shared.settings import SETTINGS
+from shared.setting_table import SETTINGS
 
 
 def _setting(name: str) -> str:
-    return os.environ.get(name) or SETTINGS[name][0]
+    return os.environ.get(name) or SETTINGS[name].default
 
 
 CONNECTION = "SLIPWAY_STORAGE"
 DROPS = _setting("SLIPWAY_DROP_CONTAINER")
 SWEEP = _setting("SLIPWAY_SWEEP_SCHEDULE")
-ARCHIVE = _setting("SLIPWAY_ARCHIVE_SCHEDULE")
+#: Apart from the minutes in which other timers start.
+ARCHIVE = "0 7/10 * * * *"
 INVENTORY = _setting("SLIPWAY_INVENTORY_SCHEDULE")
 SOURCE = (
     func.BlobSource.LOGS_AND_CONTAINER_SCAN

@@ -6,16 +6,16 @@ from contextvars import ContextVar
 
 import azure.functions as func
 
-from functions.here import ports
-from shared.caller import KEY_HOLDER, Caller
-from shared.errors import Misuse
+from functions.process import ports
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse
 
 #: Set by `told` before a handler runs.
 _caller: ContextVar[Caller] = ContextVar("caller")
 
 
 def caller() -> Caller:
-    """Whoever made the request that is being answered."""
+    """The caller of the current request."""
     return _caller.get()
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
-from functions.here import ports
 from functions.problem import answer, told
-from shared.caller import ADMIN
+from functions.process import ports
+from shared.core.caller import ADMIN
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("get_dead")
 @blueprint.route("dead", methods=["GET"])
-@told
+@told()
 async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
     """All of it, each with its id and the reason; never what a message says."""
-    from shared.bury import listed
+    from shared.operate.redrive import listed
 
     caller().needs(ADMIN)
     return answer({"dead": await listed(ports())})
@@ -25,10 +25,10 @@ async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redrive")
 @blueprint.route("dead/{id}/redrive", methods=["POST"])
-@told
+@told()
 async def redrive_dead(req: func.HttpRequest) -> func.HttpResponse:
     """Send one on its way again; 202."""
-    from shared.bury import redrive
+    from shared.operate.redrive import redrive
 
     caller().needs(ADMIN)
     identity = req.route_params["id"]

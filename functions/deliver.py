@@ -8,7 +8,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import CONNECTION
-from functions.here import ports
+from functions.process import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -18,8 +18,8 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION)
 async def deliver(message: func.QueueMessage) -> None:
     """Deliver what is due of one event."""
-    from shared.deliver import deliver as deliver_event
-    from shared.message import unwrap
+    from shared.delivery.deliver import deliver as deliver_event
+    from shared.intake.message import unwrap
 
     try:
         body = json.loads(unwrap(message.get_body()))
@@ -27,4 +27,8 @@ async def deliver(message: func.QueueMessage) -> None:
     except (ValueError, KeyError, TypeError):
         log.warning("message %s is no delivery and is dropped; the outbox is the truth", message.id)
         return
-    await deliver_event(ports(), job, sequence)
+    here = ports()
+    if (message.dequeue_count or 1) > here.policy.message_tries:
+        log.error("wake-up %s was tried too often; the sweep delivers", message.id)
+        return
+    await deliver_event(here, job, sequence)

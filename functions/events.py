@@ -5,21 +5,21 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
-from functions.here import ports
 from functions.problem import answer, body_of, told
-from shared.caller import ADMIN
-from shared.errors import Misuse
+from functions.process import ports
+from shared.core.caller import ADMIN
+from shared.core.errors import Misuse
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("get_events")
 @blueprint.route("jobs/{id}/events", methods=["GET"])
-@told
+@told()
 async def get_events(req: func.HttpRequest) -> func.HttpResponse:
-    """Every event of a job that somebody asked for: who was told, when, and what was answered."""
-    from shared import redeliver
-    from shared.events import view
+    """Every event of a job that has a receiver, with each delivery: receiver, time, answer."""
+    from shared.core.notify.events import view
+    from shared.operate import redeliver
 
     found = await redeliver.events_of(ports(), req.route_params["id"], caller())
     return answer({"events": [view(notice) for notice in found]})
@@ -27,10 +27,10 @@ async def get_events(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redeliver_job")
 @blueprint.route("jobs/{id}/events/redeliver", methods=["POST"])
-@told
+@told()
 async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
     """Send every event of a job again, with the same ids and bytes."""
-    from shared import redeliver
+    from shared.operate import redeliver
 
     again = await redeliver.redeliver_job(ports(), req.route_params["id"], caller())
     return answer({"events": [notice.event_id for notice in again]}, 202)
@@ -38,10 +38,10 @@ async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redeliver_event")
 @blueprint.route("events/{id}/redeliver", methods=["POST"])
-@told
+@told()
 async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
     """Send one event again."""
-    from shared import redeliver
+    from shared.operate import redeliver
 
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
     return answer({"events": [notice.event_id]}, 202)
@@ -49,11 +49,11 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("test_receiver")
 @blueprint.route("receivers/test", methods=["POST"])
-@told
+@told()
 async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
     """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled."""
-    from shared import redeliver
-    from shared.spec import read as parse
+    from shared.jobspec import read as parse
+    from shared.operate import redeliver
 
     here = ports()
     caller().needs(ADMIN)
@@ -76,7 +76,7 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_disabled")
 @blueprint.route("receivers/disabled", methods=["GET"])
-@told
+@told()
 async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
     """The addresses that get no more events, because they answered 410."""
     caller().needs(ADMIN)

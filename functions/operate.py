@@ -1,4 +1,4 @@
-"""The part of the HTTP API for whoever runs the deployment: is it ready, stop submissions, let them go on."""
+"""The part of the HTTP API for operators: health, pause, resume, audit."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
-from functions.here import ports
 from functions.problem import answer, problem, told, told_anyone
-from shared.caller import ADMIN
+from functions.process import ports
+from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
-    from shared.ports import Pause
+    from shared.core.ports import Pause
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("pause")
 @blueprint.route("pause", methods=["POST"])
-@told
+@told("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
-    from shared import admit
+    from shared.lifecycle import admit
 
     by = _operator()
     return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
@@ -31,10 +31,10 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("resume")
 @blueprint.route("resume", methods=["POST"])
-@told
+@told()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
-    from shared import admit
+    from shared.lifecycle import admit
 
     by = _operator()
     return answer(_switch(await admit.resume(ports(), by)))
@@ -42,10 +42,10 @@ async def resume(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("audit")
 @blueprint.route("audit", methods=["GET"])
-@told
+@told()
 async def audit(req: func.HttpRequest) -> func.HttpResponse:
     """Whether drops, ledger, clusters and deliveries say the same: every difference."""
-    from shared.audit import audit as compare
+    from shared.operate.audit import audit as compare
 
     caller().needs(ADMIN)
     return answer(dataclasses.asdict(await compare(ports())))
@@ -53,13 +53,17 @@ async def audit(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("health")
 @blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@told_anyone
+@told_anyone()
 async def health(req: func.HttpRequest) -> func.HttpResponse:
-    """Whether storage and clusters answer; no details, because anybody may ask. 503 when one does not."""
-    from shared.ready import ready
+    """Whether storage and clusters answer, without details, because it needs no key. 503 if one does not."""
+    from shared.operate.ready import ready
 
     found = await ready(ports())
-    parts = {"storage": _word(found.storage), "engine": _word(found.engine), "paused": found.paused}
+    engine = "misconfigured" if found.misconfigured else _word(found.engine)
+    parts = {"storage": _word(found.storage), "engine": engine, "paused": found.paused}
+    parts |= {"sweep": "fails" if found.sweep_fails else "ok"}
+    parts |= {"settings": "wrong" if found.settings_wrong else "ok"}
+    parts |= {"unreadable": found.unreadable, "parked": found.parked}
     if not found.ready:
         return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
     return answer({"status": "ok", **parts})

@@ -7,7 +7,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import CONNECTION
-from functions.here import ports
+from functions.process import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -16,19 +16,19 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("bury_message")
 @blueprint.queue_trigger("message", queue_name="jobs-poison", connection=CONNECTION)
 async def bury_message(message: func.QueueMessage) -> None:
-    """A job message whose tries killed every process, so that none could keep it: keep the host's copy."""
-    from shared.bury import bury_poison
+    """A job message that the host gave up: keep the host's copy."""
+    from shared.intake.arrive import poison_arrived
 
-    await bury_poison(ports(), "jobs", message.id or "", message.get_body())
+    await poison_arrived(ports(), message.id or "", message.get_body())
 
 
 @blueprint.function_name("bury_drop")
 @blueprint.queue_trigger("message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage")
 async def bury_drop(message: func.QueueMessage) -> None:
-    """A blob that no try of `accept_drop` could serve: kept as a job message that names it."""
-    from shared.bury import bury_poison
+    """A blob that no try of `accept_drop` could serve: looked at by its name, and kept if that fails, too."""
+    from shared.intake.arrive import poison_arrived
 
-    await bury_poison(ports(), "jobs", message.id or "", message.get_body())
+    await poison_arrived(ports(), message.id or "", message.get_body())
 
 
 @blueprint.function_name("bury_wake_up")

@@ -12,11 +12,14 @@ from typing import Any
 import azure.functions as func
 
 from functions.caller import identify
-from shared.errors import EngineError, Misconfigured, Misuse, SlipwayError
+from functions.query import check_query
+from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
 
 log = logging.getLogger(__name__)
 Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 
+#: What a web page may send across origins without a preflight request.
+_FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _TITLES = {
     400: "Bad request",
@@ -53,6 +56,16 @@ def body_of(req: func.HttpRequest) -> bytes:
     return body
 
 
+def _refuse_form(req: func.HttpRequest) -> None:
+    kind = req.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind in _FORM_TYPES and req.get_body():
+        raise Misuse(
+            f"a body of the type {kind} is not taken: any web page could have sent it",
+            status=415,
+            remedy="send the header Content-Type: application/json (curl: --json @FILE)",
+        )
+
+
 def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
 ) -> func.HttpResponse:
@@ -70,39 +83,63 @@ def problem(
     )
 
 
-def told(handler: Handler) -> Handler:
-    """Answer whoever may call, and turn what a handler raises into a problem document."""
+def told(*parameters: str) -> Callable[[Handler], Handler]:
+    """Answer callers who may ask, and turn what a handler raises into a problem document.
 
-    async def known(req: func.HttpRequest) -> func.HttpResponse:
-        await identify(req)
-        return await handler(req)
+    `parameters`: all that the query may have.
+    """
 
-    return told_anyone(functools.wraps(handler)(known))
+    def border(handler: Handler) -> Handler:
+        @functools.wraps(handler)
+        async def known(req: func.HttpRequest) -> func.HttpResponse:
+            await identify(req)
+            check_query(req, parameters)
+            return await handler(req)
+
+        return _bordered(known)
+
+    return border
 
 
-def told_anyone(handler: Handler) -> Handler:
-    """The same for what anybody may ask."""
+def told_anyone(*parameters: str) -> Callable[[Handler], Handler]:
+    """The same for a route without authentication."""
 
+    def border(handler: Handler) -> Handler:
+        @functools.wraps(handler)
+        async def checked(req: func.HttpRequest) -> func.HttpResponse:
+            check_query(req, parameters)
+            return await handler(req)
+
+        return _bordered(checked)
+
+    return border
+
+
+def _bordered(handler: Handler) -> Handler:
     @functools.wraps(handler)
     async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
         try:
+            _refuse_form(req)
             return await handler(req)
         except Misuse as error:
             return problem(error.status, str(error), error.remedy, retry_after=error.retry_after)
         except Misconfigured as error:
-            # It may quote a setting, and anybody may be asking.
+            # It may quote a setting, and the caller may be anonymous.
             log.error("misconfigured: %s", error)
             return problem(
-                503, "this deployment is not set up right", "tell whoever runs it: its log says what"
+                503, "this deployment is not set up right", "ask its operator: the log names the setting"
             )
         except EngineError as error:
             return problem(502, str(error), "ask again in a minute; jobs are not affected")
+        except Unreadable as error:
+            remedy = "ask the operator of this deployment: `slipway audit` names the row"
+            return problem(500, f"{error}; it is damaged, or a newer version wrote it", remedy)
         except SlipwayError as error:
             log.warning("unavailable: %s", error)
             return problem(503, str(error), "send the same request again, with the same Idempotency-Key")
         except Exception:
-            # The entry point: whatever else happens, the caller gets a document and we get the traceback.
+            # The entry point: on any other error the caller gets a document, and the log the traceback.
             log.exception("unexpected")
-            return problem(500, "something unexpected happened here", "tell whoever runs this deployment")
+            return problem(500, "unexpected error", "ask the operator of this deployment")
 
     return wrapped

@@ -7,7 +7,7 @@ import logging
 import azure.functions as func
 
 from functions.bindings import INVENTORY, SWEEP
-from functions.here import ports
+from functions.process import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -17,7 +17,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
     """Compare every active job with what its engine says, or have it done in parts."""
-    from shared.parts import begin
+    from shared.lifecycle.parts import begin
 
     swept = await begin(ports())
     if swept is None:
@@ -30,7 +30,7 @@ async def sweep(timer: func.TimerRequest) -> None:
 @blueprint.timer_trigger("timer", schedule=INVENTORY, run_on_startup=False)
 async def inventory(timer: func.TimerRequest) -> None:
     """Accept what was dropped and whose event never came."""
-    from shared.inventory import inventory as count_drops
+    from shared.intake.inventory import inventory as count_drops
 
     counted = await count_drops(ports())
     if counted.looked:

@@ -5,10 +5,11 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlencode
 
 from local.process import Child, ProcessError, child
 
@@ -18,11 +19,8 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 
 _MINIMUM_NODE = (18, 18)
 _SERVICES = ("Blob", "Queue", "Table")
-#: Ends Azurite when its parent has died without stopping it; `unref` lets it end by itself as well.
-_END_WITH_PARENT = (
-    "data:text/javascript,process.stdin.on('end',()=>{process.kill(process.pid,'SIGTERM');"
-    "setTimeout(()=>process.exit(1),2000)}).resume();process.stdin.unref()"
-)
+#: Refuses foreign pages, and ends Azurite when its parent has died without stopping it.
+_GUARD = Path(__file__).with_name("storage.mjs")
 
 
 class AzuriteError(RuntimeError):
@@ -54,18 +52,22 @@ async def azurite(
     *,
     ports: tuple[int, int, int] | None = None,
     on_request: Callable[[str], None] | None = None,
+    allowed_hosts: Sequence[str] = (),
+    preload: Sequence[Path] = (),
 ) -> AsyncIterator[Azurite]:
     """Run Azurite for the length of the block, on disk at `location`, else in memory.
 
     `ports` are those of blob, queue and table; free ones by default. `on_request` gets each line of the
-    access log. Stopped by SIGTERM and, since Azurite hangs while a request is half open, by SIGKILL after
-    2 s. Raises AzuriteError with the remedy.
+    access log. `allowed_hosts` are names of this machine beside the loopback ones. `preload` are modules
+    that node loads first. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by SIGKILL
+    after 2 s. Raises AzuriteError with the remedy.
     """
     script = _script()
     argv: list[str | Path] = [
         await _node(),
         "--import",
-        _END_WITH_PARENT,
+        f"{_GUARD.as_uri()}?{urlencode([('name', name) for name in allowed_hosts])}",
+        *(argument for module in preload for argument in ("--import", module.as_uri())),
         script,
         *_options(location, ports or (0, 0, 0)),
         *(["--silent"] if on_request is None else []),
@@ -82,12 +84,12 @@ def _options(location: Path | None, ports: tuple[int, int, int]) -> list[str]:
         options += [f"--{service.lower()}Port", str(port)]
     if location is None:
         return [*options, "--inMemoryPersistence"]
-    location.mkdir(parents=True, exist_ok=True)
+    location.mkdir(mode=0o700, parents=True, exist_ok=True)
     return [*options, "--location", str(location)]
 
 
 async def _addresses(process: Child) -> list[str]:
-    """The services' addresses in Azurite's own words: what listens there is our child and nobody else."""
+    """The services' addresses in Azurite's own words: only our child process listens there."""
     urls = []
     for service in _SERVICES:
         try:

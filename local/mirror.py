@@ -12,8 +12,13 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
+from fence import Fence, Refused
+from local.names import is_name
+
 _PARALLEL = 8
 _FOLDER_MARK = "hdi_isfolder"
+#: A job has put something in the way. What it made stays.
+_IN_THE_WAY = (Refused, NotADirectoryError)
 
 
 class MirrorError(Exception):
@@ -49,42 +54,46 @@ class Mirror:
                     del remote[name]
                 await self._fetch_all(remote)
                 self._drop_deleted(remote)
+                self._present = set(await asyncio.to_thread(lambda: dict(self._scan())))
+                self._store()
             except (AzureError, OSError) as error:
                 raise MirrorError(self._explain(error)) from error
-            self._present = set(await asyncio.to_thread(lambda: dict(self._scan())))
-            self._store()
             return left_out
 
     async def push(self) -> int:
         """Send what is new in the directory; how many files it was. Raises MirrorError."""
         async with self._lock:
-            found = await asyncio.to_thread(lambda: dict(self._scan()))
-            changed = [
-                name for name, stat in found.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat
-            ]
-            deleted = [name for name in self._present - found.keys() if name in self._manifest]
-            self._present = set(found)
             try:
-                await _in_parallel([self._send(name, found[name]) for name in changed])
-                await _in_parallel([self._delete(name) for name in deleted])
-            except AzureError as error:
-                self._present |= set(deleted)
+                return await self._push()
+            except (AzureError, OSError) as error:
                 raise MirrorError(self._explain(error)) from error
-            finally:
-                if changed or deleted:
-                    self._store()
-            return len(changed) + len(deleted)
 
     async def close(self) -> None:
         """Close the connection."""
         await self._client.close()
+
+    async def _push(self) -> int:
+        found = await asyncio.to_thread(lambda: dict(self._scan()))
+        changed = [name for name, stat in found.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat]
+        deleted = [name for name in self._present - found.keys() if name in self._manifest]
+        self._present = set(found)
+        try:
+            await _in_parallel([self._send(name, found[name]) for name in changed])
+            await _in_parallel([self._delete(name) for name in deleted])
+        except (AzureError, OSError):
+            self._present |= set(deleted)
+            raise
+        finally:
+            if changed or deleted:
+                self._store()
+        return len(changed) + len(deleted)
 
     async def _list(self) -> dict[str, BlobProperties]:
         found = {}
         async for blob in self._client.list_blobs(include=["metadata"]):
             if (blob.metadata or {}).get(_FOLDER_MARK) == "true":
                 if _is_path(blob.name):
-                    (self.files / blob.name).mkdir(parents=True, exist_ok=True)
+                    self._make(blob.name)
             else:
                 found[blob.name] = blob
         # A name that is also the folder of another has no place in a directory.
@@ -95,7 +104,7 @@ class Mirror:
         self.files.mkdir(parents=True, exist_ok=True)
         wanted = []
         for name, blob in remote.items():
-            here = _stat(self.files / name)
+            here = self._stat(name)
             known = self._manifest.get(name)
             modified = int(blob.last_modified.timestamp()) * 10**9
             if here is not None and known is None and here == (blob.size, modified):
@@ -113,25 +122,22 @@ class Mirror:
         handle, temporary = tempfile.mkstemp(dir=self.files.parent)
         with os.fdopen(handle, "wb") as out:
             await stream.readinto(out)
-        size = _put_in_place(Path(temporary), self.files / blob.name, modified)
-        self._manifest[blob.name] = (_bare(stream.properties.etag), size, modified)
+        if (size := self._put_in_place(Path(temporary), blob.name, modified)) is not None:
+            self._manifest[blob.name] = (_bare(stream.properties.etag), size, modified)
 
     def _drop_deleted(self, remote: dict[str, BlobProperties]) -> None:
         for name in self._manifest.keys() - remote.keys():
-            if _stat(self.files / name) == self._manifest[name][1:]:
-                (self.files / name).unlink()
+            if self._stat(name) == self._manifest[name][1:]:
+                self._unlink(name)
             del self._manifest[name]
 
     async def _send(self, name: str, stat: tuple[int, int]) -> None:
         try:
-            with (self.files / name).open("rb") as content:
+            with Fence.at(self.files) as here, here.file(name, links=False) as content:
                 blob = self._client.get_blob_client(name)
                 answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
-        except (
-            FileNotFoundError,
-            ValueError,
-        ):
-            return  # gone or shorter than a moment ago: the next round sees what it is
+        except (*_IN_THE_WAY, FileNotFoundError, IsADirectoryError, ValueError):
+            return  # gone, another thing or shorter than a moment ago: the next round sees what it is
         self._manifest[name] = (_bare(answer["etag"]), *stat)
 
     async def _delete(self, name: str) -> None:
@@ -147,10 +153,48 @@ class Mirror:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
                     elif entry.is_file(follow_symlinks=False):
+                        name = Path(entry.path).relative_to(self.files).as_posix()
+                        if not _is_path(name):
+                            continue  # with such a blob no list of the container could be read any more
                         with suppress(FileNotFoundError):
                             stat = entry.stat(follow_symlinks=False)
-                            name = Path(entry.path).relative_to(self.files).as_posix()
                             yield name, (stat.st_size, stat.st_mtime_ns)
+
+    def _make(self, name: str) -> None:
+        self.files.mkdir(parents=True, exist_ok=True)
+        with suppress(*_IN_THE_WAY), Fence.at(self.files) as here, here.made(name):
+            pass
+
+    def _put_in_place(self, temporary: Path, name: str, modified: int) -> int | None:
+        """Give a fetched file its time and its name at once, so that no reader sees a part of it; its size.
+
+        None where a job has put a link in its way, or a file in the place of its directory.
+        """
+        temporary.chmod(0o755)
+        os.utime(temporary, ns=(modified, modified))
+        size = temporary.stat().st_size
+        folder, _, own = name.rpartition("/")
+        try:
+            with Fence.at(self.files) as here, here.made(folder) as place:
+                os.replace(temporary, own, dst_dir_fd=place.fd)
+        except _IN_THE_WAY:
+            temporary.unlink()
+            return None
+        return size
+
+    def _stat(self, name: str) -> tuple[int, int] | None:
+        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.at(self.files) as here:
+            place, own = here.parent(name, links=False)
+            with place:
+                found = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
+            return found.st_size, found.st_mtime_ns
+        return None
+
+    def _unlink(self, name: str) -> None:
+        with Fence.at(self.files) as here:
+            place, own = here.parent(name, links=False)
+            with place:
+                os.unlink(own, dir_fd=place.fd)
 
     def _load(self) -> None:
         if not self._loaded and self._manifest_file.exists():
@@ -164,7 +208,7 @@ class Mirror:
         temporary.replace(self._manifest_file)
 
     def _explain(self, error: Exception) -> str:
-        code = getattr(error, "error_code", None) or type(error).__name__
+        code = getattr(error, "error_code", None) or getattr(error, "strerror", None) or type(error).__name__
         container = f"{self._client.container_name} of {self._client.account_name}"
         return f"The container {container} cannot be used: {code}"
 
@@ -189,22 +233,4 @@ def _bare(etag: str) -> str:
 
 def _is_path(name: str) -> bool:
     parts = name.split("/")
-    return not any(part in ("", ".", "..") or len(part.encode()) > 255 or "\0" in part for part in parts)
-
-
-def _put_in_place(temporary: Path, file: Path, modified: int) -> int:
-    """Give a fetched file its time and its name at once, so that nobody reads half of it; its size."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary.chmod(0o755)
-    os.utime(temporary, ns=(modified, modified))
-    size = temporary.stat().st_size
-    temporary.replace(file)
-    return size
-
-
-def _stat(file: Path) -> tuple[int, int] | None:
-    try:
-        stat = file.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return stat.st_size, stat.st_mtime_ns
+    return all(map(is_name, parts))

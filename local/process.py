@@ -109,8 +109,11 @@ class Child:
                     return
                 text = raw.decode("utf-8", "replace").rstrip("\r\n")
                 self._lines.append(text)
-                self._on_line(text)
                 self._news.set()
+                with suppress(
+                    OSError
+                ):  # a full disk: who reads no further stops the child, whose pipe fills up
+                    self._on_line(text)
         finally:
             asyncio.get_running_loop().call_soon(self._news.set)
 

@@ -5,12 +5,13 @@ import os
 import secrets
 import sys
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.azurite import ACCOUNT, Azurite, azurite
+from local.private_folder import private_folder
 from local.process import Child, child
 from local.slurm import Options as SlurmOptions
 from local.slurm import Partition, Slurm, slurm
@@ -50,11 +51,17 @@ class Options:
     emulator_arguments: tuple[str, ...] = ()
     #: Run jobs on a real Slurm of so many nodes at most; 0 is the emulator.
     slurm_nodes: int = 0
+    #: Start no cluster: `overrides` name clusters that are there.
+    own_clusters: bool = False
     host_arguments: tuple[str, ...] = ()
+    #: Names of this machine beside the loopback ones, as of a forwarded port.
+    allowed_hosts: tuple[str, ...] = ()
     #: The folder of the function app.
     app: Path = ROOT
     #: Gets each line of the storage's access log.
     on_request: Callable[[str], None] | None = None
+    #: Run this storage, and not one in `data` or in memory.
+    storage: AbstractAsyncContextManager[Azurite] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +69,7 @@ class Stack:
     """A running stack: its addresses, the settings of its app, and where its processes write."""
 
     storage: Azurite = field(repr=False)
-    #: "" where jobs run on Slurm
+    #: "" where jobs run elsewhere
     emulator_url: str
     slurm: Slurm | None
     subscriber_url: str
@@ -89,19 +96,23 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     """
     data = options.data.resolve()
     logs = data / "logs"
-    logs.mkdir(parents=True, exist_ok=True)
+    private_folder(data, "secrets.json")
+    logs.mkdir(mode=0o700, exist_ok=True)
     kept = _kept_secrets(data / "secrets.json")
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
-            azurite(
+            options.storage
+            or azurite(
                 None if options.in_memory else data / "azurite",
                 ports=options.ports.azurite,
                 on_request=options.on_request,
+                allowed_hosts=options.allowed_hosts,
             )
         )
-        part = _Starter(running, logs)
+        part = _Starter(running, logs, options.allowed_hosts)
         cluster = await _slurm(options, data, running) if options.slurm_nodes else None
-        emulator_url = "" if cluster else await _emulator(options, data, storage, part)
+        elsewhere = bool(cluster) or options.own_clusters
+        emulator_url = "" if elsewhere else await _emulator(options, data, storage, part)
         subscriber_url = await _subscriber(options, data, kept["webhook"], part)
         settings = {
             **app_settings(
@@ -139,7 +150,6 @@ async def _emulator(options: Options, data: Path, storage: Azurite, part: "_Star
         f"--port={options.ports.emulator}",
         f"--data={data / 'batchai'}",
         f"--storage-connection-string={storage.connection_string}",
-        f"--node-path={Path(sys.executable).parent}",
         "--notice-queue=jobs",
         *options.emulator_arguments,
     )
@@ -182,6 +192,8 @@ def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) 
         found = slurm_settings(
             cluster, _CLUSTER, ACCOUNT, mounted=_DATA, drops=_SCRIPTS, containers=(_SCRIPTS, _DATA)
         )
+    elif not emulator_url:
+        found = {"SLIPWAY_CLUSTER_MOUNTS": ""}
     else:
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         string += f"FileEndpoint={emulator_url}/{ACCOUNT};"
@@ -214,9 +226,10 @@ def app_settings(*, subscriber_url: str, webhook_secret: str, seal_key: str) -> 
 class _Starter:
     """Starts our own modules as children and keeps what they write in one file each."""
 
-    def __init__(self, running: AsyncExitStack, logs: Path) -> None:
+    def __init__(self, running: AsyncExitStack, logs: Path, allowed_hosts: Sequence[str]) -> None:
         self._running = running
         self._logs = logs
+        self._common = ["--until-stdin-closes", *(f"--allow-host={name}" for name in allowed_hosts)]
         self.started: list[Child] = []
 
     async def start(
@@ -232,7 +245,7 @@ class _Starter:
         inherited = {key: value for key, value in os.environ.items() if not _is_foreign(key)}
         process: Child = await self._running.enter_async_context(
             child(
-                [sys.executable, "-m", module, "--until-stdin-closes", *arguments],
+                [sys.executable, "-m", module, *self._common, *arguments],
                 name=f"the {name}",
                 env=inherited | {"PYTHONUNBUFFERED": "1"} | dict(extra or {}),
                 cwd=ROOT,

@@ -24,11 +24,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from aiohttp import web
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
+from local.border import Border, add_option
 from local.stop import stop_event
 
 _LARGEST_BODY = 64 * 1024
@@ -41,7 +42,7 @@ class Received:
 
     hook: str
     id: str | None
-    #: Type and subject are told of verified events only: anybody may write the others.
+    #: Type and subject are shown for verified events only: any client can forge the others.
     type: str | None
     subject: str | None
     verified: bool
@@ -61,8 +62,10 @@ class Subscriber:
         secret: str,
         log: Callable[[str], None],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        border: Border | None = None,
     ) -> None:
         self._webhook = Webhook(secret)
+        self._border = border or Border()
         self._log = log
         self._clock = clock
         self._received: list[Received] = []
@@ -71,7 +74,7 @@ class Subscriber:
 
     def app(self) -> web.Application:
         """Return the web application."""
-        app = web.Application(client_max_size=_LARGEST_BODY)
+        app = web.Application(middlewares=[self._border.guard], client_max_size=_LARGEST_BODY)
         app.add_routes([web.post("/hooks/{name}", self._take), web.get("/received", self._list)])
         return app
 
@@ -136,6 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Read the command line and serve until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m local.subscriber", description="A webhook receiver.")
     parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
+    add_option(parser)
     parser.add_argument("--secret-env", required=True, help="the environment variable that holds the secret")
     parser.add_argument("--log", type=Path, help="append one JSON line per delivery here instead of stdout")
     parser.add_argument(
@@ -146,14 +150,15 @@ def main(arguments: list[str] | None = None) -> int:
     if not secret.startswith("whsec_"):
         parser.error(f"the environment variable {options.secret_env} must hold a secret: whsec_…")
     with ExitStack() as stack:
-        out = stack.enter_context(options.log.open("a", encoding="utf-8")) if options.log else sys.stdout
+        out = stack.enter_context(_private(options.log)) if options.log else sys.stdout
 
         def write(line: str) -> None:
             out.write(line + "\n")
             out.flush()
 
+        subscriber = Subscriber(secret, write, border=Border(frozenset(options.allow_host)))
         try:
-            asyncio.run(_serve(Subscriber(secret, write), options.port, options.until_stdin_closes))
+            asyncio.run(_serve(subscriber, options.port, options.until_stdin_closes))
         except OSError as error:
             parser.exit(1, f"cannot listen on port {options.port}: {error.strerror}; choose another --port\n")
     return 0
@@ -170,6 +175,11 @@ async def _serve(subscriber: Subscriber, port: int, until_stdin_closes: bool) ->
         await stop.wait()
     finally:
         await runner.cleanup()
+
+
+def _private(log: Path) -> TextIO:
+    """The file, to append to; its owner's alone."""
+    return os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8")
 
 
 def _attribute(event: dict[str, Any] | None, name: str) -> str | None:

@@ -2,70 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.errors import Misconfigured
-from shared.ports import Cluster, Engine
+from shared.core.errors import Misconfigured
+from shared.core.ports import Cluster, Engine
+from shared.engines.registry import ENGINES, UNNAMED, Configured, Entry, configure_of
 from shared.settings import Settings
 
 
 class ConfiguredEngines:
     """The engines port: clusters by name, each engine loaded when it is first asked for."""
 
-    def __init__(self, settings: Settings) -> None:
-        from shared.engines.batchai_client import Workspace
-        from shared.engines.slurm.cluster import clusters_from
-
-        self._workspace = Workspace(
-            url=settings.text("SLIPWAY_BATCHAI_URL"),
-            subscription=settings.text("SLIPWAY_SUBSCRIPTION"),
-            group=settings.text("SLIPWAY_RESOURCE_GROUP"),
-            name=settings.text("SLIPWAY_WORKSPACE"),
-            client_id=settings.text("AZURE_CLIENT_ID"),
-        )
-        self._slurm = clusters_from(settings.document("SLIPWAY_SLURM"), "SLIPWAY_SLURM")
-        self._keys = _slurm_keys(settings)
-        default = settings.text("SLIPWAY_CLUSTER")
-        names = dict.fromkeys((default, *settings.names("SLIPWAY_CLUSTERS"), *self._slurm))
-        hours = settings.number("SLIPWAY_CLUSTER_WALL_CLOCK_HOURS")
-        self.clusters: Mapping[str, Cluster] = {
-            name: Cluster(
-                name,
-                "slurm" if name in self._slurm else "batchai",
-                self._workspace.cluster_id(name),
-                mounts=frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None,
-                max_nodes=settings.whole("SLIPWAY_CLUSTER_NODES") or None,
-                gpus_per_node=settings.whole("SLIPWAY_CLUSTER_GPUS") or None,
-                max_wall_clock=timedelta(hours=hours) if hours else None,
-            )
-            for name in names
-        }
+    def __init__(self, settings: Settings, engines: Mapping[str, Entry] = ENGINES) -> None:
+        table = _by_engine(settings, engines)
+        self._configured: dict[str, Configured] = {}
         self._engines: dict[str, Engine] = {}
+        clusters: dict[str, Cluster] = {}
+        for engine, entry in engines.items():
+            if not (table[engine] or any(settings.values.get(name) for name in entry.earlier)):
+                continue
+            found = self._configured[engine] = configure_of(entry)(table[engine], settings)
+            for name, facts in found.clusters.items():
+                if name in clusters:
+                    both = f"{clusters[name].engine} and {engine}"
+                    raise Misconfigured(f"SLIPWAY_CLUSTERS: {name} is a cluster of two engines: {both}")
+                clusters[name] = Cluster(name, engine, settings.cluster_id(name), facts)
+        default = settings.cluster()
+        #: the default one first
+        self.clusters: Mapping[str, Cluster] = {default: clusters.pop(default), **clusters}
+
+    def faults(self) -> dict[str, str]:
+        """The clusters on which no job can run as the settings stand → why, with the remedy."""
+        return {name: why for found in self._configured.values() for name, why in found.faults.items()}
 
     def of(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""
         if engine not in self._engines:
-            self._engines[engine] = self._load(engine)
+            if engine not in self._configured:
+                raise Misconfigured(f"no cluster of the engine {engine!r} is configured here")
+            self._engines[engine] = self._configured[engine].load()
         return self._engines[engine]
 
-    def _load(self, engine: str) -> Engine:
-        if engine == "batchai":
-            from shared.engines.batchai import BatchAIEngine
 
-            return BatchAIEngine(self._workspace)
-        if engine == "slurm":
-            from shared.engines.slurm.engine import SlurmEngine
+def _by_engine(settings: Settings, engines: Mapping[str, Entry]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Engine → cluster → its options, as SLIPWAY_CLUSTERS has them. Raises Misconfigured."""
+    table: dict[str, dict[str, dict[str, Any]]] = {engine: {} for engine in engines}
+    earlier = [settings.document(one) for entry in engines.values() for one in entry.earlier]
+    named = {name for document in earlier if isinstance(document, dict) for name in document}
+    described = settings.table("SLIPWAY_CLUSTERS")
+    _check_names([*described])
+    for name, options in described.items():
+        engine = options.get("engine") if options else UNNAMED
+        if not isinstance(engine, str) or engine not in engines:
+            given = f"not {engine!r}" if engine else "and is missing"
+            raise Misconfigured(f"SLIPWAY_CLUSTERS: {name}: engine is one of {', '.join(engines)}, {given}")
+        table[engine][name] = {option: value for option, value in options.items() if option != "engine"}
+        named.add(name)
+    if (default := settings.cluster()) not in named:
+        if any(described.values()) and not settings.text("SLIPWAY_BATCHAI_URL"):
+            known = ", ".join(described)
+            raise Misconfigured(f"SLIPWAY_CLUSTER is {default}, and SLIPWAY_CLUSTERS describes {known}")
+        table[UNNAMED][default] = {}
+    return table
 
-            return SlurmEngine(self._slurm, self._keys)
-        raise Misconfigured(f"no engine {engine!r} is configured here")
 
-
-def _slurm_keys(settings: Settings) -> dict[str, bytes | str]:
-    from shared.engines.slurm.cluster import key_from
-
-    found: Any = settings.document("SLIPWAY_SLURM_KEYS")
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):
-        raise Misconfigured("SLIPWAY_SLURM_KEYS must be an object: Slurm cluster → key or token")
-    return {name: key_from(key, f"SLIPWAY_SLURM_KEYS: {name}") for name, key in found.items()}
+def _check_names(names: Sequence[str]) -> None:
+    """Whether jobs can name each of them. Raises Misconfigured."""
+    known: dict[str, str] = {}
+    for name in names:
+        if not name or name != name.strip() or any(one in name for one in "/\\?#"):
+            raise Misconfigured(f"SLIPWAY_CLUSTERS: {name[:80]!r} cannot be the name of a cluster")
+        if known.setdefault(name.lower(), name) != name:
+            # Ids are compared without case, as Azure does.
+            raise Misconfigured(f"SLIPWAY_CLUSTERS: {known[name.lower()]} and {name} are one name")

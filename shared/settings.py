@@ -1,114 +1,24 @@
-"""Every setting, read once from the environment into a frozen object. Nothing else reads the environment.
-
-The table is the documentation: `local.settings.example.json` names each of them, and a test says so.
-"""
+"""Every setting, read once from the environment into a frozen object. Nothing else reads the environment."""
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
-from shared.errors import Misconfigured
+from shared.core.errors import Misconfigured
+from shared.core.notify.schedule import Schedule
+from shared.setting_table import SETTINGS
 
-#: name → (default, what it is). Times are in seconds unless the name says otherwise.
-SETTINGS: dict[str, tuple[str, str]] = {
-    "SLIPWAY_STORAGE": ("", "connection string; or set SLIPWAY_STORAGE__blobServiceUri and so on"),
-    "SLIPWAY_DROP_CONTAINER": ("scripts", "container that people drop scripts into"),
-    "SLIPWAY_ANSWERS_CONTAINER": ("runs", "container of receipts"),
-    "SLIPWAY_ARCHIVE_CONTAINER": ("archive", "container of the records that ended long ago"),
-    "SLIPWAY_SPEC_CONTAINERS": ("scripts", "containers that specBlob may point into, comma separated"),
-    "SLIPWAY_LEDGER_TABLE": ("slipway", "table of the ledger"),
-    "SLIPWAY_SHARDS": ("4", "partitions of the ledger; fixed when the table is made"),
-    "SLIPWAY_BLOB_SOURCE": ("EventGrid", "how drops are noticed: EventGrid, or LogsAndContainerScan"),
-    "SLIPWAY_SWEEP_SCHEDULE": ("0 * * * * *", "NCRONTAB of the sweep"),
-    "SLIPWAY_INVENTORY_SCHEDULE": ("30 */2 * * * *", "NCRONTAB of the inventory"),
-    "SLIPWAY_ARCHIVE_SCHEDULE": ("0 7/10 * * * *", "NCRONTAB of the archiving"),
-    "SLIPWAY_SOURCE": ("urn:slipway", "source of the events (CloudEvents)"),
-    "SLIPWAY_BATCHAI_URL": ("https://management.azure.com", "Batch AI API, or an emulator"),
-    "SLIPWAY_SUBSCRIPTION": ("00000000-0000-0000-0000-000000000000", "subscription of the workspace"),
-    "SLIPWAY_RESOURCE_GROUP": ("slipway", "resource group of the workspace"),
-    "SLIPWAY_WORKSPACE": ("dev", "Batch AI workspace"),
-    "SLIPWAY_CLUSTER": ("dev-cluster-00", "default cluster"),
-    "SLIPWAY_CLUSTERS": ("", "all clusters, comma separated; empty: only the default one"),
-    "SLIPWAY_SLURM": ("{}", "JSON: clusters that are Slurm's → how to reach and use them (see engines)"),
-    "SLIPWAY_SLURM_KEYS": ("{}", "JSON: Slurm cluster → its JWT key in base64, or a token"),
-    "SLIPWAY_CLUSTER_MOUNTS": ("", "mounts of the clusters, comma separated; empty: unknown"),
-    "SLIPWAY_CLUSTER_NODES": ("0", "most nodes of a cluster, for warnings; 0: unknown"),
-    "SLIPWAY_CLUSTER_GPUS": ("0", "GPUs of a node, for warnings; 0: unknown"),
-    "SLIPWAY_CLUSTER_WALL_CLOCK_HOURS": ("0", "longest job of a cluster, for warnings; 0: unknown"),
-    "SLIPWAY_STDOUT_PREFIX": ("$AZ_BATCHAI_MOUNT_ROOT/logs", "stdOutErrPathPrefix of jobs that name none"),
-    "SLIPWAY_UNMANAGED_MOUNTS": ("false", "allow mount commands in jobs (they run as root)"),
-    "AZURE_CLIENT_ID": ("", "client id of a user-assigned identity"),
-    "AZURE_BATCHAI_STORAGE_ACCOUNT": ("", "storage account for mounts; empty: the one of SLIPWAY_STORAGE"),
-    "AZURE_BATCHAI_STORAGE_KEY": ("", "its key; empty: the one of SLIPWAY_STORAGE"),
-    "SLIPWAY_TENANT": ("", "Entra tenant whose tokens the API asks for; empty: function keys"),
-    "SLIPWAY_AUDIENCE": ("", "audiences of those tokens, comma separated: the application's id, api://…"),
-    "SLIPWAY_AUTHORITY": ("https://login.microsoftonline.com", "where the tenant's keys are published"),
-    "SLIPWAY_SEAL_KEY": ("", "32 bytes in base64 that seal secret values; comma separated for rotation"),
-    "SLIPWAY_WEBHOOK_SECRETS": ("{}", 'JSON: name → "whsec_…" or ["new", "old"]; "default" is the default'),
-    "SLIPWAY_DEFAULT_NOTIFY": ("[]", "JSON list of subscriptions for jobs that name none"),
-    "SLIPWAY_WEBHOOK_LOOPBACK": ("false", "allow webhook addresses on this machine; only for local use"),
-    "SLIPWAY_WEBHOOK_PORTS": ("443", "ports that webhook addresses may name"),
-    "SLIPWAY_OWN_HOSTS": ("", "our own host names, refused as webhook addresses"),
-    "SLIPWAY_RECEIPTS": (
-        "drops",
-        "whose ends get a receipt: drops, and jobs that tell nobody else; or all",
-    ),
-    "SLIPWAY_RULES_URL": (
-        "",
-        "address of docs/rules, for links in diagnostics; empty: the path in the project",
-    ),
-    "SLIPWAY_WEBHOOK_ORIGIN": (
-        "",
-        "our DNS name: receivers are asked for consent first; empty: they are not",
-    ),
-    "SLIPWAY_WEBHOOKS_PER_HOST": ("4", "deliveries under way to one receiver, in one process"),
-    "SLIPWAY_WEBHOOKS_AT_ONCE": ("256", "deliveries under way in one process"),
-    "SLIPWAY_BREAKER_FAILURES": ("5", "failures in a row after which a cluster or receiver is left alone"),
-    "SLIPWAY_BREAKER_SECONDS": ("30", "for how long, before one try probes it"),
-    "SLIPWAY_BREAKER_LONGEST_SECONDS": ("900", "the same for a receiver that fails on and on"),
-    "SLIPWAY_NOTICES": ("false", "also send every event to the queue job-notices"),
-    "SLIPWAY_REGION": ("", "region of the clusters, for prices; empty: those of every region"),
-    "SLIPWAY_PRICES": ("[]", "JSON list of prices of nodes, which win over those that ship (see explain)"),
-    "SLIPWAY_JSON_LOGS": ("true", "log one JSON object a line; false: as the host formats it"),
-    "SLIPWAY_OTLP_URL": ("", "OTLP collector for metrics and traces, e.g. http://127.0.0.1:4318"),
-    "SLIPWAY_INSIGHTS": ("false", "send metrics and traces to Application Insights"),
-    "APPLICATIONINSIGHTS_CONNECTION_STRING": ("", "where it is, for SLIPWAY_INSIGHTS"),
-    "SLIPWAY_SETTLE_SECONDS": ("3", "how long a dropped folder must be quiet"),
-    "SLIPWAY_DROP_PATIENCE_SECONDS": ("60", "when an incomplete drop gets a note"),
-    "SLIPWAY_INVENTORY_DAYS": ("7", "how old a dropped file may be for the inventory"),
-    "SLIPWAY_RETENTION_DAYS": ("30", "when the record of a job that ended goes into the archive; 0: never"),
-    "SLIPWAY_ARCHIVE_BATCH": ("100", "records of a shard that share one blob of the archive"),
-    "SLIPWAY_ARCHIVE_SECONDS": ("120", "how long one run archives; the next goes on"),
-    "SLIPWAY_MESSAGE_TRIES": ("40", "tries of a message before it is kept as dead; less than in host.json"),
-    "SLIPWAY_DISPATCH_SECONDS": ("20", "deadline of one submission"),
-    "SLIPWAY_SUBMIT_LEASE_SECONDS": ("60", "when the sweep repeats a submission that nobody finished"),
-    "SLIPWAY_LOST_MISSES": ("3", "how often the engine must not know a job before it is lost"),
-    "SLIPWAY_LOST_SECONDS": ("300", "how long the engine must not know a job before it is lost"),
-    "SLIPWAY_DELIVER_BATCH": ("50", "events of one receiver delivered at once"),
-    "SLIPWAY_DELIVER_SECONDS": ("20", "how long one sweep delivers; 0: all by messages"),
-    "SLIPWAY_DELIVER_PATIENCE_SECONDS": ("1", "how long a function waits for receivers that do not answer"),
-    "SLIPWAY_SWEEP_SECONDS": ("120", "how long one sweep submits and cancels; the next goes on"),
-    "SLIPWAY_SWEEP_PARTS": ("1", "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS"),
-    "SLIPWAY_ASK_SECONDS": ("60", "deadline of asking a cluster for its jobs"),
-    "SLIPWAY_DELIVER_GRACE_SECONDS": ("30", "when the sweep delivers an event that nobody delivered"),
-    "SLIPWAY_MAX_DOCUMENT_BYTES": ("262144", "size of a job.json"),
-    "SLIPWAY_MAX_DEPTH": ("64", "objects and lists inside each other in a document; at most 500"),
-    "SLIPWAY_MAX_SCRIPT_BYTES": ("16777216", "size of a dropped script"),
-    "SLIPWAY_MAX_NODES": ("100", "nodes of a job"),
-    "SLIPWAY_MAX_WALL_CLOCK_HOURS": ("168", "wall-clock limit of a job"),
-    "SLIPWAY_MAX_NODE_HOURS": ("16800", "nodes of a job times its wall-clock limit"),
-    "SLIPWAY_MAX_RECEIVERS": ("5", "receivers that a job may name"),
-    "SLIPWAY_MAX_JOBS_PER_HOUR": ("10000", "jobs of one caller or door in an hour; 0: any number"),
-    "SLIPWAY_MAX_ACTIVE_JOBS": ("10000", "jobs that are submitted and not ended; 0: any number"),
-    "SLIPWAY_PAUSED": (
-        "false",
-        "stop submissions, not acceptance; `slipway pause` needs no restart",
-    ),
-}
+_DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+#: A longer time is a typing error, and no calendar holds what it leads to.
+_LONGEST = timedelta(days=36_500)
 
 
 @dataclass(frozen=True)
@@ -117,6 +27,20 @@ class Settings:
 
     values: Mapping[str, str]
 
+    def check(self) -> None:
+        """Read each of them as its kind. Raises Misconfigured."""
+        for name, setting in SETTINGS.items():
+            getattr(self, setting.kind)(name)
+
+    def unknown(self) -> dict[str, str]:
+        """Names that look like settings and are none → the nearest one, or ""."""
+        ours = (name for name in self.values if name.startswith("SLIPWAY_"))
+        return {
+            name: next(iter(difflib.get_close_matches(name, SETTINGS, 1, 0.8)), "")
+            for name in ours
+            if name.partition("__")[0] not in SETTINGS
+        }
+
     def text(self, name: str) -> str:
         """A setting as it is; its default where it is unset or empty."""
         value = self.values.get(name, "")
@@ -124,7 +48,7 @@ class Settings:
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return value or SETTINGS[name][0]
+        return value or SETTINGS[name].default
 
     def number(self, name: str) -> float:
         """A number of at least zero."""
@@ -163,7 +87,17 @@ class Settings:
 
     def seconds(self, name: str) -> float:
         """A duration in seconds."""
-        return self.number(name)
+        return self._time(name, "seconds") / timedelta(seconds=1)
+
+    def days(self, name: str) -> timedelta:
+        """A number of days."""
+        return self._time(name, "days")
+
+    def _time(self, name: str, unit: str) -> timedelta:
+        value, longest = self.number(name), _LONGEST / timedelta(**{unit: 1})
+        if value > longest:
+            raise Misconfigured(f"{name} must be at most {longest:.0f} {unit}, which is {_LONGEST.days} days")
+        return timedelta(**{unit: value})
 
     def flag(self, name: str) -> bool:
         """true or false."""
@@ -182,6 +116,13 @@ class Settings:
     def names(self, name: str) -> tuple[str, ...]:
         """Words separated by commas."""
         return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
+
+    def durations(self, name: str) -> tuple[float, ...]:
+        """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""
+        found = [_DURATION.fullmatch(word) for word in self.text(name).split(",")]
+        if None in found:
+            raise Misconfigured(f"{name} must be durations separated by commas, such as 30s,5m,2h,1d")
+        return tuple(float(one[1]) * _UNITS[one[2]] for one in found if one is not None)
 
     def document(self, name: str) -> Any:
         """A JSON value; an error never shows it."""
@@ -223,6 +164,62 @@ class Settings:
         parts = dict(part.partition("=")[::2] for part in string.split(";") if part)
         return parts.get("AccountName", ""), key or parts.get("AccountKey", "")
 
+    def storage_suffix(self) -> str:
+        """The cloud of that account: what follows ACCOUNT.file. in the addresses of its shares.
+
+        The one of SLIPWAY_STORAGE, by its EndpointSuffix or the address of its blobs. An emulator has none of
+        its own: it serves the names of the usual cloud.
+        """
+        string, blob, *_ = self.connection()
+        parts = dict(part.strip().partition("=")[::2] for part in string.split(";"))
+        host = urlsplit(parts.get("BlobEndpoint") or blob).hostname or ""
+        return parts.get("EndpointSuffix") or host.partition(".blob.")[2] or "core.windows.net"
+
+    def own_hosts(self) -> frozenset[str]:
+        """Our own host names: those of the setting, and the one that App Service gave the app."""
+        given = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
+        return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([given] if given else [])))
+
+    def table(self, name: str) -> dict[str, dict[str, Any]]:
+        """A JSON object of objects; names separated by commas, as in earlier versions, have empty ones."""
+        if not self.text(name).lstrip().startswith(("{", "[")):
+            return {one: {} for one in self.names(name)}
+        found = self.document(name)
+        if not isinstance(found, dict):
+            raise Misconfigured(f"{name} must be an object: name of a cluster → its options")
+        for one, options in found.items():
+            if not isinstance(options, dict):
+                raise Misconfigured(f"{name}: {one} must be an object of options")
+        return found
+
+    def hours(self, name: str) -> timedelta | None:
+        """A number of hours; None for none."""
+        return self._time(name, "hours") or None
+
+    def cluster(self) -> str:
+        """The cluster of jobs that name none, by the name that it has where it is described."""
+        table, slurm = self.table("SLIPWAY_CLUSTERS"), self.document("SLIPWAY_SLURM")
+        described = [*table, *(slurm if isinstance(slurm, dict) else ())]
+        if given := self.values.get("SLIPWAY_CLUSTER", ""):
+            return next((name for name in described if name.lower() == given.lower()), given)
+        if described and (any(table.values()) or not self.text("SLIPWAY_BATCHAI_URL")):
+            return str(described[0])
+        return self.text("SLIPWAY_CLUSTER")
+
+    def cluster_id(self, cluster: str) -> str:
+        """What job files write as a cluster's id, whatever its engine."""
+        subscription, group = self.text("SLIPWAY_SUBSCRIPTION"), self.text("SLIPWAY_RESOURCE_GROUP")
+        return (
+            f"/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.BatchAI"
+            f"/workspaces/{self.text('SLIPWAY_WORKSPACE')}/clusters/{cluster}"
+        )
+
+    def owner(self) -> str:
+        """Whose ledger this is: another app on the same storage is refused, unless it says the same."""
+        name, slot = (self.values.get(f"WEBSITE_{one}_NAME", "") for one in ("SITE", "SLOT"))
+        site = f"{name}/{slot}" if slot.lower() not in ("", "production") else name
+        return self.text("SLIPWAY_OWNER") or site or "local"
+
     def parts(self) -> int:
         """Into how many parts a sweep is handed out; each has a shard at least."""
         parts, shards = self.count("SLIPWAY_SWEEP_PARTS"), self.count("SLIPWAY_SHARDS")
@@ -235,7 +232,7 @@ class Settings:
 
     def retention(self) -> timedelta:
         """How long finished records stay; none for good. Longer than the inventory looks back."""
-        kept, window = timedelta(days=self.number("SLIPWAY_RETENTION_DAYS")), self.window()
+        kept, window = self.days("SLIPWAY_RETENTION_DAYS"), self.window()
         if kept and kept <= window:
             raise Misconfigured(
                 f"SLIPWAY_RETENTION_DAYS is {kept.days} and SLIPWAY_INVENTORY_DAYS is {window.days}: the "
@@ -244,9 +241,24 @@ class Settings:
             )
         return kept
 
+    def schedule(self) -> Schedule:
+        """The schedule of deliveries. Raises Misconfigured where another setting contradicts it."""
+        name = "SLIPWAY_WEBHOOK_SCHEDULE"
+        try:
+            schedule = Schedule(self.durations(name))
+        except ValueError as error:
+            raise Misconfigured(f"{name}: {error}") from None
+        if (kept := self.retention()) and kept <= schedule.life:
+            raise Misconfigured(
+                f"{name} keeps an event for {schedule.life.days} days and SLIPWAY_RETENTION_DAYS is "
+                f"{kept / timedelta(days=1):g}: a record is archived when its events are settled; keep "
+                "records longer, or shorten the schedule"
+            )
+        return schedule
+
     def window(self) -> timedelta:
         """How far back the inventory looks."""
-        return timedelta(days=self.number("SLIPWAY_INVENTORY_DAYS"))
+        return self.days("SLIPWAY_INVENTORY_DAYS")
 
 
 #: What UseDevelopmentStorage=true stands for: the published account of the storage emulator.

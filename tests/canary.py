@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.unit.spec.jobs import everything
+from tests.unit.jobspec.jobs import everything
 
 #: As a text, and where only a number fits.
 CANARY = "cAnArY7c41x"

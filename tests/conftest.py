@@ -11,12 +11,25 @@ from pathlib import Path
 
 import pytest
 
+from tests import breadth
+
 _PLACE = Path(__file__).parent / "dialled"
 _LOG = Path(tempfile.mkstemp(prefix="dialled-", suffix=".log")[1])
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Representatives of what is alike are enough while one works."""
+    parser.addoption("--all", action="store_true", help="every case of every kind, and all examples")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """What is left out is said."""
+    return None if config.getoption("all") else "breadth: one case of each kind; all of them with --all"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: this process, and by its environment all that it starts."""
+    breadth.try_everything(config.getoption("all"))
     os.environ["DIALLED_LOG"] = str(_LOG)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PLACE), os.environ.get("PYTHONPATH"))))
     sys.modules.pop("sitecustomize", None)

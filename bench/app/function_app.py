@@ -21,9 +21,9 @@ from functions.accept import blueprint as accept
 from functions.deliver import blueprint as deliver
 from functions.sweep import blueprint as sweep
 from shared import wiring
+from shared.core.job import JobState, Target
+from shared.core.ports import Cluster, Engine, Observation, Order, Ports
 from shared.engines.memory import MemoryEngine
-from shared.job import JobState, Target
-from shared.ports import Cluster, Engine, Observation, Order, Ports
 from shared.settings import Settings
 
 _build = wiring.build

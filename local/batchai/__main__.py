@@ -10,14 +10,18 @@ from datetime import timedelta
 from pathlib import Path
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from local.batchai.app import application
-from local.batchai.certificate import certificate, server_context
-from local.batchai.login import TENANT
-from local.batchai.notices import NoticeSettings
-from local.batchai.scheduler import Pace
-from local.batchai.settings import Settings, SettingsError, account, table
-from local.batchai.store import StoreBusyError
+from local.batchai.api.app import application
+from local.batchai.api.login import TENANT
+from local.batchai.https.certificate import certificate, server_context
+from local.batchai.https.proxy import StorageProxy
+from local.batchai.state.notices import NoticeSettings
+from local.batchai.state.scheduler import Pace
+from local.batchai.state.settings import Settings
+from local.batchai.state.store import StoreBusyError, StoreFullError
+from local.border import Border, add_option
+from local.nodes.settings import SettingsError, account, table
 from local.stop import stop_event
 
 _HOST = "127.0.0.1"
@@ -28,20 +32,27 @@ def main() -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="batchai: %(message)s")
     # The storage SDK logs each request that fails, addresses included.
     logging.getLogger("azure").setLevel(logging.ERROR)
+    # What is no HTTP is answered with 400, and is no defect that needs a traceback.
+    logging.getLogger("aiohttp.server").addFilter(_is_defect)
     options = _parser().parse_args()
     try:
         return asyncio.run(
             _serve(_settings(options), options.port, options.https_port, options.until_stdin_closes)
         )
-    except (SettingsError, StoreBusyError) as error:
+    except (SettingsError, StoreBusyError, StoreFullError) as error:
         return _fail(str(error))
+
+
+def _is_defect(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 async def _serve(settings: Settings, port: int, https_port: int | None, until_stdin_closes: bool) -> int:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
     runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
     await runner.setup()
-    try:
+    async with contextlib.AsyncExitStack() as running:
+        running.push_async_callback(runner.cleanup)
         site = web.TCPSite(runner, _HOST, port)
         try:
             await site.start()
@@ -49,25 +60,25 @@ async def _serve(settings: Settings, port: int, https_port: int | None, until_st
             return _fail(
                 f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
             )
-        await _serve_tls(runner, settings.data, https_port)
+        own = runner.addresses[0][:2]
+        proxy = StorageProxy(settings.account.name, {**settings.account.local, "file": own})
+        running.push_async_callback(proxy.close)
+        await _serve_tls(runner, settings.data, https_port, proxy)
         sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
         sys.stdout.flush()
         await stop.wait()
-    finally:
-        await runner.cleanup()
     return 0
 
 
-async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None) -> None:
-    """The same over https, for the Azure CLI; the port stays the same over restarts where it can.
+async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None, proxy: StorageProxy) -> None:
+    """The same over https, for the Azure CLI, and the proxy to storage; ports stay the same over restarts.
 
     What a client has to know is left in `https.json`.
     """
     file = data / "https.json"
     known = json.loads(file.read_text()) if file.exists() else {}
-    context = server_context(certificate(data))
+    context = server_context(certificate(data, proxy.names))
     ports = [known.get("port", 0), 0] if wanted is None else [wanted]
-    site = None
     for port in ports:
         site = web.TCPSite(runner, _HOST, port, ssl_context=context)
         with contextlib.suppress(OSError):
@@ -78,19 +89,22 @@ async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None) -> N
             f"cannot listen on {_HOST}:{ports[-1]}; choose another --https-port, or 0 for any"
         )
     port = runner.addresses[-1][1]
-    file.write_text(json.dumps({"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}))
+    found = {"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}
+    found["proxy"] = await proxy.start(context, known.get("proxy", 0))
+    file.write_text(json.dumps(found))
 
 
 def _settings(options: argparse.Namespace) -> Settings:
     return Settings(
         data=options.data.resolve(),
         account=account(options.storage_connection_string),
-        node_path=tuple(options.node_path or [Path(sys.executable).parent]),
+        node_path=tuple(options.node_path or ()),
         subscription=options.subscription,
         location=options.location,
         containers=options.containers,
         secrets_file=_table(options.secrets_file),
         unmanaged_mounts=_table(options.unmanaged_mounts),
+        border=Border(frozenset(options.allow_host)),
         gpus=len(list(Path("/proc/driver/nvidia/gpus").glob("*"))),
         notice=_notice(options),
         pace=Pace(
@@ -122,6 +136,7 @@ def _table(file: Path | None) -> Path | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.batchai", description="The Batch AI emulator.")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; 0 for any free one (default)")
+    add_option(parser)
     parser.add_argument(
         "--https-port", type=int, help="port for https; 0 for any (default: the one it had before, or any)"
     )
@@ -142,13 +157,13 @@ def _parser() -> argparse.ArgumentParser:
         "--node-path",
         type=Path,
         action="append",
-        help="directory for PATH on nodes (default: that of this python)",
+        help="directory for PATH on nodes (default: a Python of its own for each cluster)",
     )
     parser.add_argument(
         "--containers",
         choices=["auto", "host", "require"],
         default="auto",
-        help="jobs with an image: in Docker or Podman if one answers; on the host; refused without an engine",
+        help="jobs with an image: in Docker or Podman if one answers; on the host; refused without a runtime",
     )
     parser.add_argument(
         "--secrets-file", type=Path, help="JSON object of addresses of Key Vault secrets and their values"

@@ -7,18 +7,24 @@ import logging
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from local.batchai import ids, scheduler, transitions
-from local.batchai.launcher import Launcher
-from local.batchai.mounts import Mounter
-from local.batchai.preparation import prepare
-from local.batchai.records import Cluster, Experiment, FileServer, Group, Job, Node, Outcome, Stop
-from local.batchai.run import Run
-from local.batchai.settings import Settings
-from local.batchai.store import Store
+from local.batchai.launch.setup_task import prepare
+from local.batchai.launch.work import BatchAIWork
+from local.batchai.state import ids, scheduler, transitions
+from local.batchai.state.records import Cluster, Experiment, FileServer, Group, Job, Node, Stop
+from local.batchai.state.settings import Settings
+from local.batchai.state.store import Store, StoreFullError
+from local.nodes.launcher import Launcher
+from local.nodes.machine import root
+from local.nodes.mounts import Mounter
+from local.nodes.run import DEFECT, Run
+from local.nodes.work import Outcome
 
 _log = logging.getLogger(__name__)
+#: Seconds until what could not be written, or failed by a defect, is tried again.
+_AGAIN = 1.0
 
 
 class Conductor:
@@ -35,7 +41,7 @@ class Conductor:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._mounter = Mounter(settings, store.file_servers.get)
+        self._mounter = Mounter(settings, self._files_of_server)
         self._launcher = Launcher()
         self._runs: dict[str, Run] = {}
         self._running: set[asyncio.Task[None]] = set()
@@ -44,6 +50,7 @@ class Conductor:
         #: Of each cluster: the version that was last decided on, and when to look again.
         self._decided: dict[str, tuple[int, datetime | None]] = {}
         self._loop: asyncio.Task[None] | None = None
+        self._stopping = False
 
     async def start(self) -> None:
         """Take up what an earlier emulator left: running jobs go on, nodes in preparation start it again."""
@@ -58,13 +65,15 @@ class Conductor:
 
     async def stop(self) -> None:
         """End all jobs' processes; the jobs go back to the queue and run again at the next start."""
+        self._stopping = True
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.wait({self._loop})
         for key, run in self._runs.items():
             job = self._store.jobs.get(key)
             if job is not None:
-                self._store.save(transitions.halted(job, "requeue", self._clock()))
+                with contextlib.suppress(StoreFullError):  # the next start finds that its processes are gone
+                    self._store.save(transitions.halted(job, "requeue", self._clock()))
             run.stop("the emulator stops; the job will run again")
         for preparing in self._preparing:
             preparing.cancel()
@@ -98,10 +107,29 @@ class Conductor:
     async def _conduct(self) -> None:
         while True:
             self._news.clear()
-            wake = self._pass()
-            delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
+            try:
+                wake = self._pass()
+                delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
+            except StoreFullError:  # it has said so
+                delay = _AGAIN
+            except Exception:  # noqa: BLE001 an error of one cluster must not stop the others
+                _log.exception("a defect of the emulator; it looks again in %g s", _AGAIN)
+                delay = _AGAIN
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), delay)
+
+    async def _kept(self, change: Callable[[], None]) -> None:
+        """Have a change of records made, which reads them anew each time that it is tried.
+
+        Given up when the emulator stops: the next one finds nodes in preparation, and exit codes of jobs.
+        """
+        while True:
+            try:
+                return change()
+            except StoreFullError:
+                if self._stopping:
+                    return None
+                await asyncio.sleep(_AGAIN)
 
     def _pass(self) -> datetime | None:
         wakes = []
@@ -133,8 +161,11 @@ class Conductor:
                 numbers = itertools.islice(self._free_numbers(), count)
                 cluster = transitions.provisioned(cluster, list(numbers), now)
             case scheduler.Prepare(node):
-                cluster = transitions.moved(cluster, [node], "preparing", now)
+                self._store.save(
+                    transitions.settled(transitions.moved(cluster, [node], "preparing", now), now)
+                )
                 _spawn(self._prepare(cluster.id, node), self._preparing)
+                return
             case scheduler.Release(nodes):
                 cluster = transitions.moved(cluster, nodes, "leaving", now)
             case scheduler.Remove(nodes):
@@ -161,38 +192,53 @@ class Conductor:
     def _begin(self, cluster: Cluster, job: Job) -> None:
         key = ids.key(job.id)
 
-        def found(outputs: dict[str, str]) -> None:
-            current = self._store.jobs.get(key)
-            if current is not None:
-                self._store.save(current.evolve(outputs=outputs))
+        async def found(outputs: dict[str, str]) -> None:
+            def change() -> None:
+                if (current := self._store.jobs.get(key)) is not None:
+                    self._store.save(current.evolve(outputs=outputs))
 
-        run = Run(job, cluster, self._settings, self._mounter, self._launcher, self._clock, found)
+            await self._kept(change)
+
+        work = BatchAIWork(job, cluster, self._settings)
+        run = Run(work, self._settings, self._mounter, self._launcher, self._clock, found)
         self._runs[key] = run
         if job.stop:
             run.stop(job.stop)
         _spawn(self._finish(key, run), self._running)
 
     async def _finish(self, key: str, run: Run) -> None:
-        outcome: Outcome = await run.execute()
-        del self._runs[key]
-        job = self._store.jobs.get(key)
-        assert job is not None
-        cluster = self._store.clusters.get(job.cluster)
-        assert cluster is not None
-        now = self._clock()
-        ended = transitions.ended(job, outcome, now)
-        self._store.save(ended, transitions.moved(cluster, job.nodes, "idle", now))
-        if not ended.active:
-            self._told(ended)
+        try:
+            outcome: Outcome = await run.execute()
+        except Exception:  # noqa: BLE001 a defect must not hold the nodes of the job for ever
+            _log.exception("a defect of the emulator at the end of a run")
+            outcome = Outcome(errors=(DEFECT,))
+
+        def change() -> None:
+            job = self._store.jobs.get(key)
+            assert job is not None
+            cluster = self._store.clusters.get(job.cluster)
+            assert cluster is not None
+            now = self._clock()
+            ended = transitions.ended(job, outcome, now)
+            self._store.save(ended, transitions.moved(cluster, job.nodes, "idle", now))
+            del self._runs[key]
+            if not ended.active:
+                self._told(ended)
+
+        await self._kept(change)
         self.nudge()
 
     async def _prepare(self, cluster_id: str, node_id: str) -> None:
         cluster = self._store.clusters.get(cluster_id)
         assert cluster is not None
         fault = await prepare(cluster, node_id, self._settings, self._mounter, self._launcher)
-        cluster = self._store.clusters.get(cluster_id)
-        assert cluster is not None
-        self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))
+
+        def change() -> None:
+            cluster = self._store.clusters.get(cluster_id)
+            assert cluster is not None
+            self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))
+
+        await self._kept(change)
         self.nudge()
 
     def _reap(self) -> None:
@@ -216,6 +262,12 @@ class Conductor:
                 self._decided.pop(one.id, None)
                 if isinstance(one, FileServer):
                     shutil.rmtree(self._settings.server(one.instance), ignore_errors=True)
+                if isinstance(one, Cluster):
+                    shutil.rmtree(self._settings.python(one.id), ignore_errors=True)
+
+    def _files_of_server(self, server_id: str) -> Path | None:
+        server = self._store.file_servers.get(server_id)
+        return None if server is None or server.deleting else self._settings.server(server.instance)
 
     def _free_numbers(self) -> Iterator[int]:
         used = {node.number for cluster in self._store.clusters for node in cluster.nodes}
@@ -224,7 +276,7 @@ class Conductor:
     def _erase(self, cluster: Cluster, nodes: tuple[str, ...]) -> None:
         for node in cluster.nodes:
             if node.id in nodes:
-                shutil.rmtree(self._settings.data / "nodes" / str(node.number), ignore_errors=True)
+                shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
 
 
 def _spawn(work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:

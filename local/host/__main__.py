@@ -8,13 +8,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from local.host.contract import Engine, EngineError, EngineName
+from local.border import Border, add_option
 from local.host.host import HostOptions, serve
 from local.host.hostjson import HostJson, HostJsonError, read_host_json
-from local.host.inprocess import InProcess
 from local.host.keys import read_keys
-from local.host.pool import WorkerOptions, WorkerPool
 from local.host.settings import SettingsError, read_settings
+from local.host.worker.contract import LoadError, Runtime, RuntimeName
+from local.host.worker.inprocess import InProcess
+from local.host.worker.pool import WorkerOptions, WorkerPool
 from local.stop import stop_event
 
 _log = logging.getLogger("Host")
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return asyncio.run(_run(options))
-    except EngineError as error:
+    except LoadError as error:
         sys.stderr.write(f"{error.stack}error: {error}\n")
     except (SettingsError, HostJsonError) as error:
         sys.stderr.write(f"error: {error}\n")
@@ -46,10 +47,11 @@ async def _run(options: argparse.Namespace) -> int:
         keys=read_keys(settings, enabled=options.enable_auth),
         port=options.port,
         grace=options.grace,
+        border=Border(frozenset(options.allow_host)),
         scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
         hidden=_number(settings, "LOCAL_HOST_HIDDEN_SECONDS", 600.0),
     )
-    async with serve(serving, _engine(options, app, host, settings)) as url:
+    async with serve(serving, _runtime(options, app, host, settings)) as url:
         sys.stdout.write(f"ready {url}\n")
         sys.stdout.flush()
         await stop.wait()
@@ -80,14 +82,14 @@ def set_log_levels(host: HostJson) -> None:
         logging.getLogger(None if category.lower() == "default" else category).setLevel(number)
 
 
-def _engine(options: argparse.Namespace, app: Path, host: HostJson, settings: dict[str, str]) -> Engine:
-    name: EngineName = options.engine
+def _runtime(options: argparse.Namespace, app: Path, host: HostJson, settings: dict[str, str]) -> Runtime:
+    name: RuntimeName = options.runtime
     if options.in_process:
         return InProcess(app, name, settings)
     timeout = host.function_timeout
     worker = WorkerOptions(
         app=app,
-        engine=name,
+        runtime=name,
         environment={"AZURE_FUNCTIONS_ENVIRONMENT": "Development", **settings},  # as `func start` does
         timeout=timeout.total_seconds() if timeout is not None else None,
     )
@@ -110,14 +112,17 @@ def _parser() -> argparse.ArgumentParser:
         "--settings", type=Path, help="settings file (default: local.settings.json of the app)"
     )
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
+    add_option(parser)
     parser.add_argument("--enable-auth", action="store_true", help="check function keys, as Azure does")
     parser.add_argument("--in-process", action="store_true", help="no worker process: for a debugger")
     parser.add_argument("--grace", type=float, default=5.0, help="seconds for running functions at the end")
     parser.add_argument(
         "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
     )
-    default = "runtime" if sys.version_info >= (3, 13) else "sdk"
-    parser.add_argument("--engine", choices=("runtime", "sdk"), default=default, help=f"(default: {default})")
+    default = "library" if sys.version_info >= (3, 13) else "sdk"
+    parser.add_argument(
+        "--runtime", choices=("library", "sdk"), default=default, help=f"(default: {default})"
+    )
     return parser
 
 

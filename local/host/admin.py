@@ -10,10 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
 
-from local.host.contract import Function
 from local.host.keys import Keys
 from local.host.triggers.blob import BlobTriggers
 from local.host.triggers.http import HttpTriggers
+from local.host.worker.contract import Function
 
 _log = logging.getLogger("Host.admin")
 

@@ -1,18 +1,19 @@
-"""The host: one app, one engine, all its triggers, one HTTP server."""
+"""The host: one app, one runtime, all its triggers, one HTTP server."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 from azure.core.exceptions import AzureError
 
+from local.border import Border
 from local.host.admin import Admin
-from local.host.contract import Data, Engine, Function
 from local.host.hostjson import HostJson
 from local.host.invoker import Invoker
 from local.host.keys import Keys
@@ -25,11 +26,14 @@ from local.host.triggers.http import HttpTriggers
 from local.host.triggers.queue import queue_listener
 from local.host.triggers.timer import Timer, timer
 from local.host.wakeups import Wakeups
+from local.host.worker.contract import Data, Function, Runtime
 
 _log = logging.getLogger("Host")
 
 _TRIGGERS = ("queueTrigger", "blobTrigger", "timerTrigger", "httpTrigger")
 _LARGEST_BODY = 100 * 1024 * 1024
+#: Seconds until a listener that failed starts again.
+_AGAIN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,21 +48,22 @@ class HostOptions:
     scan_every: float = 10.0
     hidden: float = 600.0
     grace: float = 5.0
+    border: Border = field(default_factory=Border)
 
 
 @asynccontextmanager
-async def serve(options: HostOptions, engine: Engine) -> AsyncIterator[str]:
-    """Run the app with a started or startable engine for the length of the block; yields the base URL.
+async def serve(options: HostOptions, runtime: Runtime) -> AsyncIterator[str]:
+    """Run the app with a started or startable runtime for the length of the block; yields the base URL.
 
     At the end: no new work, `grace` for what is in progress, messages and leases handed back.
-    Raises EngineError when the app cannot be loaded, SettingsError when a binding cannot be served.
+    Raises LoadError when the app cannot be loaded, SettingsError when a binding cannot be served.
     """
     async with AsyncExitStack() as stack:
-        functions = await engine.start()
-        stack.push_async_callback(engine.stop)
+        functions = await runtime.start()
+        stack.push_async_callback(runtime.stop)
         accounts = Accounts(options.settings)
         stack.push_async_callback(accounts.close)
-        host = _Host(options, engine, accounts, functions)
+        host = _Host(options, runtime, accounts, functions)
         stack.push_async_callback(host.close)
         try:
             await host.open()
@@ -70,7 +75,7 @@ async def serve(options: HostOptions, engine: Engine) -> AsyncIterator[str]:
 
 class _Host:
     def __init__(
-        self, options: HostOptions, engine: Engine, accounts: Accounts, functions: list[Function]
+        self, options: HostOptions, runtime: Runtime, accounts: Accounts, functions: list[Function]
     ) -> None:
         wakeups = Wakeups()
         outputs = Outputs(accounts, options.settings, options.host, wakeups)
@@ -81,7 +86,7 @@ class _Host:
             host=options.host,
             accounts=accounts,
             wakeups=wakeups,
-            invoker=Invoker(engine, outputs),
+            invoker=Invoker(runtime, outputs),
             hidden=options.hidden,
         )
         self._functions = {f.name: f for f in functions}
@@ -113,21 +118,21 @@ class _Host:
         if self._enabled("blobTrigger"):
             listener, scans = await self._blobs.open(self._disabled)
             self._drains.append(listener.drain)
-            self._start("blob queue", listener.run())
+            self._start("blob queue", listener.run)
             for scan in scans:
-                self._start("blob scan", scan.run(self._options.scan_every))
+                self._start("blob scan", partial(scan.run, self._options.scan_every))
         for function, listener in listeners:
             self._drains.append(listener.drain)
-            self._start(function.name, listener.run())
+            self._start(function.name, listener.run)
         for name, each in self._timers.items():
             self._drains.append(each.drain)
             if name not in self._disabled:
-                self._start(name, each.run())
+                self._start(name, each.run)
         self._drains.append(self._admin.drain)
 
     async def listen(self) -> str:
         """Open the HTTP server; its address."""
-        app = web.Application(client_max_size=_LARGEST_BODY)
+        app = web.Application(middlewares=[self._options.border.guard], client_max_size=_LARGEST_BODY)
         self._admin.add_to(app)
         app.router.add_route("*", "/{path:.*}", self._http.handle)
         self._runner = runner = web.AppRunner(
@@ -154,10 +159,8 @@ class _Host:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=5)
 
-    def _start(self, name: str, run: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(run, name=name)
-        task.add_done_callback(_report)
-        self._tasks.append(task)
+    def _start(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._tasks.append(asyncio.create_task(kept_up(name, run), name=name))
 
     async def _run_now(self, function: Function, text: str) -> None:
         """A run by hand: the input is a message, a blob's path, or nothing for a timer."""
@@ -209,6 +212,11 @@ def _check(function: Function) -> None:
         _log.warning("function %s: a retry policy has no effect on a %s and is ignored", function.name, kind)
 
 
-def _report(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("the listener of %s ended: %s: %s", task.get_name(), type(error).__name__, error)
+async def kept_up(name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a listener until it ends by itself, and restart it a moment after any error."""
+    while True:
+        try:
+            return await run()
+        except Exception:  # noqa: BLE001 a defect of one listener, once: the others go on, and so does it
+            _log.exception("the listener of %s failed, and starts again in %g s", name, _AGAIN)
+        await asyncio.sleep(_AGAIN)

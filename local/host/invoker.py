@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from uuid import uuid4
 
-from local.host.contract import Data, Engine, Function, Invocation, Result, RetryPolicy
 from local.host.outputs import OutputError, Outputs
 from local.host.settings import SettingsError
+from local.host.worker.contract import Data, Function, Invocation, Result, RetryPolicy, Runtime
 
 
 class Invoker:
-    """Runs functions with an engine."""
+    """Runs functions with a runtime."""
 
-    def __init__(self, engine: Engine, outputs: Outputs) -> None:
-        self._engine = engine
+    def __init__(self, runtime: Runtime, outputs: Outputs) -> None:
+        self._runtime = runtime
         self._outputs = outputs
 
     async def run(
@@ -50,7 +50,7 @@ class Invoker:
         log = logging.getLogger(f"Function.{function.name}")
         log.info("function %s started (id %s, %s)", function.name, call.id, reason)
         begin = time.perf_counter()
-        result = await self._engine.invoke(call)
+        result = await self._runtime.invoke(call)
         if result.ok:
             try:
                 await self._outputs.write(function, result, call.metadata)

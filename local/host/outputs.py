@@ -9,12 +9,12 @@ from typing import Any
 
 from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
 
-from local.host.contract import Binding, Data, Function, Result
 from local.host.hostjson import HostJson
 from local.host.pattern import fill
 from local.host.settings import resolve
 from local.host.storage import Accounts, queue_key
 from local.host.wakeups import Wakeups
+from local.host.worker.contract import Binding, Data, Function, Result
 
 SUPPORTED = ("queue", "blob", "http")
 

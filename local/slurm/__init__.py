@@ -5,7 +5,7 @@
     async with slurm(Options(data=tmp_path)) as cluster:
         cluster.url            # http://127.0.0.1:PORT, slurmrestd
         cluster.api            # /slurm/v0.0.38, or what this version serves
-        cluster.user           # for X-SLURM-USER-NAME: jobs run as whoever runs this
+        cluster.user           # for X-SLURM-USER-NAME: jobs run as the user of this process
         cluster.token()        # for X-SLURM-USER-TOKEN; cluster.jwt_key is the file that signs it
         cluster.partitions     # names: `elastic` starts at 0 nodes, those of `warm` run always
         cluster.shared         # a directory that all nodes see, for mounts, scripts and outputs

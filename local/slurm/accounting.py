@@ -35,7 +35,7 @@ def slurmdbd_conf(accounting: Accounting, home: Path, user: str, munge: Path) ->
     lines = [
         "AuthType=auth/munge",
         f"AuthInfo=socket={munge}",
-        # slurmrestd asks it in the name of whoever has a token.
+        # slurmrestd queries it in the name of the token's user.
         "AuthAltTypes=auth/jwt",
         f"AuthAltParameters=jwt_key={home}/jwt.key",
         "DbdHost=localhost",

@@ -125,7 +125,7 @@ class Slurm:
         if self._site.version < _STRICT:
             extra["SLURMRESTD_SECURITY"] = "disable_user_check"
         else:
-            # It refuses to run as root or SlurmUser; and nobody else may look into our directory.
+            # It refuses to run as root or SlurmUser; and no other user may read our directory.
             another = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
             conf = str(shutil.copy(conf, self._site.sockets / "slurm.conf"))
         options = ("-f", conf, "-a", "rest_auth/jwt", "-s", self._openapi)

@@ -20,6 +20,10 @@ class Partition:
     cpus: int = 4
     gpus: int = 0
     elastic: bool = True
+    #: whether jobs may share a node
+    divided: bool = False
+    #: The longest that a job may ask for, as slurm.conf has it.
+    max_time: str = "INFINITE"
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -51,6 +55,11 @@ class Site:
     version: tuple[int, int] = (22, 5)
     plugins: Path | None = None
     accounting: Accounting | None = None
+    #: The most jobs that slurmctld remembers, those that ended lately included; and for how many seconds.
+    max_jobs: int = 10_000
+    job_age: int = 300
+    #: EnforcePartLimits: whether what no partition can hold is refused at once.
+    enforced: str = "ALL"
 
 
 def slurm_conf(site: Site) -> str:
@@ -142,11 +151,12 @@ def _cluster(site: Site) -> Iterator[str]:
         # Jobs are looked at when they come and every second, not every minute, to spare a busy controller.
         "SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1",
         "PriorityType=priority/basic",
-        "EnforcePartLimits=ALL",
+        f"EnforcePartLimits={site.enforced}",
         "JobRequeue=1",
         "KillWait=2",
-        "MinJobAge=300",
-        # Whoever asks is told of nodes that are off, too.
+        f"MaxJobCount={site.max_jobs}",
+        f"MinJobAge={site.job_age}",
+        # Lists include powered-off nodes, too.
         "PrivateData=cloud",
         "ReturnToService=2",
         f"SlurmdTimeout={_LOST_AFTER}",
@@ -190,5 +200,5 @@ def _nodes(site: Site) -> Iterator[str]:
         default = "YES" if number == 0 else "NO"
         yield (
             f"PartitionName={part.name} Nodes={','.join(part.node_names)} Default={default}"
-            " OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP"
+            f" OverSubscribe={'NO' if part.divided else 'EXCLUSIVE'} MaxTime={part.max_time} State=UP"
         )

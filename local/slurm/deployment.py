@@ -31,6 +31,7 @@ def app_settings(
         "partition": cluster.partitions[0],
         "shared": str(shared / "slipway"),
         "mountRoot": str(mount_root),
+        "mounted": [LOGS, mounted],
         "temporary": str(cluster.home / "nodes"),
         "path": cluster.job_path,
         "mounts": {
@@ -44,7 +45,7 @@ def app_settings(
     key = b64encode(cluster.jwt_key.read_bytes()).decode()
     return {
         "SLIPWAY_CLUSTER": name,
-        "SLIPWAY_SLURM": json.dumps({name: options}),
+        "SLIPWAY_CLUSTERS": json.dumps({name: {"engine": "slurm", **options}}),
         "SLIPWAY_SLURM_KEYS": json.dumps({name: key}),
     }
 

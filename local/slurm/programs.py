@@ -34,7 +34,7 @@ class Programs:
 
     @property
     def path(self) -> str:
-        """PATH for whoever runs them."""
+        """PATH for processes that run them."""
         return f"{self.root}/slurm:{_SYSTEM}" if self.root else _SYSTEM
 
     @property

@@ -1,17 +1,18 @@
-"""Starting the mini cluster, and ending it whatever becomes of us."""
+"""Starts the mini cluster, and ends it even if this process is killed."""
 
 import asyncio
 import fcntl
 import os
 import pwd
 import socket
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from local.node_python import node_python
+from local.private_folder import private_folder
 from local.slurm.accounting import Accounting
 from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition, Site
@@ -36,28 +37,32 @@ class Options:
     idle_seconds: int = 2
     #: Seconds that a node may take to start; one that takes longer is powered off, and may be tried again.
     boot_seconds: int = 30
-    #: What jobs find in PATH first; by default the programs beside this Python.
-    node_path: tuple[Path, ...] = (Path(sys.executable).parent,)
+    #: What jobs find in PATH first; by default a Python of the cluster's own.
+    node_path: tuple[Path, ...] = ()
     programs: Programs = field(default_factory=chosen)
     #: Whether slurmdbd keeps what jobs did, in a MariaDB of its own.
     accounting: bool = False
+    #: As in `Site`.
+    max_jobs: int = 10_000
+    job_age: int = 300
+    enforced: str = "ALL"
 
 
 @asynccontextmanager
 async def slurm(options: Options) -> AsyncIterator[Slurm]:
     """Run the cluster for the length of the block. Raises SlurmError, with the remedy, when it cannot.
 
-    When the block ends, and when this process dies in whatever way, every process of the cluster is killed,
+    When the block ends, and when this process dies in any way, every process of the cluster is killed,
     running jobs included.
     """
     require(options.programs)
     home = options.data.resolve()
     with _only_one(home), tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as sockets:
         site = _site(options, home, Path(sockets))
-        prepare(site, options.programs, options.node_path)
+        prepare(site, options.programs, options.node_path or (await node_python(home / "python"),))
         async with AsyncExitStack() as running:
             cluster = Slurm(site, options.programs, running)
-            await cluster.end()  # a run that nobody was left to end
+            await cluster.end()  # a run whose starter died
             await running.enter_async_context(_ended_with_us(site))
             await cluster.start()
             yield cluster
@@ -66,7 +71,7 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
 @contextmanager
 def _only_one(home: Path) -> Iterator[None]:
     """Raises SlurmError while a cluster runs in this directory already."""
-    home.mkdir(parents=True, exist_ok=True)
+    private_folder(home, "lock")
     with (home / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,7 +85,7 @@ def _only_one(home: Path) -> Iterator[None]:
 def _site(options: Options, home: Path, sockets: Path) -> Site:
     names = [name for part in options.partitions for name in part.node_names]
     sockets.chmod(0o755)
-    # In one draw: nobody listens on any of them yet, so a second draw might give one of them again.
+    # In one draw: none has a listener yet, so a second draw might return one of them again.
     controller, gateway, slurmdbd, database, *ports = free_ports(4 + len(names))
     return Site(
         home=home,
@@ -96,6 +101,9 @@ def _site(options: Options, home: Path, sockets: Path) -> Site:
         accounting=Accounting(slurmdbd, database) if options.accounting else None,
         version=options.programs.version(),
         plugins=options.programs.plugins if options.programs.root else None,
+        max_jobs=options.max_jobs,
+        job_age=options.job_age,
+        enforced=options.enforced,
     )
 
 

@@ -1,4 +1,4 @@
-"""What every engine can do, as the table of docs/engines.md. Pure.
+"""What every engine can do, as the table of docs/reference/engines.md. Pure.
 
 `python -m shared.engines.matrix` writes the table, from the engines' own declarations.
 """
@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
-from shared.engine import ABILITIES, Ability
-from shared.engines import batchai_abilities
-from shared.engines.slurm import abilities as slurm_abilities
+from shared.core.engine import ABILITIES, Ability
+from shared.engines import registry
 
+#: Engine → what it declares in its module `abilities`.
 ENGINES: Mapping[str, Mapping[str, Ability]] = {
-    "batchai": batchai_abilities.ABILITIES,
-    "slurm": slurm_abilities.ABILITIES,
+    name: import_module(f"{entry.module.rpartition('.')[0]}.abilities").ABILITIES
+    for name, entry in registry.ENGINES.items()
 }
 
 

@@ -1,6 +1,6 @@
 """An engine in memory: takes every job, and moves it when the test says so. For tests.
 
-It keeps its own log of what it was told to start, which is the only witness that nothing ran twice.
+It logs every start, which is the only evidence that nothing ran twice.
 """
 
 from __future__ import annotations
@@ -8,20 +8,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.engine import ABILITIES
-from shared.errors import Conflict, EngineError, NotFound, Transient
-from shared.job import JobState, Reason, Target
-from shared.ports import Ability, ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
-from shared.refusals import refused
-from shared.spec import JobSpec, Problem
-from shared.spec.toolkits import TOOLKITS
+from shared.core.engine import ABILITIES
+from shared.core.errors import Conflict, EngineError, NotFound, Transient
+from shared.core.facts import NO_FACTS
+from shared.core.job import JobState, Reason, Target
+from shared.core.ports import (
+    Ability,
+    ClusterFacts,
+    ClusterView,
+    LogChunk,
+    Observation,
+    Order,
+    OutputFile,
+    Submission,
+    Variable,
+)
+from shared.core.refusals import gives_none, refused
+from shared.jobspec import JobSpec, JsonObject, Problem
+from shared.jobspec.format.toolkits import TOOLKITS
 
 _ALL = dict.fromkeys(ABILITIES, Ability("yes"))
 
 
 @dataclass
 class MemoryEngine:
-    """The engine port over a dict. `fail` holds errors to raise, one a call, whatever the verb."""
+    """The engine port over a dict. `fail` holds errors to raise, one for each call of any verb."""
 
     jobs: dict[str, Observation] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -31,18 +42,25 @@ class MemoryEngine:
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
-    #: nobody answers; and how often somebody was asked
+    #: the cluster does not answer; and how often it was called
     down: bool = False
     calls: int = 0
     #: toolkit → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
+    #: the resources that jobs may choose
+    allow: Sequence[str] = ()
     view: ClusterView | None = None
+    known: ClusterFacts = NO_FACTS
     capabilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
 
     @property
     def version(self) -> str:
         """None to speak of."""
         return "memory"
+
+    def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
+        """What the test allows."""
+        return gives_none("memory", {name: one for name, one in resources.items() if name not in self.allow})
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """The toolkits that the test does not want."""
@@ -120,6 +138,10 @@ class MemoryEngine:
         self._trouble()
         return self.view or ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
 
+    async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
+        """What the test says; nothing by default."""
+        return self.known
+
     async def close(self) -> None:
         """Nothing to close."""
 
@@ -130,7 +152,7 @@ class MemoryEngine:
     def _trouble(self) -> None:
         self.calls += 1
         if self.down:
-            raise Transient("nobody answers")
+            raise Transient("no answer")
         error = self.fail.pop(0) if self.fail else None
         if error is not None:
             raise error

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.az_env import environment
 from local.azurite import ACCOUNT, azurite
 from local.process import child
+from slipway.commands.az_env import environment
 
 #: The program; empty where there is none.
 AZ = os.environ.get("SLIPWAY_AZ", "")

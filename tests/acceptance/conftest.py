@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 import pytest_asyncio
 
-from cli.provision import Plan, provision
 from local.stack import Options, stack
 from shared.settings import Settings
+from slipway.stack.provision import Plan, provision
 from tests.acceptance.az import Az, prepared
 from tests.acceptance.door import Door
 

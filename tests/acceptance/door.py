@@ -78,9 +78,10 @@ class Door:
         return [name async for name in container.list_blob_names(name_starts_with=f"{folder}/")]
 
     async def jobs(self, **wanted: str) -> list[dict[str, Any]]:
-        """The jobs whose members are as wanted, newest first."""
+        """The records of the jobs whose members are as wanted, newest first."""
         _, body, _ = await self.call("GET", "jobs?limit=200")
-        return [job for job in body["jobs"] if all(job.get(k) == v for k, v in wanted.items())]
+        found = [job for job in body["jobs"] if all(job.get(k) == v for k, v in wanted.items())]
+        return [(await self.call("GET", f"jobs/{job['id']}"))[1] for job in found]
 
     async def ended(self, **wanted: str) -> dict[str, Any]:
         """Wait for the one job that is as wanted to end."""

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.az_env import environment, run
-from cli.failure import Failure
+from slipway.commands.az_env import environment, run
+from slipway.failure import Failure
 
 
 def _stack(data: Path, port: int = 7443) -> None:
     """What a running stack leaves."""
     (data / "batchai").mkdir()
-    https = {"url": f"https://127.0.0.1:{port}", "port": port, "tenant": "t-1"}
+    https = {"url": f"https://127.0.0.1:{port}", "port": port, "tenant": "t-1", "proxy": 7444}
     (data / "batchai" / "https.json").write_text(json.dumps(https))
     (data / "batchai" / "certificate.pem").write_text("our certificate\n")
     connection = (
@@ -43,6 +43,7 @@ def test_the_cli_is_pointed_at_the_emulator_and_keeps_what_else_it_knows(tmp_pat
     assert config["defaults"]["group"] == "mine"
     assert Path(env["REQUESTS_CA_BUNDLE"]).read_text().endswith("our certificate\n")
     assert env["AZURE_BATCHAI_STORAGE_KEY"] == "a=="
+    assert (env["HTTPS_PROXY"], env["NO_PROXY"]) == ("http://127.0.0.1:7444", "127.0.0.1,localhost")
     assert remark.endswith("--tenant t-1")
 
 

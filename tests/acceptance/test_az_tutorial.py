@@ -1,4 +1,4 @@
-"""docs/tutorial-az.md as a person follows it: its files are written, its commands typed, in its order."""
+"""docs/how-to/use-the-azure-cli.md, step by step: its files are written, its commands run in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-RECIPE = (Path(__file__).parents[2] / "docs" / "tutorial-az.md").read_text().split("\n## ")[2]
+RECIPE = (
+    (Path(__file__).parents[2] / "docs" / "how-to" / "use-the-azure-cli.md").read_text().split("\n## ")[2]
+)
 
 
 async def test_the_tutorial_works_as_it_is_written(az: Az) -> None:

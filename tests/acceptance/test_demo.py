@@ -15,7 +15,7 @@ async def shown(*options: str) -> str:
     before = set((ROOT / ".local").glob("demo-*"))
 
     demo = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "demo", *options),
+        *(sys.executable, "-m", "slipway.main", "demo", *options),
         cwd=ROOT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -41,7 +41,7 @@ async def test_the_demo_shows_the_whole_journey_and_cleans_up() -> None:
 
 async def test_a_demo_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> None:
     demo = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "demo"),
+        *(sys.executable, "-m", "slipway.main", "demo"),
         cwd=ROOT,
         env={"PATH": "/usr/bin:/bin", "SLIPWAY_NODE_MODULES": str(tmp_path)},
         stdout=asyncio.subprocess.PIPE,
@@ -56,7 +56,7 @@ async def test_a_demo_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> N
 
 async def test_a_part_that_dies_fails_the_demo_at_once_and_its_log_is_kept() -> None:
     demo = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "demo"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", "slipway.main", "demo"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
     assert demo.stdout is not None
     said = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.demo_checks import dropped
+from slipway.stack.demo_checks import dropped
 from tests.acceptance.door import Door, eventually, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

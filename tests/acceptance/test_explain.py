@@ -77,7 +77,7 @@ async def test_a_drop_with_the_mode_explain_is_answered_in_runs_and_starts_nothi
 
 
 async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_path: Path) -> None:
-    folder = tmp_path / unique("cli")
+    folder = tmp_path / unique("slipway")
     folder.mkdir()
     script = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder.name}/train.sh"
     (folder / "job.json").write_text(json.dumps(shell(f"bash {script}")))
@@ -143,7 +143,7 @@ async def _slipway(*arguments: str, key: str = "") -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
-        "from cli.main import main; main()",
+        "from slipway.main import main; main()",
         *arguments,
         cwd=ROOT,
         env={**os.environ, "SLIPWAY_KEY": key},

@@ -39,7 +39,7 @@ async def test_nodes_are_shown_while_a_job_runs_on_one(door: Door) -> None:
 
 async def _nodes(door: Door) -> tuple[int | None, str]:
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "nodes", "--url", door.stack.host_url, "--key", door.key),
+        *(sys.executable, "-m", "slipway.main", "nodes", "--url", door.stack.host_url, "--key", door.key),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

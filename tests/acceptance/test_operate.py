@@ -1,4 +1,4 @@
-"""What whoever runs a deployment does: stop submissions, see it, let them go on."""
+"""What an operator does: pause submissions, see that, resume them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from cli.audit import run as audit
-from cli.jobs import pause, resume
+from slipway.commands.audit import run as audit
+from slipway.commands.jobs import pause, resume
 from tests.acceptance.door import Door, eventually, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -28,7 +28,8 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(
 
         async def seen() -> bool | None:
             status, body, _ = await door.call("GET", "health", x_functions_key="")
-            assert (status, set(body)) == (200, {"status", "storage", "engine", "paused"})
+            words = {"status", "storage", "engine", "paused", "sweep", "settings"}
+            assert (status, set(body)) == (200, words | {"unreadable", "parked"})
             return body["paused"] or None
 
         await eventually(seen, "the pause in the health")

@@ -162,7 +162,7 @@ async def _rerun(door: Door, receipt: str) -> tuple[int | None, str]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
-        "from cli.main import main; main()",
+        "from slipway.main import main; main()",
         *("rerun", receipt, "--url", door.stack.host_url),
         cwd=ROOT,
         env={**os.environ, "SLIPWAY_KEY": door.key},

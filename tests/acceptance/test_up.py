@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiohttp
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ class Up:
 @asynccontextmanager
 async def up(data: Path, *options: str) -> AsyncIterator[Up]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", "up", f"--data={data}", *FREE_PORTS, *options),
+        *(sys.executable, "-m", "slipway.main", "up", f"--data={data}", *FREE_PORTS, *options),
         cwd=ROOT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -71,7 +72,7 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
 async def slipway(*arguments: str) -> str:
     """One command to its end; what it wrote. Has to succeed."""
     ran = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli.main", *arguments),
+        *(sys.executable, "-m", "slipway.main", *arguments),
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
         stdout=asyncio.subprocess.PIPE,
@@ -85,6 +86,7 @@ async def slipway(*arguments: str) -> str:
 async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> None:
     async with up(tmp_path) as running:
         settings, url = f"--settings={running.settings}", f"--url={running.url}"
+        assert open_to_others(tmp_path) == []
         setup = await slipway("setup", settings)
         request = json.loads((ROOT / "examples" / "request.json").read_text())
         request["spec"]["properties"]["customToolkitSettings"]["commandLine"] = "sleep 600"
@@ -93,6 +95,9 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
         job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "long.json"), url))
         assert job is not None
         await slipway("cancel", job[0], url)
+        page = {"Origin": "https://evil.example", "Content-Type": "text/plain"}
+        assert await post(running.url, page) == 403
+        assert await post(running.url, {"Content-Type": "text/plain"}) == 415
         table = ""
         async with asyncio.timeout(PATIENCE):
             while not ("rejected" in table and "cancelled" in table):
@@ -101,6 +106,8 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
 
     async with up(tmp_path) as again:
         after = await slipway("jobs", f"--url={again.url}")
+        for line in re.findall(r"^  (curl .*)$", again.said, re.MULTILINE):
+            await curl(line)
         await again.stop(signal.SIGTERM)
 
     assert code == 0
@@ -178,6 +185,28 @@ async def test_nothing_outlives_a_stack_that_is_killed(tmp_path: Path) -> None:
 
         _, left = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
         assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def open_to_others(data: Path) -> list[str]:
+    """The folders, and the log of deliveries, that others may look into."""
+    looked = [entry for entry in data.iterdir() if entry.is_dir() or entry.name == "deliveries.jsonl"]
+    return [entry.name for entry in looked if entry.stat().st_mode & 0o077]
+
+
+async def post(url: str, headers: dict[str, str]) -> int:
+    """The status of a request for a job with these headers."""
+    body = (ROOT / "examples" / "request.json").read_bytes()
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(f"{url}/api/jobs", data=body, headers=headers) as answer,
+    ):
+        return answer.status
+
+
+async def curl(line: str) -> None:
+    """Run a line that the guide shows; it has to be answered with a success."""
+    ran = await asyncio.create_subprocess_exec("bash", "-c", f"{line} --fail -o /dev/null", cwd=ROOT)
+    assert await ran.wait() == 0, line
 
 
 async def until_training(pid: int) -> None:

@@ -1,14 +1,16 @@
 """`python -m tests.chaos`: the whole system under kills and faults, and the verdict.
 
-Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds;
-each job is sent up to three times, and many receivers fail at first. Kills end when every job has run. What
-is then unfinished has to be settled within three sweeps. All periods are a sixth of their defaults.
+Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds,
+and storage now and then; each job is sent up to three times, and many receivers fail at first. Kills end when
+every job has run. What is then unfinished has to be settled within three sweeps. All periods are a sixth of
+their defaults.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import re
 import shutil
@@ -21,14 +23,15 @@ from pathlib import Path
 
 import psutil
 
-from cli.provision import Plan, provision
 from local.azurite import ACCOUNT, KEY
 from local.stack import Options, Stack, stack
 from shared.settings import Settings
+from slipway.stack.provision import Plan, provision
 from tests.chaos import evidence
 from tests.chaos.checker import Verdict, judge
 from tests.chaos.proxy import Odds, Proxy
 from tests.chaos.sender import Sender
+from tests.chaos.storage import MortalStorage
 
 _NODES = 8
 _SWEEP_SECONDS = 10
@@ -60,6 +63,7 @@ class Chaos:
         self.dice = random.Random(options.seed)
         self.log = data / "engine.log"
         self.killed = 0
+        self.storage = MortalStorage(data / "azurite")
         odds = Odds(options.unavailable, options.throttled, options.lost)
         self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "batchai")}
 
@@ -80,7 +84,12 @@ class Chaos:
                 "SLIPWAY_BATCHAI_URL": url["batchai"],
                 "FUNCTIONS_WORKER_PROCESS_COUNT": str(self.options.workers),
             }
-            options = Options(data=self.data, overrides=overrides, emulator_arguments=_EMULATOR)
+            options = Options(
+                data=self.data,
+                overrides=overrides,
+                emulator_arguments=_EMULATOR,
+                storage=self.storage.running(),
+            )
             yield await running.enter_async_context(stack(options, self._provision))
 
     async def _provision(self, settings: Mapping[str, str]) -> None:
@@ -99,12 +108,12 @@ class Chaos:
         sender = Sender(system, f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}', self.dice)
         host_log = system.logs / "host.log"
         telling = asyncio.create_task(self._tell(sender))
-        killing = asyncio.create_task(self._kill(system))
+        killing = [asyncio.create_task(self._kill(system)), asyncio.create_task(self._kill_storage())]
         try:
             await sender.send(self.options.jobs)
             async with asyncio.timeout(_PATIENCE):
-                await self._all_ran()
-            killing.cancel()
+                await self._all_ran(killing)
+            await _ended(killing)
             before = _sweeps(host_log)
             while True:
                 verdict = await self._judge(system, sender)
@@ -113,8 +122,8 @@ class Chaos:
                     return verdict, sweeps
                 await asyncio.sleep(_LOOK_EVERY)
         finally:
-            killing.cancel()
             telling.cancel()
+            await _ended(killing)
 
     async def _judge(self, system: Stack, sender: Sender) -> Verdict:
         table = Settings(system.settings).text("SLIPWAY_LEDGER_TABLE")
@@ -135,9 +144,22 @@ class Chaos:
                     self.dice.choice(workers).kill()
                     self.killed += 1
 
-    async def _all_ran(self) -> None:
-        while len(set(evidence.starts(self.log))) < self.options.jobs:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(_LOOK_EVERY)
+    async def _kill_storage(self) -> None:
+        """Kill it at any moment; it is left alone only while it comes back."""
+        every = self.options.kill_storage_every or math.inf
+        while True:
+            await asyncio.sleep(every * self.dice.uniform(0.5, 1.5))
+            killing = asyncio.create_task(self.storage.kill())
+            try:
+                await asyncio.shield(killing)
+            finally:
+                await killing  # it comes back before anybody looks at what is left
+
+    async def _all_ran(self, killing: list[asyncio.Task[None]]) -> None:
+        while len(set(evidence.starts(self.log))) < self.options.jobs:
+            done, _ = await asyncio.wait(killing, timeout=_LOOK_EVERY)
+            for failed in done:
+                failed.result()
 
     async def _tell(self, sender: Sender) -> None:
         begin = time.monotonic()
@@ -146,8 +168,18 @@ class Chaos:
             faults = sum(proxy.faults for proxy in self.proxies.values())
             say(
                 f"{time.monotonic() - begin:5.0f} s  sent {len(sender.acknowledged)}  "
-                f"ran {len(evidence.starts(self.log))}  workers killed {self.killed}  faults {faults}"
+                f"ran {len(evidence.starts(self.log))}  workers killed {self.killed}  "
+                f"storage killed {self.storage.kills}  faults {faults}"
             )
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel them, and raise what one of them failed with."""
+    for task in tasks:
+        task.cancel()
+    for ended in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended
 
 
 def _sweeps(host_log: Path) -> int:
@@ -160,8 +192,8 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-async def chaos(options: argparse.Namespace, data: Path) -> bool:
-    """One run, told; True when the promise held."""
+async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
+    """One run, reported. Whether the promise held, and how many sweeps what was unfinished took."""
     run = Chaos(options, data)
     async with run.system() as system:
         verdict, sweeps = await run.run(system)
@@ -171,9 +203,10 @@ async def chaos(options: argparse.Namespace, data: Path) -> bool:
     for line in verdict.lines():
         say(line)
     say(f"workers killed    {run.killed:>7}, with {interrupted} invocations in progress, all recovered")
+    say(f"storage killed    {run.storage.kills:>7}, and back with all that it had acknowledged")
     say(f"faults            {faults:>7} of {requests} requests")
     say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_SWEEPS} allowed")
-    return verdict.good and sweeps <= _SWEEPS
+    return verdict.good, sweeps
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
@@ -182,6 +215,9 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=3, help="worker processes of the host")
     parser.add_argument("--kill-every", type=float, default=4.0, help="seconds, on average")
+    parser.add_argument(
+        "--kill-storage-every", type=float, default=30.0, help="seconds, on average; 0: never"
+    )
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="of the dice")
     parser.add_argument("--unavailable", type=float, default=0.10, help="share of requests answered 503")
     parser.add_argument("--throttled", type=float, default=0.02, help="share answered 429")
@@ -190,16 +226,16 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 when nothing was lost, doubled or left untold; else 1, and everything is kept for a look."""
+    """0 when nothing was lost, doubled or left untold, else 1; then everything is kept for a look."""
     options = options_of(arguments)
     data = Path(tempfile.mkdtemp(prefix="slipway-chaos-"))
     say(f"chaos: {options.jobs} jobs, {options.workers} workers, seed {options.seed}")
-    good = asyncio.run(chaos(options, data))
-    if good:
+    good, sweeps = asyncio.run(chaos(options, data))
+    if good and sweeps <= _SWEEPS:
         shutil.rmtree(data)
     else:
         say(f"chaos FAILED; everything is kept in {data}")
-    return 0 if good else 1
+    return 0 if good and sweeps <= _SWEEPS else 1
 
 
 if __name__ == "__main__":

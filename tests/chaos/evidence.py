@@ -8,8 +8,8 @@ from pathlib import Path
 
 from azure.data.tables.aio import TableServiceClient
 
-from shared.job import Job
-from shared.storage import rows
+from shared.adapters.storage import rows
+from shared.core.job import Job
 from tests.chaos.checker import Record, Told
 
 _ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
@@ -40,7 +40,8 @@ async def records(connection_string: str, table: str) -> list[Record]:
             kind, _, rest = str(row["RowKey"]).partition("|")
             if kind in ("n", "o"):
                 waiting[rest.partition("|")[0]] += 1
-            if kind in ("j", "n") and (job := rows.record_in(row)) is not None:
+            if kind in ("j", "n") and not rows.is_stub(row):
+                job = rows.record_of(row)
                 found[job.id] = job
     return [Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in found.values()]
 

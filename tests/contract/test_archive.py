@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from local.azurite import Azurite
-from shared.errors import Exists
-from shared.finished import Archive, FinishedJobs, Place, finished_of, line_of, places, tombstone
-from shared.job import Job, JobState
-from shared.memory import MemoryArchive, MemoryLedger
-from shared.ports import Ledger
-from shared.storage.archive import BlobArchive
-from shared.storage.connection import Account, Connection
-from shared.storage.finished import TableFinishedJobs
-from shared.storage.ledger import TableLedger
-from shared.storage.outbox import TableOutbox
-from shared.storage.resttable import RestTable
-from shared.storage.store import Store
+from shared.adapters.memory import MemoryArchive, MemoryLedger
+from shared.adapters.storage.archive import BlobArchive
+from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.errors import Exists
+from shared.core.job import Job, JobState
+from shared.core.ledger.finished import Archive, FinishedJobs, Place, finished_of, line_of, places, tombstone
+from shared.core.ports import Ledger, Query
 from tests.contract.test_ledger import ANY, make, moved
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -70,7 +71,8 @@ async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
 
 
 async def due(finished: FinishedJobs, before: datetime = LATER, limit: int = 10) -> list[str]:
-    return [one for shard in range(finished.shards) for one in await finished.due(shard, before, limit)]
+    found = [key for shard in range(finished.shards) for key in await finished.due(shard, before, limit)]
+    return [key.rpartition("|")[2] for key in found]
 
 
 async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_record(
@@ -95,10 +97,28 @@ async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_reco
     stored = await ledger.get(job.id)
     assert stored is not None
     assert (stored.job, stored.stored) == (grave, found.stored.stored)
-    page = await ledger.find(states=None, limit=5, after=None)
+    page = await ledger.find(Query(), limit=5, after=None)
     assert page.jobs == ()
     with pytest.raises(Exists):
         await ledger.create(make(), {}, None)
+
+
+async def test_a_tombstone_never_takes_the_place_of_another_one(
+    ledger: Ledger, finished: FinishedJobs, store: Store
+) -> None:
+    """Of two runs that archive a job, one wins, also where its rows go in transactions of their own."""
+    job = await ended(ledger, store)
+    found = await finished.gather(job.id)
+    assert found is not None
+    many = replace(found, events=found.events * 90)
+
+    first, second = (tombstone(job, Place(name, 0, 1)) for name in "ab")
+    assert await finished.entomb(many, first)
+    assert not await finished.entomb(many, second)
+
+    stored = await ledger.get(job.id)
+    assert stored is not None
+    assert stored.job == first
 
 
 async def test_due_jobs_come_oldest_first_and_no_more_than_asked_for(

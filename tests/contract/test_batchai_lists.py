@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from shared.engines.batchai import BatchAIEngine
-from shared.engines.batchai_client import Workspace
-from shared.errors import Transient
-from shared.job import JobState, Target
+from shared.core.errors import Transient
+from shared.core.job import JobState, Target
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.engine import BatchAIEngine
 
 
 def _job(name: str, state: str = "running", command: str = "true") -> dict[str, Any]:
@@ -107,3 +107,50 @@ async def test_a_page_that_is_no_list_of_jobs_says_nothing_about_any() -> None:
         async with _service(body, broken=0) as (engine, _):
             with pytest.raises(Transient):
                 await _status(engine, "a")
+
+
+@asynccontextmanager
+async def _cluster(**properties: Any) -> AsyncIterator[tuple[BatchAIEngine, list[str]]]:
+    """An engine of a service with five queued jobs of two nodes, and what it was asked for."""
+    asked: list[str] = []
+    queued = [_job(f"n{number}", "queued") for number in range(5)]
+    for job in queued:
+        job["properties"]["nodeCount"] = 2
+        job["id"] = f"/jobs/{job['name']}"
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.path.rpartition("/")[2])
+        if "/clusters/" not in request.path:
+            return web.json_response({"value": queued})
+        return web.json_response({"properties": properties}) if properties else web.Response(status=500)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
+    try:
+        yield engine, asked
+    finally:
+        await engine.close()
+        await runner.cleanup()
+
+
+async def test_what_jobs_wait_for_costs_one_request_however_many_wait_and_none_a_moment_later() -> None:
+    small = {"currentNodeCount": 1, "scaleSettings": {"autoScale": {"maximumNodeCount": 1}}}
+    async with _cluster(**small) as (engine, asked):
+        targets = [
+            Target(engine="batchai", cluster="c", experiment="e", name=f"n{n}", token="t") for n in range(5)
+        ]
+        for _ in range(3):
+            seen = await engine.status("c", targets)
+        assert {one.why.word for one in seen.values() if one.why} == {"TooManyNodes"}
+        assert sorted(one.handle for one in seen.values()) == [f"/jobs/n{n}" for n in range(5)]
+        assert asked == ["jobs", "c", "jobs", "jobs"]
+
+
+@pytest.mark.parametrize("properties", [{}, {"currentNodeCount": "many"}])
+async def test_a_cluster_that_cannot_be_looked_at_hides_no_job(properties: dict[str, Any]) -> None:
+    async with _cluster(**properties) as (engine, _):
+        assert await _status(engine, "n0") == {"n0": JobState.QUEUED}

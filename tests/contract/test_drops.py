@@ -12,9 +12,9 @@ import pytest_asyncio
 from azure.core.pipeline.transport import AioHttpTransport
 
 from local.azurite import Azurite
-from shared.errors import Misuse
-from shared.storage.connection import Account, Connection
-from shared.storage.drops import BlobDrops
+from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.core.errors import Misuse
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

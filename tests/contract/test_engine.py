@@ -12,17 +12,19 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from cli.provision import Plan, provision
 from local.azurite import Azurite
 from local.process import child
 from local.slurm import Options, Slurm, missing, slurm
-from shared.engines.batchai import BatchAIEngine
-from shared.engines.batchai_client import Workspace
+from shared.core.engine import room
+from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
+from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.job import JobState, Reason, Target
+from shared.core.ports import Engine, Observation, Order
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.memory import MemoryEngine
-from shared.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
-from shared.job import JobState, Reason, Target
-from shared.ports import Engine, Observation, Order
 from shared.settings import Settings
+from slipway.stack.provision import Plan, provision
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 
 CLUSTER = "dev-cluster-00"
@@ -36,6 +38,8 @@ class Rig:
     engine: Engine
     cluster_id: str
     memory: MemoryEngine | None = None
+    #: what its cluster says of itself
+    facts: ClusterFacts = NO_FACTS
 
     def order(self, command: str, *, name: str | None = None, token: str = "t.1") -> Order:
         target = Target(
@@ -109,16 +113,17 @@ def running(request: pytest.FixtureRequest) -> Settings | Slurm | None:
 @pytest_asyncio.fixture(loop_scope="session")
 async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
     if running is None:
-        memory = MemoryEngine()
-        yield Rig(memory, "id", memory)
+        memory = MemoryEngine(known=ClusterFacts(max_nodes=1))
+        yield Rig(memory, "id", memory, memory.known)
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
-        yield Rig(on_slurm, f"/clusters/{CLUSTER}")
+        yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
         await on_slurm.close()
     else:
         workspace = _workspace(running)
         engine = BatchAIEngine(workspace)
-        yield Rig(engine, workspace.cluster_id(CLUSTER))
+        nc6 = ClusterFacts(frozenset({"logs", "datalake"}), max_nodes=2, gpus=1, memory=56 * 1024)
+        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=nc6)
         await engine.close()
 
 
@@ -136,6 +141,11 @@ async def test_a_job_runs_and_succeeds(rig: Rig) -> None:
     assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
     one, bulk = await _both_ways(rig, order.target)
     assert one == bulk
+
+
+async def test_a_cluster_says_what_its_jobs_can_count_on_and_how_many_nodes_they_may_have(rig: Rig) -> None:
+    assert await rig.engine.facts(CLUSTER, {}) == rig.facts
+    assert room(await rig.engine.nodes(CLUSTER)) == rig.facts.max_nodes
 
 
 async def test_a_job_that_fails_says_why(rig: Rig) -> None:
@@ -275,3 +285,23 @@ async def test_many_jobs_are_listed_page_by_page(settings: Settings) -> None:
 
     assert set(seen) == {order.target.name for order in orders}
     await engine.close()
+
+
+async def test_a_job_that_is_larger_than_its_cluster_says_so_when_it_is_taken_and_later(
+    settings: Settings,
+) -> None:
+    workspace = _workspace(settings)
+    engine = BatchAIEngine(workspace)
+    order = Rig(engine, workspace.cluster_id(CLUSTER)).order("true")
+    order.document["properties"]["nodeCount"] = 3
+
+    taken = await engine.submit(order)
+    (later,) = (await engine.status(CLUSTER, [order.target])).values()
+    await engine.cancel(order.target)
+    await engine.close()
+
+    for seen in (taken, later):
+        assert seen is not None
+        assert seen.why is not None
+        assert seen.why.text.endswith("the job asks for 3 nodes, the cluster has at most 2")
+        assert seen.handle.endswith(f"/experiments/exp/jobs/{order.target.name}")

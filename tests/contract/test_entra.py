@@ -13,9 +13,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from shared.caller import ADMIN, READ_ALL, SUBMIT
-from shared.entra import EntraTokens
-from shared.errors import Misuse, Unavailable
+from shared.adapters.entra import EntraTokens
+from shared.core.caller import ADMIN, READ_ALL, SUBMIT
+from shared.core.errors import Misuse, Unavailable
 from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
 
 

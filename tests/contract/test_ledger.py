@@ -11,22 +11,23 @@ from typing import Any
 import pytest
 
 from local.azurite import Azurite
-from shared.dead import DeadMessage
-from shared.errors import Exists, Misconfigured, Misuse
-from shared.events import Delivery, Notice, notice_of
-from shared.identity import job_id
-from shared.job import Entry, Job, JobState, Subscriber, Target
-from shared.memory import MemoryLedger
-from shared.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Seen
-from shared.storage.connection import Account, Connection
-from shared.storage.dead import TableDeadMessages
-from shared.storage.leases import TableLeases
-from shared.storage.ledger import TableLedger
-from shared.storage.outbox import TableOutbox
-from shared.storage.resttable import RestTable
-from shared.storage.store import Store
+from shared.adapters.memory import MemoryLedger
+from shared.adapters.storage.dead import TableDeadMessages
+from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.errors import Exists, Misconfigured, Misuse
+from shared.core.identity import job_id
+from shared.core.job import Entry, Job, JobState, Subscriber, Target
+from shared.core.ledger.dead import DeadMessage
+from shared.core.notify.events import Delivery, Notice, notice_of
+from shared.core.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Query, Seen
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LONGEST = timedelta(hours=30)
 TOKENS = (f"t{n}" for n in itertools.count())
 
 
@@ -92,7 +93,7 @@ async def actives(ledger: Ledger) -> dict[str, JobState]:
 
 
 async def undelivered(outbox: Outbox, at: datetime = NOW) -> list[Notice]:
-    return [notice for n in range(outbox.shards) for notice in await outbox.undelivered(n, at)]
+    return [notice for n in range(outbox.shards) for notice in await outbox.undelivered(n, at, LONGEST)]
 
 
 def _all(notice: Notice, state: str) -> tuple[Delivery, ...]:
@@ -159,7 +160,7 @@ async def test_a_change_to_an_older_version_is_refused_and_changes_nothing(
 
 
 async def unfinished(ledger: Ledger, at: datetime = NOW) -> tuple[list[Active], list[Notice]]:
-    shards = [await ledger.unfinished(n, at) for n in range(ledger.shards)]
+    shards = [await ledger.unfinished(n, at, LONGEST) for n in range(ledger.shards)]
     return [row for one in shards for row in one.jobs], [event for one in shards for event in one.events]
 
 
@@ -256,8 +257,8 @@ async def test_jobs_are_listed_newest_first_in_pages(ledger: Ledger) -> None:
         await ledger.create(job, {}, None)
     newest = [job.id for job in reversed(jobs)]
 
-    first = await ledger.find(states=None, limit=4, after=None)
-    second = await ledger.find(states=None, limit=4, after=first.next)
+    first = await ledger.find(Query(), limit=4, after=None)
+    second = await ledger.find(Query(), limit=4, after=first.next)
 
     assert [job.id for job in first.jobs] == newest[:4]
     assert [job.id for job in second.jobs] == newest[4:]
@@ -268,9 +269,9 @@ async def test_jobs_are_found_by_state(ledger: Ledger) -> None:
     await ledger.create(make("a", state=JobState.REJECTED), None, None)
     await ledger.create(make("b"), {}, None)
 
-    page = await ledger.find(states=frozenset({JobState.REJECTED}), limit=5, after=None)
+    page = await ledger.find(Query(states=frozenset({JobState.REJECTED})), limit=5, after=None)
 
-    assert [job.key for job in page.jobs] == ["a"]
+    assert [job.id for job in page.jobs] == [job_id("a", 1)]
 
 
 async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
@@ -294,7 +295,7 @@ async def test_another_shard_count_is_refused(storage: Azurite) -> None:
 async def test_a_cursor_that_is_none_is_refused(ledger: Ledger) -> None:
     for after in ("9' or RowKey ge '", "", "x"):
         with pytest.raises(Misuse):
-            await ledger.find(states=None, limit=1, after=after)
+            await ledger.find(Query(), limit=1, after=after)
 
 
 async def test_recent_finds_the_jobs_of_a_source_since_a_moment(ledger: Ledger) -> None:
@@ -337,7 +338,7 @@ async def test_an_event_that_a_wrong_clock_put_far_ahead_is_due(ledger: Ledger, 
 
     await outbox.settle(notice.model_copy(update={"due": NOW + timedelta(days=3650)}))
     assert len(await undelivered(outbox)) == 1
-    await outbox.settle(notice.model_copy(update={"due": NOW + timedelta(hours=29)}))
+    await outbox.settle(notice.model_copy(update={"due": NOW + LONGEST}))
     assert await undelivered(outbox) == []
 
 

@@ -13,9 +13,9 @@ import pytest_asyncio
 from azure.core.pipeline.transport import AioHttpTransport
 
 from local.azurite import Azurite
-from shared.errors import Misuse
-from shared.storage.connection import Account, Connection
-from shared.storage.drops import BlobDrops
+from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.core.errors import Misuse
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 NAME = "digits/run/run-12345678/STATUS"
@@ -69,6 +69,16 @@ async def test_each_transition_of_one_process_costs_one_write(processes: list[Pr
     assert await one.line("accepted", 2, fresh=True) == ["PUT"]
     assert await one.line("queued", 3) == ["PUT"]
     assert await one.line("running", 4) == ["PUT"]
+    assert await one.read() == "running"
+
+
+async def test_what_replaces_a_first_answer_costs_one_write_too(processes: list[Process]) -> None:
+    one, two = processes
+    await one.drops.put_answer(NAME, b"accepted", replace=False)
+    assert await one.line("queued", 3) == ["PUT"]
+    assert await two.line("running", 4) == ["HEAD", "PUT"]
+    await one.drops.put_answer(NAME, b"accepted", replace=False)
+    assert await one.line("queued", 3) == []
     assert await one.read() == "running"
 
 

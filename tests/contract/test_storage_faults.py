@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,21 +14,22 @@ from azure.core.exceptions import ServiceRequestError, ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
 
 from local.azurite import Azurite
-from shared.arrive import message_arrived
-from shared.deliver import deliver
-from shared.errors import SlipwayError
-from shared.job import JobState
-from shared.storage.connection import Account, Connection
-from shared.storage.dead import TableDeadMessages
-from shared.storage.drops import BlobDrops
-from shared.storage.ledger import TableLedger
-from shared.storage.outbox import TableOutbox
-from shared.storage.queues import StorageQueues
-from shared.storage.rest import Answer, Lost, Request, Send
-from shared.storage.resttable import RestTable
-from shared.storage.store import Store
-from shared.sweep import sweep
-from tests.unit.dispatcher.world import World, job_json
+from shared.adapters.storage.dead import TableDeadMessages
+from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.queues import StorageQueues
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.rest import Answer, Lost, Request, Send
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.errors import SlipwayError
+from shared.core.job import JobState
+from shared.core.ledger.listing import Query
+from shared.delivery.deliver import deliver
+from shared.intake.arrive import message_arrived
+from shared.lifecycle.sweep import sweep
+from tests.unit.world import World, job_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -162,16 +164,17 @@ async def test_a_fault_at_any_request_loses_nothing_and_doubles_nothing(storage:
         faults = Faults(fault, at)
         async with _world(storage, faults) as world:
             await _journey(world)
-            page = await world.ports.ledger.find(states=None, limit=10, after=None)
+            page = await world.ports.ledger.find(Query(), limit=10, after=None)
             where = f"{fault} at {at}: {faults.seen[at - 1]}"
             assert [job.state for job in page.jobs] == [JobState.SUCCEEDED], where
             assert len(world.engine.started) == 1, where
             assert len({body for _, _, body in world.webhooks.posts}) == 1, where
-            assert await world.ports.outbox.undelivered(0, world.now.replace(year=2030)) == [], where
+            later = world.now.replace(year=2030)
+            assert await world.ports.outbox.undelivered(0, later, timedelta(days=9)) == [], where
 
 
 async def test_a_wake_up_that_comes_twice_finds_nothing_to_do(storage: Azurite) -> None:
     async with _world(storage, Faults()) as world:
         await _journey(world)
-        (job,) = (await world.ports.ledger.find(states=None, limit=1, after=None)).jobs
+        (job,) = (await world.ports.ledger.find(Query(), limit=1, after=None)).jobs
         assert await deliver(world.ports, job.id, job.sequence) is None

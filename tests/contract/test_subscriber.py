@@ -19,7 +19,7 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from local.subscriber import Subscriber
-from shared.signing import signature_headers
+from shared.adapters.webhook.signing import signature_headers
 from tests.contract.webhook_world import BODY, SECRET, sender
 
 OTHER_SECRET = "whsec_" + "b" * 32

@@ -15,8 +15,8 @@ from aiohttp.test_utils import TestServer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from shared.adapters.telemetry import SWEPT, OtelMeter, to_collector
 from shared.settings import Settings
-from shared.telemetry import SWEPT, OtelMeter, to_collector
 from shared.wiring import build
 
 

@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 from aiohttp.abc import ResolveResult
 
-from shared.webhook_url import UrlPolicy
+from shared.core.notify.webhook_url import UrlPolicy
 from tests.contract.webhook_world import (
     BODY,
     CANARY,
@@ -28,7 +28,7 @@ from tests.contract.webhook_world import (
     reply,
     sender,
 )
-from tests.unit.webhook_addresses import INNER_NAMES, LITERALS
+from tests.unit.core.webhook_addresses import INNER_NAMES, LITERALS
 
 # The oracle. An audit hook cannot be removed, so it looks only while a test switches it on. It stops every
 # connection that would leave this machine, after noting where it would have gone.
@@ -184,5 +184,16 @@ async def test_a_bad_secret_is_the_callers_mistake_and_nothing_is_sent(dialled: 
     async with sender() as one:
         with pytest.raises(ValueError, match="openssl"):
             await one.post("http://127.0.0.1:1/", "evt_abc", BODY, ["whsec_short"], NOW)
+
+    assert dialled == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+async def test_without_the_url_gate_this_machine_is_not_dialled_where_the_policy_does_not_allow_it(
+    host: str, dialled: list[str]
+) -> None:
+    async with sender(UrlPolicy(), connect_seconds=2) as one:
+        with suppress(aiohttp.ClientError, OSError):
+            await one._answer(f"http://{host}:9/", b"", {})
 
     assert dialled == []

@@ -19,7 +19,7 @@ async def test_tls_proves_the_name_that_was_asked_for(tmp_path: Path) -> None:
     issue = certificates(tmp_path, names)
     script = (
         "import asyncio, sys; from datetime import *\n"
-        "from shared.webhooks import *; from shared.webhook_url import UrlPolicy\n"
+        "from shared.adapters.webhook.sender import *; from shared.core.notify.webhook_url import UrlPolicy\n"
         "async def main():\n"
         "    sender = WebhookSender(UrlPolicy(allow_loopback=True))\n"
         "    for url in sys.argv[1:]:\n"
@@ -43,7 +43,9 @@ async def test_tls_proves_the_name_that_was_asked_for(tmp_path: Path) -> None:
 
 
 async def test_importing_the_sender_loads_no_http_client() -> None:
-    lines = await run("import sys, shared.webhooks; print(sorted({'aiohttp', 'yarl'} & set(sys.modules)))")
+    lines = await run(
+        "import sys, shared.adapters.webhook.sender; print(sorted({'aiohttp', 'yarl'} & set(sys.modules)))"
+    )
 
     assert lines == ["[]"]
 

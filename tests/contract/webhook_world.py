@@ -13,10 +13,10 @@ from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from shared.cloudevents import cloud_event
-from shared.ports import Posted
-from shared.webhook_url import UrlPolicy
-from shared.webhooks import WebhookSender
+from shared.adapters.webhook.sender import WebhookSender
+from shared.core.notify.cloudevents import cloud_event
+from shared.core.notify.webhook_url import UrlPolicy
+from shared.core.ports import Posted
 
 SECRET = "whsec_Q2FuYXJ5NFNlY3JldENhbmFyeTRTZWNyZXQ0NDQ0"
 CANARY = "Canary4Query"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shared.finished import finished_of, place_of
-from shared.job import Job
-from tests.unit.dispatcher.world import World
+from shared.core.job import Job
+from shared.core.ledger.finished import finished_of, place_of
+from tests.unit.world import World
 
 
 def ended_records(world: World, found: list[str]) -> list[Job]:

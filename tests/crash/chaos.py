@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from enum import StrEnum
 from typing import Any
 
-from shared.errors import SlipwayError, Transient, Unavailable
-from shared.ports import Posted
-from shared.storage.table import Refused
+from shared.adapters.storage.table import Refused
+from shared.core.errors import SlipwayError, Transient, Unavailable
+from shared.core.ports import Posted
 
 
 class Fault(StrEnum):

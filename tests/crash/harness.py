@@ -13,30 +13,34 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
-from shared.archive import archive
-from shared.arrive import message_arrived
-from shared.breaker import Breaker
-from shared.deliver import deliver
-from shared.errors import Misuse, SlipwayError
-from shared.inventory import inventory
-from shared.job import Job, JobState, Reason
-from shared.memory import MemoryLedger
-from shared.message import SWEEP
-from shared.parts import begin
-from shared.ports import Cluster, Engine, Ports
-from shared.receivers import Receivers
-from shared.storage.dead import TableDeadMessages
-from shared.storage.finished import TableFinishedJobs
-from shared.storage.leases import TableLeases
-from shared.storage.outbox import TableOutbox
+from shared.adapters.memory import MemoryLedger
+from shared.adapters.storage.dead import TableDeadMessages
+from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.outbox import TableOutbox
+from shared.core.breaker import Breaker
+from shared.core.engine import Why
+from shared.core.errors import Misuse, SlipwayError
+from shared.core.job import Job, JobState, Reason
+from shared.core.notify.receivers import Receivers
+from shared.core.orders import SWEEP
+from shared.core.ports import Cluster, Engine, Ports
+from shared.delivery.deliver import deliver
+from shared.intake.arrive import message_arrived
+from shared.intake.inventory import inventory
+from shared.lifecycle.archive import archive
+from shared.lifecycle.parts import begin
 from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
-from tests.unit.dispatcher.world import World
+from tests.unit.world import World
 
 _ROUNDS = 60
 _PUSHES = 8
+#: Rounds for which a job waits for one thing: longer than any single fault hides it.
+_LASTS = 3
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
 
 
@@ -90,14 +94,20 @@ class Run:
         self.zombies: list[asyncio.Task[Any]] = []
         self.violations: list[str] = []
         self.ended: dict[str, JobState] = {}
+        #: what STATUS said at the end of a round
+        self.lines: dict[str, set[str]] = {}
         self._numbers = itertools.count(1)
         self._drowsy = 0
+        #: for how many rounds each attempt waits
+        self._waited: Counter[str] = Counter()
         #: the mutant that every queue user writes first
         self.acknowledges_first = False
         #: how it is said of every job in every round that it has ended, true or not
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
+        #: why each job waits in its queue, three rounds each, before it runs
+        self.waits: tuple[Why, ...] = ()
         #: whether records are archived soon after their end; then a run lasts until all are
         self.archives = False
         #: whether messages that come together are handled by one process, which commits them in groups
@@ -141,6 +151,10 @@ class Run:
         for name, seen in list(self.world.engine.jobs.items()):
             if self.preempts and seen.state is JobState.RUNNING and name.endswith("-1"):
                 self.world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
+            elif seen.state is JobState.QUEUED and self._waited[name] < _LASTS * len(self.waits):
+                self._waited[name] += 1
+                if self._waited[name] % _LASTS == 1:
+                    self.world.engine.jobs[name] = replace(seen, why=_after(self.waits, seen.why))
             elif seen.state in _NEXT:
                 self.world.engine.turn(name, _NEXT[seen.state])
 
@@ -239,6 +253,8 @@ class Run:
                 self.violations.append(f"{job.id} went from {before} to {job.state}")
             if job.state.terminal:
                 self.ended[job.id] = job.state
+            line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else b""
+            self.lines.setdefault(job.id, set()).add(line.decode())
 
     def jobs(self) -> list[Job]:
         """Every record, or its tombstone."""
@@ -252,6 +268,9 @@ class Run:
             found.append(f"{len(jobs)} records instead of {accepted}")
         found += self.check_cluster(jobs, started)
         found += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
+        found += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
+        found += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
+        found += [f"{job.id} says twice that it waits" for job in jobs if self.waits and self.says_twice(job)]
         bodies: dict[str, set[bytes]] = {}
         told: dict[str, set[str]] = {}
         for _, identity, body in self.world.webhooks.posts:
@@ -271,6 +290,16 @@ class Run:
                 found.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
         return found
 
+    def _silent(self, job: Job) -> bool:
+        """Whether what was recorded for more than a round never came to STATUS."""
+        said = "".join(self.lines.get(job.id, ()))
+        return any(entry.waits not in said for entry in job.history if entry.state is JobState.QUEUED)
+
+    def says_twice(self, job: Job) -> bool:
+        """Whether it was recorded of a queued job that it waits for what was recorded before."""
+        told = [entry.waits for entry in job.history if entry.state is JobState.QUEUED]
+        return any(one == other != "" for one, other in pairwise(told))
+
     def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
         """What the cluster knows: every attempt began once, and the records say how it ended."""
         engine, found = self.world.engine, []
@@ -282,3 +311,7 @@ class Run:
             if seen is not None and seen.state is not job.state:
                 found.append(f"the cluster says {seen.state} and the record {job.state}")
         return found
+
+
+def _after(waits: tuple[Why, ...], why: Why | None) -> Why:
+    return waits[waits.index(why) + 1 if why else 0]

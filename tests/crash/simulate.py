@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, message
-from tests.unit.dispatcher.world import job_json
+from tests.unit.world import job_json
 
 _BLOCK = 100
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from shared.core.job import Job, JobState
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
-from shared.job import Job, JobState
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.slurmctld import Slurmctld
+from tests.crash.slurmctld import OURS, Slurmctld, attempts_of
 from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
 from tests.crash.stories import Story
 
@@ -23,11 +23,31 @@ class SlurmRun(Run):
         self.server = server
         server.model.clock = lambda: self.world.clock().timestamp()
         self.cancels = False
+        #: whether another user copies the name and the comment of each of our jobs
+        self.imitated = False
+        #: steps that the first attempt of every job lives on after its node was given up; None: no node is
+        self.lives: int | None = None
 
     def advance(self) -> None:
         """Jobs move on, and some time later the controller saves its state."""
+        if self.imitated:
+            self._imitate()
+        if self.lives is not None:
+            self._give_up(self.lives)
         self.server.model.advance(lambda name: self.preempts and name.endswith("-1"))
         self.server.model.save()
+
+    def _imitate(self) -> None:
+        model = self.server.model
+        copied = {job.name for job in model.jobs.values() if job.user != OURS}
+        for job in [job for job in model.jobs.values() if job.name not in copied]:
+            model.submit(job.name, job.comment, {}, held=False, user="eve")
+
+    def _give_up(self, lives: int) -> None:
+        model = self.server.model
+        for job in list(model.jobs.values()):
+            if job.state == "RUNNING" and job.user == OURS and job.name.endswith("-1"):
+                model.give_up(job.id, lives)
 
     def late(self) -> bool:
         """On the wire as well."""
@@ -37,16 +57,21 @@ class SlurmRun(Run):
         await super()._wake()
         await self.server.happen_late()
 
+    def says_twice(self, job: Job) -> bool:
+        """Not counted: a job that Slurm forgot is noted as missing and as submitted again while it waits."""
+        return False
+
     def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
         model = self.server.model
         found = list(model.violations)
-        found += [f"{name} ran {n} times to its end" for name, n in Counter(model.finished).items() if n > 1]
+        ends = Counter(map(attempts_of, model.finished))
+        found += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
         found += [f"{name} is left on the nodes" for name in model.alive.values()]
         if len(set(model.began)) > started:
             found.append(f"{sorted(set(model.began))} began, expected {started} attempts")
         for job in jobs:
-            ran = job.target is not None and job.target.name in model.finished
+            ran = job.target is not None and attempts_of(job.target.name) in ends
             if ran is not (job.state is JobState.SUCCEEDED):
                 found.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
             if job.state is not JobState.SUCCEEDED and not self.cancels:
@@ -64,9 +89,12 @@ async def play(
     fenced: bool = True,
     forgets: float = 300.0,
     wake_after: int = 3,
+    imitated: bool = False,
+    lives: int | None = None,
+    unbooted: int = 0,
 ) -> SlurmRun:
     """Run a story to its end, under faults of our own processes (`plan`) and of the wire."""
-    model = Slurmctld(lambda: 0.0, forgets=forgets, eager=eager, fenced=fenced)
+    model = Slurmctld(lambda: 0.0, forgets=forgets, eager=eager, fenced=fenced, unbooted=unbooted)
     server = Slurmrestd(model, wire, version=version)
     async with server.running() as url:
         mounts = {"acct/scripts": "/shared/scripts"}
@@ -74,11 +102,11 @@ async def play(
         engine = SlurmEngine({"dev": cluster}, {"dev": b"k" * 32}, clock=model.now)
         try:
             run = SlurmRun(engine, server, plan or {})
-            run.wake_after = wake_after
+            run.wake_after, run.imitated, run.lives = wake_after, imitated, lives
             run.cancels = "cancel" in story.name
             story.begin(run)
             await run.until_quiet()
-            run.check(accepted=story.accepted, started=story.started)
+            run.check(accepted=story.accepted, started=story.started * (1 if lives is None else 2))
         finally:
             await engine.close()
     return run

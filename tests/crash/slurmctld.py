@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.engines.launch import PLAN, SUBMISSION
+from shared.engines.launch.plan import PLAN, SUBMISSION
 
-_OVER = ("COMPLETED", "CANCELLED", "PREEMPTED", "FAILED")
+#: The user of the cluster in these tests; jobs of any other do what they like, and write no claim.
+OURS = "u"
+_OVER = ("COMPLETED", "CANCELLED", "PREEMPTED", "FAILED", "NODE_FAIL", "BOOT_FAIL")
 
 
 @dataclass
@@ -27,11 +29,15 @@ class Job:
     comment: str
     environment: Mapping[str, str]
     submitted: float
+    user: str = OURS
     held: bool = False
+    description: str = ""
     state: str = "PENDING"
     code: int = 0
     started: float = 0.0
     ended: float = 0.0
+    #: why it is pending, as Slurm says it
+    reason: str = "None"
 
 
 @dataclass
@@ -41,6 +47,8 @@ class Claim:
     token: str
     submission: str
     ended: bool = False
+    #: whether a later attempt took it away
+    taken: bool = False
 
 
 @dataclass
@@ -55,6 +63,8 @@ class Slurmctld:
     fenced: bool = True
     jobs: dict[int, Job] = field(default_factory=dict)
     last: int = 0
+    #: when it was started last, by its own word
+    since: float = 0.0
     claims: dict[str, Claim] = field(default_factory=dict)
     #: name of every job that really began, and that really ended
     began: list[str] = field(default_factory=list)
@@ -62,16 +72,22 @@ class Slurmctld:
     violations: list[str] = field(default_factory=list)
     #: number of the job → its name, on the nodes
     alive: dict[int, str] = field(default_factory=dict)
+    #: how many attempts of every job get nodes that do not boot
+    unbooted: int = 0
+    #: number → steps until the end of what lives on although its node was given up
+    cut_off: dict[int, int] = field(default_factory=dict)
     _saved: tuple[dict[int, Job], int] = field(default_factory=lambda: ({}, 0))
 
     def now(self) -> float:
         """Unix time."""
         return self.clock()
 
-    def submit(self, name: str, comment: str, environment: Mapping[str, str], *, held: bool) -> int:
+    def submit(
+        self, name: str, comment: str, environment: Mapping[str, str], *, held: bool, user: str = OURS
+    ) -> int:
         """A new job."""
         self.last += 1
-        self.jobs[self.last] = Job(self.last, name, comment, environment, self.clock(), held)
+        self.jobs[self.last] = Job(self.last, name, comment, environment, self.clock(), user, held)
         if self.eager and not held:
             self._start(self.jobs[self.last])
         return self.last
@@ -79,7 +95,7 @@ class Slurmctld:
     def release(self, number: int) -> None:
         """No longer held."""
         job = self.jobs[number]
-        job.held = False
+        job.held, job.description = False, ""
         if self.eager:
             self._start(job)
 
@@ -94,11 +110,19 @@ class Slurmctld:
     def crash(self) -> None:
         """kill -9, and back on what was saved; what it does not know to be running is ended on the nodes."""
         self.jobs, self.last = copy.deepcopy(self._saved)
+        self.since += 1
         for number in [n for n in self.alive if n not in self.jobs or self.jobs[n].state != "RUNNING"]:
             del self.alive[number]
 
+    def forget_everything(self) -> None:
+        """Its state is gone, and numbers begin anew."""
+        self._saved = ({}, 0)
+        self.crash()
+
     def advance(self, preempts: Callable[[str], bool]) -> None:
         """Every job moves on by one state, and what is over for long is forgotten."""
+        for number in list(self.cut_off):
+            self._live_on(number)
         for job in list(self.jobs.values()):
             if job.state == "RUNNING":
                 self._end(job, "PREEMPTED" if preempts(job.name) else "COMPLETED")
@@ -107,21 +131,56 @@ class Slurmctld:
             elif job.state in _OVER and self.clock() - job.ended > self.forgets:
                 del self.jobs[job.id]
 
+    def give_up(self, number: int, lives: int) -> None:
+        """A node does not answer any more; what ran there ends after so many steps."""
+        job = self.jobs[number]
+        job.state, job.ended = "NODE_FAIL", self.clock()
+        self.cut_off[number] = lives
+
+    def _live_on(self, number: int) -> None:
+        self.cut_off[number] -= 1
+        if self.cut_off[number] < 0:
+            name = self.alive.pop(number, None)
+            del self.cut_off[number]
+            if name is not None:
+                self._finish(name)
+
+    def _finish(self, name: str) -> None:
+        self.finished.append(name)
+        if name in self.claims:
+            self.claims[name].ended = True
+
+    def _answered(self, plan: Mapping[str, Any]) -> bool:
+        """Whether an earlier attempt came to its end; otherwise none of them goes on."""
+        for name, token, reason in plan["earlier"]:
+            claim = self.claims.setdefault(name, Claim(token, ""))
+            if claim.ended and reason:
+                return True
+            claim.taken = True
+            self.alive = {number: one for number, one in self.alive.items() if one != name}
+        return False
+
     def _start(self, job: Job) -> None:
         if job.state != "PENDING":
             return
         job.started = self.clock()
+        if job.user != OURS:
+            job.state = "RUNNING"
+            return
+        if job.name.endswith(tuple(f"-{attempt}" for attempt in range(1, self.unbooted + 1))):
+            job.state, job.ended = "BOOT_FAIL", self.clock()
+            return
         submission = job.environment[SUBMISSION]
-        token = json.loads(job.environment[PLAN])["token"]
-        claim = self.claims.setdefault(job.name, Claim(token, submission)) if self.fenced else None
-        if claim is not None and claim.ended:
-            job.state, job.ended = "COMPLETED", self.clock()
+        plan = json.loads(job.environment[PLAN])
+        claim = self.claims.setdefault(job.name, Claim(plan["token"], submission)) if self.fenced else None
+        if claim is not None and (claim.taken or claim.submission != submission) and not claim.ended:
+            job.state, job.code, job.ended = "FAILED", 254 if claim.taken else 253, self.clock()
             return
-        if claim is not None and claim.submission != submission:
-            job.state, job.code, job.ended = "FAILED", 253, self.clock()
+        if claim is not None and (claim.ended or self._answered(plan)):
+            job.state, job.ended, claim.ended = "COMPLETED", self.clock(), True
             return
-        if job.name in self.alive.values():
-            self.violations.append(f"{job.name} runs twice at once")
+        if attempts_of(job.name) in map(attempts_of, self.alive.values()):
+            self.violations.append(f"{job.name} runs while another run of the job does")
         job.state = "RUNNING"
         self.began.append(job.name)
         self.alive[job.id] = job.name
@@ -132,9 +191,12 @@ class Slurmctld:
         running = self.alive.pop(job.id, None)
         job.state, job.ended, job.held = state, self.clock(), False
         if running is not None and state == "COMPLETED":
-            self.finished.append(job.name)
-            if job.name in self.claims:
-                self.claims[job.name].ended = True
+            self._finish(job.name)
+
+
+def attempts_of(name: str) -> str:
+    """What all attempts of a job have of their names."""
+    return name.rpartition("-")[0]
 
 
 def shown(job: Job, *, old: bool) -> dict[str, Any]:
@@ -147,8 +209,10 @@ def shown(job: Job, *, old: bool) -> dict[str, Any]:
         "job_id": job.id,
         "name": job.name,
         "comment": job.comment,
+        "user_name": job.user,
         "job_state": job.state if old else [job.state],
-        "state_reason": "JobHeldUser" if job.held else "None",
+        "state_description": job.description,
+        "state_reason": "JobHeldUser" if job.held else job.reason,
         "priority": number(0 if job.held else 4294901759),
         "submit_time": number(job.submitted),
         "start_time": number(job.started),

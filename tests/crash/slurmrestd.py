@@ -10,9 +10,10 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from tests.crash.slurmctld import Slurmctld, shown
+from tests.crash.slurmctld import OURS, Slurmctld, shown
 
 OLD, NEW = "v0.0.38", "v0.0.42"
+_DENIED = {"error_number": 2010, "error": "Invalid user id"}
 _UNKNOWN = {"error_number": 2017, "error": "Invalid job id specified"}
 #: Fields of a submission that each dialect knows, of those that we send in any.
 _BOTH = {
@@ -53,6 +54,15 @@ class Slurmrestd:
         self.late: list[Callable[[], Awaitable[object]]] = []
         #: words of warning that come with the next submission
         self.warns: list[str] = []
+        #: what a submission is told, with a number or without one
+        self.says: tuple[int, str] | None = None
+        self.takes = True
+        #: what is listed of the cluster itself, and how often; the plan does not count that
+        self.partitions: list[dict[str, Any]] = []
+        self.nodes: list[dict[str, Any]] = []
+        self.looks: list[str] = []
+        #: why it does not start the next submission at once
+        self.waits: list[str] = []
         #: what slurmdbd has
         self.accounted: list[dict[str, Any]] = []
 
@@ -69,6 +79,9 @@ class Slurmrestd:
                 web.get(f"{root}/job/{{id}}", self._faulty(self._job)),
                 web.post(f"{root}/job/{{id}}", self._faulty(self._update)),
                 web.delete(f"{root}/job/{{id}}", self._faulty(self._cancel)),
+                web.get(f"{root}/diag/", self._diag),
+                web.get(f"{root}/partitions/", self._cluster),
+                web.get(f"{root}/nodes/", self._cluster),
                 web.get(f"/slurmdb/{self.version}/jobs/", self._accounting),
             ]
         )
@@ -121,6 +134,16 @@ class Slurmrestd:
     async def _ping(self, request: web.Request) -> web.Response:
         return web.json_response({"pings": [{"mode": "primary"}], "errors": []})
 
+    async def _diag(self, request: web.Request) -> web.Response:
+        since = {"set": True, "infinite": False, "number": int(self.model.since)}
+        return web.json_response({"statistics": {"req_time_start": since}, "errors": []})
+
+    async def _cluster(self, request: web.Request) -> web.Response:
+        what = request.path.split("/")[-2]
+        self.looks.append(what)
+        listed = {"partitions": self.partitions, "nodes": self.nodes}[what]
+        return web.json_response({what: listed, "errors": []})
+
     async def _submit(self, request: web.Request) -> web.Response:
         body = await request.json()
         job = body["job"]
@@ -131,12 +154,19 @@ class Slurmrestd:
         variables = job["environment"]
         if isinstance(variables, list):
             variables = dict(word.partition("=")[::2] for word in variables)
+        said = self.says and {"error_number": self.says[0], "error": self.says[1]}
+        if said and not self.takes:
+            return web.json_response({"errors": [said]}, status=500)
         number = self.model.submit(job["name"], job["comment"], variables, held=bool(job.get("hold")))
         held = {"error_code": 2042, "error": "Job is in held state, pending scheduler release"}
-        if self.version == OLD:
-            return web.json_response({"job_id": number, "errors": [held]})
+        if self.version == OLD or said:
+            return web.json_response({"job_id": number, "errors": [said or held]})
         warnings = [f"{name}: ignoring unknown key" for name in unknown] + self.warns
-        told = [{"description": text} for text in ("Job is in held state", *warnings)]
+        told = [
+            {"description": text, "source": "slurm_submit_batch_job()"}
+            for text in ("Job is in held state", *self.waits)
+        ]
+        told += [{"description": text} for text in warnings]
         return web.json_response({"job_id": number, "errors": [], "warnings": told})
 
     async def _jobs(self, request: web.Request) -> web.Response:
@@ -167,8 +197,8 @@ class Slurmrestd:
 
     async def _update(self, request: web.Request) -> web.Response:
         number, change = int(request.match_info["id"]), await request.json()
-        if number not in self.model.jobs:
-            return self._unknown()
+        if refused := self._refused(number):
+            return refused
         if change.get("hold") is False:
             self.model.release(number)
         if "comment" in change:
@@ -177,10 +207,18 @@ class Slurmrestd:
 
     async def _cancel(self, request: web.Request) -> web.Response:
         number = int(request.match_info["id"])
-        if number not in self.model.jobs:
-            return self._unknown()
+        if refused := self._refused(number):
+            return refused
         self.model.cancel(number)
         return web.json_response({"errors": []})
+
+    def _refused(self, number: int) -> web.Response | None:
+        """A job that is not there, or another user's."""
+        if number not in self.model.jobs:
+            return self._unknown()
+        if self.model.jobs[number].user != OURS:
+            return web.json_response({"errors": [_DENIED]}, status=500)
+        return None
 
     def _unknown(self) -> web.Response:
         return web.json_response({"errors": [_UNKNOWN]}, status=500 if self.version == OLD else 404)

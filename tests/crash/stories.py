@@ -8,17 +8,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.arrive import blob_arrived, message_arrived
-from shared.bury import redrive
-from shared.cancel import cancel
-from shared.dead import dead_id
-from shared.errors import Unavailable
-from shared.message import ENDED
-from shared.ports import Ports, Posted
-from shared.redeliver import redeliver_event
+from shared.core.engine import Why
+from shared.core.errors import Unavailable
+from shared.core.ledger.dead import dead_id
+from shared.core.orders import ENDED
+from shared.core.ports import Ports, Posted
+from shared.intake.arrive import blob_arrived, message_arrived
+from shared.intake.dead_letter import bury
+from shared.operate.cancel import cancel
+from shared.operate.redeliver import redeliver_event
+from shared.operate.redrive import redrive
 from tests.crash.chaos import Fault
 from tests.crash.harness import Message, Run
-from tests.unit.dispatcher.world import job_json
+from tests.unit.world import job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 
@@ -110,10 +112,28 @@ def _given_up(run: Run) -> None:
     body = json.dumps({"spec": job_json(), "notify": [HOOK]}).encode()
 
     async def give_up(ports: Ports) -> None:
-        await message_arrived(ports, body, "m1", tries=99)
+        await bury(ports, "jobs", "m1", body, 41, ValueError("a defect"))
         await redrive(ports, dead_id("jobs", "m1"))
 
     run.messages.append(Message(give_up))
+
+
+def _last_try(run: Run) -> None:
+    """A message that was tried too often is tried once more; what is dead after that, a person redrives."""
+    body = json.dumps({"spec": job_json(), "notify": [HOOK]}).encode()
+    tries, looks = itertools.count(41), itertools.count()
+
+    async def arrive(ports: Ports) -> None:
+        await message_arrived(ports, body, "m1", tries=next(tries))
+
+    async def look(ports: Ports) -> None:
+        dead = await ports.dead.all()
+        for one in dead:
+            await redrive(ports, one.id)
+        if not dead and not run.jobs() and next(looks) < 40:
+            raise Unavailable("it is neither accepted nor dead yet")  # the person looks again
+
+    run.messages += [Message(arrive), Message(look)]
 
 
 def _told_again(run: Run) -> None:
@@ -181,6 +201,13 @@ def _archived(run: Run) -> None:
     run.messages.append(Message(late))
 
 
+def _waiting(run: Run) -> None:
+    """A drop that waits, for one thing and then for another."""
+    run.waits = (Why("PartitionDown", "its partition is down"), Why("JobHeldAdmin", "held by somebody"))
+    _drop(run)
+
+
+WAITING = Story("a job that waits, and says why", _waiting)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 STORIES = (
     Story("one message", _one),
@@ -192,10 +219,12 @@ STORIES = (
     Story("a drop whose event never came", _drop_without_event),
     Story("a cancelled job", _cancelled),
     Story("a message that was given up, and redriven", _given_up),
+    Story("a message at its last try", _last_try),
     Story("an event that was given up, and redelivered", _told_again),
     Story("a job whose end is told, and often too early", _pushed),
     Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
+    WAITING,
     ARCHIVED,
     Story("a sweep in parts", _three, 3, 3, parts=2),
 )

@@ -9,28 +9,30 @@ from typing import Any
 
 import pytest
 
-import shared.accept
-import shared.advance
-import shared.archive
-import shared.attempt
-import shared.cancel
-import shared.deliver
-import shared.dispatch
-import shared.events
-import shared.sweep
+import shared.core.notify.events
+import shared.delivery.attempt
+import shared.delivery.deliver
+import shared.intake.accept
+import shared.lifecycle.archive
+import shared.lifecycle.dispatch
+import shared.lifecycle.observe
+import shared.lifecycle.sweep
+import shared.lifecycle.transition
+import shared.operate.cancel
+from shared.adapters.memory import MemoryLedger
+from shared.adapters.storage import rows
+from shared.adapters.storage.group import GroupCommit
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Operation, Refused
+from shared.core.engine import Why
+from shared.core.errors import Conflict
+from shared.core.job import Job, JobState, Reason, Stored, Waiting
+from shared.core.notify.events import RECEIPT, Notice
+from shared.core.ports import Change, Order, Ports
 from shared.engines.memory import MemoryEngine
-from shared.errors import Conflict
-from shared.events import RECEIPT, Notice
-from shared.job import Job, JobState, Reason, Stored
-from shared.memory import MemoryLedger
-from shared.ports import Change, Order, Ports
-from shared.storage import rows
-from shared.storage.group import GroupCommit
-from shared.storage.store import Store
-from shared.storage.table import Operation, Refused
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.stories import ARCHIVED, STORIES, Story
+from tests.crash.stories import ARCHIVED, STORIES, WAITING, Story
 
 Patch = pytest.MonkeyPatch
 _COUNT = itertools.count()
@@ -49,22 +51,22 @@ def another_engine_name_each_time(patch: Patch) -> None:
     def order(target: Any, document: Any) -> Order:
         return Order(target.model_copy(update={"name": f"{target.name}-{next(_COUNT)}"}), document)
 
-    patch.setattr(shared.dispatch, "Order", order)
+    patch.setattr(shared.lifecycle.dispatch, "Order", order)
 
 
 def a_new_job_for_every_arrival(patch: Patch) -> None:
-    patch.setattr(shared.accept, "job_id", lambda key, generation: f"j_{next(_COUNT):024d}")
+    patch.setattr(shared.intake.accept, "job_id", lambda key, generation: f"j_{next(_COUNT):024d}")
 
 
 def delivered_before_the_post(patch: Patch) -> None:
-    original = shared.deliver._deliver
+    original = shared.delivery.deliver._deliver
 
     async def mutant(ports: Ports, notice: Notice) -> Notice:
         done = tuple(target.model_copy(update={"state": "delivered"}) for target in notice.targets)
         await ports.outbox.settle(notice.model_copy(update={"targets": done}))
         return await original(ports, notice)
 
-    patch.setattr(shared.deliver, "_deliver", mutant)
+    patch.setattr(shared.delivery.deliver, "_deliver", mutant)
 
 
 def event_outside_the_record(patch: Patch) -> None:
@@ -77,30 +79,32 @@ def event_outside_the_record(patch: Patch) -> None:
 
 
 def a_new_event_id_for_every_try(patch: Patch) -> None:
-    original = shared.attempt._webhook
+    original = shared.delivery.attempt._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         renamed = notice.model_copy(update={"event_id": f"evt_{next(_COUNT)}"})
         return await original(ports, renamed, target, now)
 
-    patch.setattr(shared.attempt, "_webhook", mutant)
+    patch.setattr(shared.delivery.attempt, "_webhook", mutant)
 
 
 def a_new_body_for_every_try(patch: Patch) -> None:
-    original = shared.attempt._webhook
+    original = shared.delivery.attempt._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         body = notice.body.replace("{", f'{{"try":{next(_COUNT)},', 1)
         return await original(ports, notice.model_copy(update={"body": body}), target, now)
 
-    patch.setattr(shared.attempt, "_webhook", mutant)
+    patch.setattr(shared.delivery.attempt, "_webhook", mutant)
 
 
 def writes_without_looking_at_the_version(patch: Patch) -> None:
     original = Store.write
 
     async def mutant(store: Store, job_id: str, *operations: Operation) -> list[str]:
-        blind = [replace(one, verb="upsert") if one.verb == "replace" else one for one in operations]
+        blind = [
+            replace(one, verb="upsert") if one.verb in ("replace", "merge") else one for one in operations
+        ]
         return await original(store, job_id, *blind)
 
     patch.setattr(Store, "write", mutant)
@@ -110,18 +114,18 @@ def stalled_submissions_are_nobodys(patch: Patch) -> None:
     async def mutant(ports: Ports, job_id: str) -> None:
         return None
 
-    patch.setattr(shared.sweep, "dispatch", mutant)
+    patch.setattr(shared.lifecycle.sweep, "dispatch", mutant)
 
 
 def no_safety_net_of_delivery(patch: Patch) -> None:
     async def mutant(ports: Ports, events: Any) -> int:
         return 0
 
-    patch.setattr(shared.sweep, "deliver_due", mutant)
+    patch.setattr(shared.lifecycle.sweep, "deliver_due", mutant)
 
 
 def receipt_outside_the_outbox(patch: Patch) -> None:
-    original = shared.events.notice_of
+    original = shared.core.notify.events.notice_of
 
     def mutant(job: Job, *args: Any, **named: Any) -> Notice | None:
         notice = original(job, *args, **named)
@@ -129,21 +133,21 @@ def receipt_outside_the_outbox(patch: Patch) -> None:
             return None
         return notice.model_copy(update={"targets": tuple(t for t in notice.targets if t.url != RECEIPT)})
 
-    patch.setattr(shared.advance, "notice_of", mutant)
-    patch.setattr(shared.accept, "notice_of", mutant)
+    patch.setattr(shared.lifecycle.transition, "notice_of", mutant)
+    patch.setattr(shared.intake.accept, "notice_of", mutant)
 
 
 def cancel_ends_a_job_that_is_being_submitted(patch: Patch) -> None:
-    original = shared.advance.note
+    original = shared.lifecycle.transition.note
 
     def mutant(ports: Ports, stored: Stored, **changes: Any) -> Change:
         if stored.job.state is JobState.SUBMITTING:
-            return shared.advance.move(
+            return shared.lifecycle.transition.move(
                 ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED
             )
         return original(ports, stored, **changes)
 
-    patch.setattr(shared.cancel, "note", mutant)
+    patch.setattr(shared.operate.cancel, "note", mutant)
 
 
 def a_lost_answer_of_the_cluster_is_a_conflict(patch: Patch) -> None:
@@ -168,7 +172,7 @@ def a_refused_group_counts_as_written(patch: Patch) -> None:
 
 
 def removed_before_it_is_archived(patch: Patch) -> None:
-    original = shared.archive._batch
+    original = shared.lifecycle.archive._batch
 
     async def mutant(ports: Ports, shard: int, due: list[str]) -> int:
         late: list[Any] = []
@@ -182,7 +186,7 @@ def removed_before_it_is_archived(patch: Patch) -> None:
             await ports.archive.put(*lines)
         return moved
 
-    patch.setattr(shared.archive, "_batch", mutant)
+    patch.setattr(shared.lifecycle.archive, "_batch", mutant)
 
 
 def no_tombstone(patch: Patch) -> None:
@@ -203,6 +207,28 @@ def no_tombstone(patch: Patch) -> None:
     patch.setattr(Store, "write", write)
 
 
+def a_wait_outlives_its_job(patch: Patch) -> None:
+    original = Job.move
+
+    def mutant(job: Job, to: JobState, **changes: Any) -> Any:
+        return original(job, to, **{**changes, "waiting": changes.get("waiting") or job.waiting})
+
+    patch.setattr(Job, "move", mutant)
+
+
+def a_wait_is_written_by_every_sweep(patch: Patch) -> None:
+    def mutant(ports: Ports, job: Job, why: Why | None) -> Waiting | None:
+        return Waiting(word=why.word, text=why.text, since=ports.clock()) if why else None
+
+    patch.setattr(shared.lifecycle.observe, "waiting", mutant)
+    patch.setattr(shared.lifecycle.sweep, "waits_anew", lambda *args: True)
+
+
+def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:
+    """The line in STATUS keeps the number of the state, so a new line counts as an old one."""
+    patch.setattr(Job, "line", Job.stage)
+
+
 MUTANTS: tuple[Callable[[Patch], None], ...] = (
     acknowledge_first,
     another_engine_name_each_time,
@@ -219,6 +245,12 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_lost_answer_of_the_cluster_is_a_conflict,
     a_refused_group_counts_as_written,
 )
+#: those of what a job waits for
+OF_WAITING = (
+    a_wait_outlives_its_job,
+    a_wait_is_written_by_every_sweep,
+    a_wait_that_a_crash_left_unsaid_is_not_looked_for,
+)
 #: those of the archiving, which is part of one story only
 OF_ARCHIVING = (removed_before_it_is_archived, no_tombstone)
 
@@ -227,6 +259,14 @@ OF_ARCHIVING = (removed_before_it_is_archived, no_tombstone)
 async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mutant(monkeypatch)
     assert await _caught(STORIES), "no single fault in any story shows this mutant"
+
+
+@pytest.mark.parametrize("mutant", OF_WAITING, ids=lambda mutant: mutant.__name__)
+async def test_the_harness_catches_of_what_a_job_waits_for(
+    mutant: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    mutant(monkeypatch)
+    assert await _caught([WAITING]), "no single fault shows this mutant"
 
 
 @pytest.mark.parametrize("mutant", OF_ARCHIVING, ids=lambda mutant: mutant.__name__)

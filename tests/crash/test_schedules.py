@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, STORIES, message, play
-from tests.unit.dispatcher.world import job_json
+from tests.unit.world import job_json
 
 _FIRST = 40
 _PAIRED = (Fault.AFTER, Fault.LOST, Fault.ZOMBIE)

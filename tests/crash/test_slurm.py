@@ -21,6 +21,31 @@ async def test_without_faults_the_story_ends_well(story: Story, version: str) ->
     assert run.violations == []
 
 
+@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+async def test_another_user_who_imitates_every_job_changes_nothing(story: Story, version: str) -> None:
+    run = await play(story, version=version, imitated=True)
+    assert run.violations == []
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+async def test_nodes_that_do_not_boot_cost_a_job_no_retry(version: str) -> None:
+    run = await play(STORIES[0], version=version, unbooted=5)
+    assert run.violations == []
+    (job,) = run.jobs()
+    assert (job.attempt, job.spent.infrastructure) == (6, 0)
+
+
+@pytest.mark.parametrize("lives", [0, 1, 40])
+@pytest.mark.parametrize("fault", [None, *Wire], ids=lambda fault: fault.name if fault else "none")
+async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
+    fault: Wire | None, lives: int
+) -> None:
+    for n in range(1, 12 if fault else 2):
+        run = await play(STORIES[0], wire={n: fault} if fault else None, lives=lives, forgets=0.0)
+        assert run.violations == [], f"call {n}"
+
+
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("fault", list(Wire), ids=lambda fault: fault.name)
 @pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
@@ -60,5 +85,7 @@ async def test_random_schedules_with_faults_on_both_sides_are_survived(block: in
             eager=dice.random() < 0.5,
             forgets=dice.choice([0.0, 300.0]),
             wake_after=dice.randint(1, 8),
+            imitated=dice.random() < 0.3,
+            lives=dice.choice([None, None, 0, 2, 40]) if story.started == 1 else None,
         )
         assert run.violations == [], f"seed {seed}, {story.name}"

@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 
 import shared.engines.slurm.attempts
-import shared.engines.slurm.request
-import shared.sweep
+import shared.engines.slurm.job.request
+import shared.engines.slurm.jobs
+import shared.lifecycle.dispatch
+import shared.lifecycle.sweep
+from shared.core.ports import Submission
 from shared.engines.slurm.copies import Verdict, judge
 from shared.engines.slurm.jobs import SlurmJobs
-from shared.ports import Submission
+from shared.engines.slurm.wire.dialect import Copy, copy_of
 from tests.crash.chaos import Fault
 from tests.crash.slurm_run import play
+from tests.crash.slurmctld import OURS
 from tests.crash.slurmrestd import Wire
 from tests.crash.stories import STORIES
 
@@ -23,7 +27,7 @@ Patch = pytest.MonkeyPatch
 
 
 def not_held(patch: Patch) -> None:
-    original = shared.engines.slurm.request.submission
+    original = shared.engines.slurm.job.request.submission
 
     def mutant(*args: Any) -> Submission:
         asked = original(*args)
@@ -40,8 +44,8 @@ def released_at_once(patch: Patch) -> None:
     patch.setattr(shared.engines.slurm.attempts, "judge", mutant)
     original = shared.engines.slurm.attempts.Attempts.submit
 
-    async def submit(self: Any, order: Any) -> None:
-        await original(self, order)
+    async def submit(self: Any, order: Any, cluster: Any) -> None:
+        await original(self, order, cluster)
         await self.status([order.target])
 
     patch.setattr(shared.engines.slurm.attempts.Attempts, "submit", submit)
@@ -58,7 +62,18 @@ def forgotten_for_good(patch: Patch) -> None:
     async def mutant(*args: Any) -> None:
         return None
 
-    patch.setattr(shared.sweep, "submit_again", mutant)
+    patch.setattr(shared.lifecycle.sweep, "submit_again", mutant)
+
+
+def another_user_believed(patch: Patch) -> None:
+    def mutant(*args: Any) -> Copy:
+        return replace(copy_of(*args), user=OURS)
+
+    patch.setattr(shared.engines.slurm.jobs, "copy_of", mutant)
+
+
+def earlier_attempts_left_alone(patch: Patch) -> None:
+    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
 
 
 def no_claim_on_the_nodes(patch: Patch) -> None:
@@ -72,6 +87,8 @@ MUTANTS: Mapping[Callable[[Patch], None], bool] = {
     every_copy_released: False,
     forgotten_for_good: True,
     no_claim_on_the_nodes: False,
+    another_user_believed: True,
+    earlier_attempts_left_alone: True,
 }
 
 
@@ -83,6 +100,11 @@ async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch:
 
 async def _caught(*, fenced: bool) -> str:
     for story in (STORIES[0], STORIES[2]):
+        if found := (await play(story, imitated=True)).violations:
+            return f"{story.name}, imitated: {found}"
+        for lives in (1, 40):
+            if found := (await play(story, lives=lives, fenced=fenced)).violations:
+                return f"{story.name}, cut off: {found}"
         for wire in Wire:
             for n in range(1, 8):
                 run = await play(story, wire={n: wire}, eager=True, forgets=0.0, fenced=fenced)

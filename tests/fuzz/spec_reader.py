@@ -11,12 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
-from shared.message import Request, read_message
-from shared.prepare import prepare
-from shared.report import as_json
-from shared.spec import Limits, complete, open_secrets, read, redact, seal_secrets, validate
-from tests.unit.dispatcher.world import World
-from tests.unit.spec.jobs import everything
+from shared.intake.message import Request, read_message
+from shared.intake.prepare import prepare
+from shared.jobspec import Limits, complete, open_secrets, read, redact, seal_secrets, validate
+from shared.jobspec.report import as_json
+from tests.unit.jobspec.jobs import everything
+from tests.unit.world import World
 
 _LIMITS = Limits(max_bytes=1 << 16)
 _WORLD = World()

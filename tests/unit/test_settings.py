@@ -5,28 +5,41 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from shared.configured import ConfiguredEngines
-from shared.errors import Misconfigured
-from shared.policy import Policy
-from shared.settings import SETTINGS, Settings
+from shared.core.errors import Misconfigured
+from shared.core.notify.schedule import Schedule
+from shared.core.notify.webhook_url import refusal
+from shared.core.policy import Policy
+from shared.setting_table import SETTINGS
+from shared.settings import Settings
 from shared.wiring import build, policy_of
+from slipway import settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
 
 
-def test_the_example_file_names_every_setting() -> None:
-    values = json.loads((ROOT / "local.settings.example.json").read_text())["Values"]
-    assert set(values) - {"AzureWebJobsStorage", "FUNCTIONS_WORKER_RUNTIME"} == set(SETTINGS)
+def test_the_page_and_the_example_file_are_those_of_the_table() -> None:
+    assert settings_page.PAGE.read_text() == settings_page.page()
+    assert settings_page.EXAMPLE.read_text() == settings_page.example()
 
 
-def test_the_operating_guide_names_every_setting() -> None:
-    text = (ROOT / "docs" / "operating.md").read_text()
-    assert [name for name in SETTINGS if f"`{name}`" not in text] == []
+def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
+    right = {"SLIPWAY_STORAGE__blobServiceUri": "", "SLIPWAY_CLUSTER": "gpu", "HOME": "/"}
+    wrong = {"SLIPWAY_RETENTION_DAY": "SLIPWAY_RETENTION_DAYS", "SLIPWAY_ZZZ": ""}
+    assert Settings(right | dict.fromkeys(wrong, "")).unknown() == wrong
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if SETTINGS[name].kind not in ("text", "names")])
+def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "[no such value"})
+    with pytest.raises(Misconfigured, match=name):
+        build(settings)
 
 
 def test_the_defaults_make_a_policy() -> None:
@@ -44,9 +57,31 @@ def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
     assert replace(policy, completion=Policy().completion) == Policy()
 
 
+def test_a_schedule_of_ones_own_is_read_in_seconds_minutes_hours_and_days() -> None:
+    settings = Settings({"SLIPWAY_WEBHOOK_SCHEDULE": "1.5s, 90s,2m ,3h,4d"})
+    assert settings.schedule() == Schedule((1.5, 90.0, 120.0, 3 * 3600.0, 4 * 86400.0))
+
+
+def test_a_schedule_may_be_longer_than_the_retention_where_records_are_kept_for_good() -> None:
+    settings = Settings({"SLIPWAY_WEBHOOK_SCHEDULE": "30d,30d", "SLIPWAY_RETENTION_DAYS": "0"})
+    assert settings.schedule().life == timedelta(days=72)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in SETTINGS if name.startswith("SLIPWAY_") and name.endswith(("_SECONDS", "_DAYS"))],
+)
+def test_a_time_that_no_calendar_holds_is_refused_with_the_name_of_its_setting(name: str) -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "99999999999"})
+    with pytest.raises(Misconfigured, match=name):
+        build(settings)
+
+
 def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
-    size = int(SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"][0])
-    assert f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "job-format.md").read_text()
+    size = int(SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].default)
+    assert (
+        f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "reference" / "job-format.md").read_text()
+    )
     assert f"takes, {size >> 10} KiB unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
 
 
@@ -60,6 +95,13 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_NOTICES", "maybe"),
         ("SLIPWAY_DEFAULT_NOTIFY", "[canary"),
         ("SLIPWAY_SHARDS", "0"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "5"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "5s,,1h"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "5s;1h"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "0s"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "31d"),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", ",".join(["1m"] * 51)),
+        ("SLIPWAY_WEBHOOK_SCHEDULE", "13d,13d"),
         ("SLIPWAY_RETENTION_DAYS", "7"),
         ("SLIPWAY_SWEEP_PARTS", "0"),
         ("SLIPWAY_SWEEP_PARTS", "5"),
@@ -108,3 +150,45 @@ def test_storage_may_be_reached_by_identity() -> None:
     assert Settings(addresses).account() == ("acct", "")
     with pytest.raises(Misconfigured, match="SLIPWAY_STORAGE"):
         Settings({}).connection()
+
+
+@pytest.mark.parametrize(
+    ("values", "suffix"),
+    [
+        ({"SLIPWAY_STORAGE": CONNECTION}, "core.windows.net"),
+        ({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}, "core.windows.net"),
+        (
+            {"SLIPWAY_STORAGE": "AccountName=a;AccountKey=aw==;EndpointSuffix=core.chinacloudapi.cn"},
+            "core.chinacloudapi.cn",
+        ),
+        (
+            {
+                "SLIPWAY_STORAGE": "AccountName=a;AccountKey=aw==;BlobEndpoint=https://a.blob.core.usgovcloudapi.net/"
+            },
+            "core.usgovcloudapi.net",
+        ),
+        (
+            {
+                f"SLIPWAY_STORAGE__{kind}ServiceUri": f"https://acct.{kind}.core.usgovcloudapi.net"
+                for kind in ("blob", "queue", "table")
+            },
+            "core.usgovcloudapi.net",
+        ),
+    ],
+)
+def test_the_cloud_of_the_mounts_is_that_of_the_storage(values: dict[str, str], suffix: str) -> None:
+    settings = Settings(values)
+
+    assert settings.storage_suffix() == suffix
+    assert policy_of(settings, ConfiguredEngines(settings).clusters).completion.storage_suffix == suffix
+
+
+def test_the_name_that_app_service_gave_the_app_is_one_of_our_own() -> None:
+    values = {"SLIPWAY_STORAGE": CONNECTION, "SLIPWAY_OWN_HOSTS": "jobs.example.org"}
+
+    assert Settings(values).own_hosts() == {"jobs.example.org"}
+    settings = Settings({**values, "WEBSITE_HOSTNAME": "slipway.azurewebsites.net"})
+    urls = policy_of(settings, ConfiguredEngines(settings).clusters).urls
+    for host in ("slipway.azurewebsites.net", "slipway.scm.azurewebsites.net", "jobs.example.org"):
+        assert "this service itself" in (refusal(f"https://{host}/api/jobs", urls) or "")
+    assert Settings({**values, "WEBSITE_HOSTNAME": "localhost:7071"}).own_hosts() >= {"localhost"}

@@ -16,7 +16,6 @@ from azure.storage.blob.aio import BlobClient
 from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
-from local.host.contract import Data, Function
 from local.host.deletion import Deletion
 from local.host.pattern import BlobPattern
 from local.host.settings import SettingsError, resolve
@@ -25,6 +24,7 @@ from local.host.triggers.base import Environment
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.triggers.receipts import Receipts
 from local.host.triggers.scan import Scan
+from local.host.worker.contract import Data, Function
 
 _log = logging.getLogger("Host.blob")
 _POISON_QUEUE = "webjobs-blobtrigger-poison"
@@ -92,7 +92,7 @@ class BlobTriggers:
         return True
 
     async def run_now(self, function: str, path: str) -> None:
-        """Run a function for a blob `container/name`, whatever its version; a missing blob runs nothing."""
+        """Run a function for a blob `container/name`, of any version; a missing blob runs nothing."""
         container, _, name = path.partition("/")
         await self._invoke(self._functions[function], container, name, None)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from local.host.contract import Data, Function, Result
 from local.host.keys import Keys
 from local.host.routes import Route, parse_route
 from local.host.settings import SettingsError
 from local.host.triggers.base import Environment
+from local.host.worker.contract import Data, Function, Result
 
 _log = logging.getLogger("Host.http")
 

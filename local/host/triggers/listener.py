@@ -14,9 +14,9 @@ from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFo
 from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
-from local.host.backoff import Backoff
 from local.host.deletion import Deletion
 from local.host.storage import queue_key
+from local.host.triggers.backoff import Backoff
 from local.host.wakeups import Wakeups
 
 _log = logging.getLogger("Host.queue")
@@ -110,7 +110,7 @@ class QueueListener:
         try:
             messages = [message async for message in await anext(pages)]
         except (ResourceNotFoundError, StopAsyncIteration):
-            return []  # polled until somebody creates it
+            return []  # polled until it is created
         except AzureError as error:
             if not self._unreachable:
                 _log.warning("queue %s cannot be read: %s", self._queue.queue_name, type(error).__name__)

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from azure.storage.queue import QueueMessage
 
-from local.host.contract import Data, Function
 from local.host.deletion import Deletion
 from local.host.hostjson import Queues
 from local.host.invoker import Invoker
 from local.host.settings import resolve
 from local.host.triggers.base import Environment
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
+from local.host.worker.contract import Data, Function
 
 _LONGEST_NAME = 63
 _POISON = "-poison"

@@ -1,4 +1,4 @@
-"""Finds new versions of blobs by listing a container again and again: Azurite tells nobody about them."""
+"""Finds new versions of blobs by listing a container repeatedly, because Azurite sends no events."""
 
 import asyncio
 import logging
@@ -8,9 +8,9 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
-from local.host.contract import Function
 from local.host.pattern import BlobPattern
 from local.host.triggers.receipts import Receipts
+from local.host.worker.contract import Function
 
 _log = logging.getLogger("Host.blob")
 _BUDGET = 10_000
@@ -49,7 +49,7 @@ class Scan:
                 await self.once()
                 self._unreachable = False
             except ResourceNotFoundError:
-                pass  # scanned until somebody creates the container
+                pass  # scanned until the container is created
             except AzureError as error:
                 if not self._unreachable:
                     name = self._pattern.container

@@ -13,12 +13,12 @@ from typing import Any
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob.aio import BlobServiceClient
 
-from local.host.contract import Data, Function
-from local.host.schedule import Schedule, parse_schedule
 from local.host.settings import SettingsError, resolve
 from local.host.storage import HOSTS_CONTAINER
 from local.host.triggers.base import Environment
 from local.host.triggers.lease import held
+from local.host.triggers.schedule import Schedule, parse_schedule
+from local.host.worker.contract import Data, Function
 
 _log = logging.getLogger("Host.timer")
 _LONGEST_SLEEP = 30.0

@@ -1,4 +1,4 @@
 """What runs on the nodes of a cluster: a program for any Python from 3.6 on, sent as one text (`launch.py`).
 
-Nobody imports it here but its tests. Within these files, an import from this package stands on one line.
+Only its tests import it here. Within these files, an import from this package stands on one line.
 """

@@ -1,19 +1,25 @@
-"""Who may run an attempt: one submission, and one run of it at a time.
+"""Who may run an attempt: one submission, one run of it at a time, and none while an earlier attempt runs.
 
-The scheduler may forget a job, give its number to another one, or start a copy of it. The claim is a file
-that all nodes see, and remembers.
+The scheduler may forget a job, give its number to another one, start a copy of it, or lose a node whose
+processes live on. Whose turn it is stands in files that all nodes see (`turns`); a run whose turn is over
+ends its processes, and says nothing more.
 """
 
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, Tuple
 
-from shared.engines.node.files import read, write
+from shared.engines.node.files import PRIVATE, read, write
+from shared.engines.node.processes import GRACE
+from shared.engines.node.turns import Turns
 
 #: Exit codes of a copy that must not run.
 FOREIGN, TAKEN, MOVED = 252, 253, 254
 #: Seconds between two looks at the claim.
 WATCH = 5.0
+#: A file that a run leaves in its directory when nothing of it is left on its nodes.
+LEFT = "left"
 
 
 class Silent(Exception):
@@ -29,64 +35,136 @@ class Claim:
 
     def __init__(self, directory: Path, token: str, submission: str) -> None:
         self._directory, self._token, self._submission = directory, token, submission
-        self._path = directory / "claim.json"
+        self._turns, self._turn = Turns(directory), 0
         self.run = ""
 
     def take(self, numbers: List[str]) -> None:
         """Claim it, or take it over from an earlier run of the same submission. Raises Silent."""
-        self._directory.mkdir(parents=True, exist_ok=True)
+        self._directory.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         self.run = self._new_run("-".join(numbers))
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
-            write(self._path, mine, only_new=True)
-        except FileExistsError:
-            try:
-                before = self._before(read(self._path))
-            except Silent:
-                (self._directory / self.run).rmdir()
-                raise
-            write(self._path, mine)
-            if before.get("state") != "ended":
-                # A run that was cut off from the scheduler, and lives, sees the new claim and ends.
-                time.sleep(2 * WATCH)
+            while True:
+                turn, last = _last(self._directory)
+                self._may_follow(last)
+                if self._turns.add(turn + 1, mine):
+                    break
+        except Silent:
+            (self._directory / self.run).rmdir()
+            raise
+        self._turn = turn + 1
+        write(self._directory / "claim.json", mine)
+        if last:
+            _wait_until_left([self._directory / str(last.get("run"))])
+
+    def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
+        """Take the job from its earlier attempts: name, token, why the ledger has it ended; the newest first.
+
+        The record of one that came to an end that the ledger does not know; otherwise none of them goes on.
+        """
+        runs = []
+        for name, token, reason in earlier:
+            directory = self._directory.with_name(name)
+            last = self._taken(directory, token)
+            record = last.get("ended")
+            if record is None:
+                runs.append(directory / str(last.get("run")))
+            elif reason and record.get("reason") != reason:
+                answers = record.get("answers") or {"name": name, "run": record.get("run")}
+                return dict(record, answers=answers)
+            else:
+                break  # it has done the same with those before it
+        _wait_until_left(runs)
+        return None
 
     def held(self) -> bool:
         """Whether it is still this run's. What cannot be read is not taken for a loss."""
-        now = read(self._path)
-        return not now or now.get("run") == self.run
+        try:
+            return self._turns.count() <= self._turn
+        except OSError:
+            return True
 
     def record(self, value: Dict[str, Any]) -> None:
-        """Write the record of this run."""
+        """Write the record of this run. Raises Silent for a final one if the turn is over."""
         whole = dict(value, version=1, token=self._token, run=self.run)
+        if whole["final"] and not self._turns.add(self._turn + 1, {"token": self._token, "ended": whole}):
+            raise Silent(MOVED)
         write(self._directory / self.run / "result.json", whole)
+
+    def leave(self) -> None:
+        """Nothing of this run is left: what follows needs not wait. It only saves time: never raises."""
+        with suppress(OSError):
+            (self._directory / self.run / LEFT).touch()
 
     def tell(self, ends: str) -> None:
         """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
         directory = Path(ends) / self._token
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            directory.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
             write(directory / "result.json", read(self._directory / self.run / "result.json"))
-        except OSError:
-            pass
 
     def _new_run(self, base: str) -> str:
         number, run = 1, base
         while True:
             try:
-                (self._directory / run).mkdir()
+                (self._directory / run).mkdir(mode=PRIVATE)
             except FileExistsError:
                 number += 1
                 run = f"{base}-{number}"
             else:
                 return run
 
-    def _before(self, old: Dict[str, Any]) -> Dict[str, Any]:
-        """The record of the earlier run, if this one may follow it. Raises Silent."""
-        if old.get("token") != self._token:
+    def _may_follow(self, last: Dict[str, Any]) -> None:
+        """Raises Silent where this run may not be the next one."""
+        if last and last.get("token") != self._token:
             raise Silent(FOREIGN)
-        before = read(self._directory / str(old.get("run")) / "result.json")
-        if before.get("final"):
-            raise Silent(int(before.get("code", 0)))  # the answer of the run that was
-        if old.get("submission") != self._submission:
+        if "ended" in last:
+            raise Silent(int(last["ended"].get("code", 0)))  # the answer of the run that was
+        if "taken" in last:
+            raise Silent(MOVED)
+        if last and last.get("submission") != self._submission:
             raise Silent(TAKEN)
-        return before
+
+    def _taken(self, directory: Path, token: str) -> Dict[str, Any]:
+        """The last turn of an earlier attempt before it was taken away; its end stands."""
+        turns = Turns(directory)
+        while True:
+            turn, last = _last(directory)
+            if last and last.get("token") != token:
+                return {}  # another job's, which has nothing to do with this one
+            if "ended" in last or "taken" in last:
+                return last
+            gone = {"token": token, "submission": "", "run": last.get("run", "")}
+            if turns.add(turn + 1, dict(gone, taken=self._directory.name)):
+                write(directory / "claim.json", dict(gone, run=""))
+                return last
+
+
+def _last(attempt: Path) -> Tuple[int, Dict[str, Any]]:
+    """Number and content of an attempt's last turn."""
+    turn = Turns(attempt).count()
+    if turn:
+        last = Turns(attempt).read(turn)
+        if not last:
+            raise OSError(f"turn {turn} of {attempt} cannot be read")  # it may be an end
+        return turn, last
+    # The program of before wrote no turns.
+    claim = read(attempt / "claim.json")
+    record = read(attempt / str(claim.get("run")) / "result.json")
+    return 0, dict(claim, ended=record) if record.get("final") else claim
+
+
+def _wait_until_left(runs: List[Path]) -> None:
+    """Until nothing is left of runs that have lost their claim, or long enough that they have seen it."""
+    until = time.time() + 2 * WATCH + GRACE
+    while time.time() < until and not all(map(_left, runs)):
+        time.sleep(WATCH / 10)
+
+
+def _left(run: Path) -> bool:
+    try:
+        return any(entry.name == LEFT for entry in run.iterdir())
+    except FileNotFoundError:
+        return True  # it never was
+    except OSError:
+        return False

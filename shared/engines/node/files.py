@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict
 
+#: Mode of a directory that is its user's alone: records, and what jobs print.
+PRIVATE = 0o700
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
 
@@ -30,9 +32,12 @@ def read(path: Path) -> Dict[str, Any]:
 
 
 def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
-    """Whole or not at all, and on the disk. Raises FileExistsError where `only_new` and it is there."""
+    """Whole or not at all, on the disk, and for its user alone.
+
+    Raises FileExistsError where `only_new` and it is there.
+    """
     new = path.with_name(f"{path.name}.{os.uname().nodename}.{os.getpid()}")
-    with new.open("w", encoding="utf-8") as file:
+    with os.fdopen(os.open(str(new), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(value, file, indent=1)
         file.flush()
         os.fsync(file.fileno())

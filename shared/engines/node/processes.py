@@ -33,8 +33,8 @@ def run_all(
 ) -> None:
     """Run the steps until all but the services have ended; `look` is called all the while, and may raise.
 
-    Raises Failed for the first that fails, FileNotFoundError for a program that is not there. Whatever is
-    raised, nothing is left running.
+    Raises Failed for the first that fails, FileNotFoundError for a missing program. After any
+    error, no process is left running.
     """
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
     try:

@@ -7,7 +7,9 @@ is a list of words; what a person wrote meets a shell only as the job's own comm
 
 import json
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -15,11 +17,13 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
-from shared.engines.node.files import expand, stamp
+from shared.engines.node.files import PRIVATE, expand, stamp
 from shared.engines.node.processes import Failed, run_all, words
 
 #: Exit codes where no command of the job gave one; the record says the same in words.
 NOT_READY, NOT_PREPARED, TIMEOUT, MISSING, TERMINATED = 250, 251, 124, 127, 143
+#: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
+KILLED, MEMORY = 137, "mostly for using more memory than there is"
 #: Seconds that the scheduler's controller may be away.
 PATIENCE = 600.0
 
@@ -59,6 +63,14 @@ class Run:
             end = End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         self._record(end)
+        return self._close(end)
+
+    def answer(self, record: Dict[str, Any]) -> int:
+        """End with what an earlier attempt came to, and run nothing; the exit code is that one's."""
+        self._claim.record(record)
+        return self._close(End(int(record.get("code", 0)), "", ""))
+
+    def _close(self, end: End) -> int:
         if "SLIPWAY_TEMP" in self._env:
             for command in self._plan["cleanup"]:
                 subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
@@ -83,6 +95,7 @@ class Run:
         return End(0, "", "All processes ended with exit code 0")
 
     def _find_hosts(self) -> None:
+        self._look_for_programs()
         self._wait_for_scheduler()
         env = self._env
         self._hosts = subprocess.check_output(self._plan["hosts"]).decode().split()
@@ -90,6 +103,14 @@ class Run:
         env["SLIPWAY_HOSTS"], env["SLIPWAY_RUN"] = ",".join(self._hosts), self._claim.run
         env["SLIPWAY_LOG"] = "execution.log" if len(self._hosts) == 1 else f"execution-{self._hosts[0]}.log"
         env.setdefault("HOME", str(Path.home()))
+
+    def _look_for_programs(self) -> None:
+        """Those of the scheduler. Raises End: without them nothing can start, now or in another run."""
+        path = os.environ.get("PATH", "").strip(":")
+        for name in self._plan["programs"]:
+            if shutil.which(name) is None:
+                text = "There is no {} in {} on {}. An operator has to set `path` of the cluster"
+                raise End(MISSING, "unsupported", text.format(name, path or "an empty PATH", os.uname()[1]))
 
     def _make_environment(self) -> None:
         """Variables in the order of their making, each of which may use those before it, and directories."""
@@ -100,10 +121,11 @@ class Run:
         env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
         for name, text in self._plan["inputs"]:
             env[name] = expand(text, env)
+        self._mount()
         for name, identity, prefix, rest in self._plan["outputs"]:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
-            path.mkdir(parents=True, exist_ok=True)
-            env[name] = self._directories[identity] = str(path)
+            path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if identity == "stdouterr" else 0o777)
+            env[name], self._directories[identity] = str(path), self._shared(str(path))
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
@@ -111,6 +133,23 @@ class Run:
             env[name] = expand(text, env)
         env.update(self._plan["secrets"])
         env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to in self._plan["links"])
+
+    def _mount(self) -> None:
+        """Show the mounts here before anything is written below them; `setup` does so on all nodes."""
+        Path(self._env["SLIPWAY_TEMP"]).mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+        for at, to in self._plan["links"]:
+            place = Path(self._env["AZ_BATCHAI_JOB_MOUNT_ROOT"], at)
+            if Path(to).is_dir() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.symlink_to(to)
+
+    def _shared(self, path: str) -> str:
+        """A path as all nodes have it, after the job as well: not by way of the mounts of this run."""
+        for at, to in self._plan["links"]:
+            mounted = f"{self._env['AZ_BATCHAI_JOB_MOUNT_ROOT']}/{at}"
+            if f"{path}/".startswith(f"{mounted}/"):
+                return str(to) + path[len(mounted) :]
+        return path
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
         """Run one part of the plan. Raises End; `code` 0 stands for the code of the process that failed."""
@@ -120,7 +159,8 @@ class Run:
         try:
             run_all(steps, self._env, Path(self._directories["stdouterr"]), self._look)
         except Failed as failed:
-            raise End(code or failed.code, reason, message) from None
+            killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
+            raise End(code or failed.code, reason, message + killed) from None
         except FileNotFoundError as error:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
             raise End(MISSING, "unsupported", text) from None
@@ -179,13 +219,24 @@ class Run:
 
 def main() -> int:
     """Run the plan; the exit code is the job's, or one of those above."""
+    for number in (1, 2):
+        if stat.S_ISREG(os.fstat(number).st_mode):
+            os.fchmod(number, 0o600)  # the scheduler may have created it readable for all
     plan = json.loads(os.environ.pop("SLIPWAY_PLAN"))
     claim = Claim(Path(plan["records"]), plan["token"], os.environ.pop("SLIPWAY_SUBMISSION", ""))
     try:
         claim.take([os.environ.get(name) or "0" for name in plan["run"]])
-        return Run(plan, claim).execute()
+        try:
+            record = claim.take_from(plan["earlier"])
+            run = Run(plan, claim)
+            return run.execute() if record is None else run.answer(record)
+        finally:
+            claim.leave()
     except Silent as silent:
         return silent.code
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        return NOT_READY
 
 
 if __name__ == "__main__":

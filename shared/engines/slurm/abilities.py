@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.engine import Ability
+from shared.core.engine import Ability
 
 ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("no", "slurmctld, killed, forgets seconds; what is missing is submitted again"),

@@ -14,31 +14,37 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from shared.engine import Order
-from shared.engines.slurm.client import Answer, SlurmClient
+from shared.core.engine import Order
+from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Transient
+from shared.core.job import JobState, Target
+from shared.core.ports import Observation
+from shared.engines.slurm.chosen import refusal, unknown_option
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.copies import Verdict, judge
-from shared.engines.slurm.dialect import Copy
-from shared.engines.slurm.finished import Finished
+from shared.engines.slurm.copies import Settled, Verdict, judge
+from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import Named, SlurmJobs
-from shared.engines.slurm.request import submission
+from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient
+from shared.engines.slurm.wire.dialect import Copy
 from shared.engines.slurm.words import observation, state_of
-from shared.errors import Conflict, EngineError, Misconfigured, NotFound, Transient
-from shared.job import Target
-from shared.ports import Observation
+from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_HELD = 2042
+#: The code of a time limit that is too long (slurm_errno.h).
+_TOO_LONG = 2051
 #: Names of submissions that are remembered, to look before one is repeated.
 _REMEMBERED = 20_000
-#: Seconds after which a held copy that nobody asks for is nobody's.
+#: Seconds after which a held copy without a query counts as abandoned.
 _ORPHANED = 3600.0
 _PARALLEL = 16
+#: Seconds after which a list looks at jobs that wait: states alone do not say why, nor whether one is held.
+_LOOK_AGAIN = 60.0
 
 
 class Attempts:
@@ -53,27 +59,38 @@ class Attempts:
     ) -> None:
         self._cluster, self._client, self._finished = cluster, client, finished
         self._clock = clock
-        self._jobs = SlurmJobs(client)
+        self._jobs = SlurmJobs(cluster, client)
         #: name → token of what this process has sent
         self._sent: dict[str, str] = {}
-        #: name → number of what is released and durable: no other job can get that number
-        self._settled: dict[str, int] = {}
+        #: name → what is released and durable: as long as the controller lives, no other job gets its number
+        self._settled: dict[str, Settled] = {}
+        #: when a list was last asked for all that it may have news of
+        self._listed = 0.0
 
-    async def submit(self, order: Order) -> None:
-        """Send it, held. One that this process has sent before is looked up first."""
+    async def submit(self, order: Order, cluster: SlurmCluster) -> Observation | None:
+        """Send it, held, to the cluster as it is known by now.
+
+        One that this process has sent before is looked up first; then None.
+        """
         target = order.target
         if target.name in self._sent and await self._there(target):
-            return
+            return None
         self._sent[target.name] = target.token
         while len(self._sent) > _REMEMBERED:
             self._sent.pop(next(iter(self._sent)))
+        if is_too_long(cluster, order):
+            raise too_long(cluster, order)
         dialect = await self._client.agree()
-        asked = submission(self._cluster, dialect, order, uuid.uuid4().hex)
+        asked = submission(cluster, dialect, order, uuid.uuid4().hex)
         answer = await self._client.call(asked.method, "/job/submit", asked.body)
         number = _number(answer)
+        if number is None and any(code == _TOO_LONG for code, _ in answer.errors):
+            raise too_long(cluster, order, str(answer.failure()))
         if number is None:
-            raise answer.failure() or Transient("Slurm gave no number to a submission")
-        await self._complain(answer, number)
+            found = answer.full() or refusal(answer.failure(), answer.codes, order.resources)
+            raise found or Transient("Slurm gave no number to a submission")
+        await self._complain(answer, number, order.resources)
+        return Observation(JobState.QUEUED, handle=str(number))
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """In bulk: one list, or one list of states where the server has that and knows all of them by it."""
@@ -81,8 +98,11 @@ class Attempts:
         rest = [target for target in targets if target.name not in quick]
         if not rest:
             return quick
-        named = await self._jobs.named()
-        await self._settle(named, rest)
+        pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
+        # What is on the way anyway says of all that wait why they do.
+        rest, self._listed = rest + pending, self._clock()
+        since, named = await self._jobs.since(), await self._jobs.named()
+        await self._settle(named, rest, since)
         seen = await _each(rest, lambda target: self._told(target, named))
         return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
 
@@ -93,8 +113,8 @@ class Attempts:
 
     async def see(self, target: Target) -> Observation:
         """One attempt. Raises NotFound."""
-        named = await self._jobs.named()
-        await self._settle(named, [target])
+        since, named = await self._jobs.since(), await self._jobs.named()
+        await self._settle(named, [target], since)
         seen = await self._observed(target, named)
         if seen is None:
             raise NotFound(f"neither Slurm nor a record knows {target.name}")
@@ -115,13 +135,18 @@ class Attempts:
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
         return False
 
-    async def _complain(self, answer: Answer, number: int) -> None:
-        """A server that took the job and found fault with it may have dropped what it did not understand."""
-        faults = [text for code, text in answer.errors if code != _HELD]
+    async def _complain(self, answer: Answer, number: int, chosen: JsonObject) -> None:
+        """A server that took the job and found fault with it may have dropped what it did not understand.
+
+        What slurmctld itself says of a job that it took is why it does not start now: a reason to wait.
+        """
+        faults = [text for code, text in answer.errors if code not in SLURMCTLD]
         faults += [text for text in answer.warnings if "held" not in text.lower()]
         if faults:
             await self._jobs.discard(number)
             text = f"slurmrestd of {self._cluster.name} took a job with the words: {'; '.join(faults)[:500]}"
+            if unknown_option(faults, chosen):
+                raise Rejected(f"resources.options: {text}. It was cancelled, and ran nothing")
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
     async def _told(self, target: Target, named: Named) -> Observation | None:
@@ -132,51 +157,59 @@ class Attempts:
         kept = self._judged(target, named).kept
         if kept is None:
             return await self._finished.of(target)
-        record = await self._finished.record(target) if state_of(kept.states, kept.name)[0].terminal else None
-        return observation(kept, record)
+        return await self._finished.told(target, kept)
 
     def _judged(self, target: Target, named: Named) -> Verdict:
         return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
-        """What the states alone say of jobs whose numbers are certain; nothing of those that are over."""
+        """What the states alone say of jobs whose numbers are certain; those that moved are asked for."""
         known = [target for target in targets if target.name in self._settled]
         dialect = await self._client.agree()
         if not dialect.states or not known:
             return {}
-        states = await self._jobs.states()
+        states, since = await self._jobs.states(), await self._jobs.since()
+        listed = self._clock() - self._listed < _LOOK_AGAIN
         found: dict[str, Observation] = {}
-        ended = []
+        moved = []
         for target in known:
-            words = states.get(self._settled[target.name], frozenset())
+            settled = self._settled[target.name]
+            # A controller that lost its state numbers from 1 again: what the list says counts then.
+            words = states.get(settled.copy.id, frozenset()) if settled.since == since else frozenset()
             try:
                 state, _ = state_of(words, target.name)
             except Transient:
-                del self._settled[target.name]  # gone, or in a state nobody knows: the list tells
+                del self._settled[target.name]  # gone, or in an unknown state: the list shows which
                 continue
-            if state.terminal:
-                ended.append(target)
-            else:
-                found[target.name] = Observation(state)
-        seen = await _each(ended, lambda target: _alone(target, self._ended(target)))
-        found |= {target.name: one for target, one in zip(ended, seen, strict=True) if one is not None}
+            if state is not state_of(settled.copy.states, target.name)[0] or state.terminal:
+                moved.append(target)
+            elif listed or state is JobState.RUNNING:
+                found[target.name] = observation(settled.copy, None)
+        seen = await _each(moved, lambda target: _alone(target, self._moved(target)))
+        found |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
         return found
 
-    async def _ended(self, target: Target) -> Observation | None:
-        """A job that is over, by its number; None if that is not its own any more."""
+    async def _moved(self, target: Target) -> Observation | None:
+        """A job that began or is over, by its number; None if that is not its own any more."""
+        settled = self._settled.pop(target.name)
         try:
-            copy = await self._jobs.one(self._settled.pop(target.name))
+            copy = await self._jobs.one(settled.copy.id)
         except NotFound:
             return None
-        return observation(copy, await self._finished.record(target)) if copy.token == target.token else None
+        if not settled.is_still(copy):
+            return None
+        if not state_of(copy.states, copy.name)[0].terminal:
+            self._settled[target.name] = replace(settled, copy=copy)
+        return await self._finished.told(target, copy)
 
-    async def _settle(self, named: Named, targets: Sequence[Target]) -> None:
+    async def _settle(self, named: Named, targets: Sequence[Target], since: int | None) -> None:
         """Release what is durable, cancel what is surplus."""
         verdicts = {target.name: self._judged(target, named) for target in targets}
         await _each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
-            if verdict.kept is not None and not verdict.kept.held and not verdict.prioritise:
-                self._settled[name] = verdict.kept.id
+            kept = verdict.kept
+            if kept is not None and since is not None and not kept.held and not verdict.prioritise:
+                self._settled[name] = Settled(kept, since)
         await _each(self._orphans(named, verdicts), self._jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
@@ -188,9 +221,9 @@ class Attempts:
             await self._jobs.prioritise(verdict.kept)
 
     def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[int]:
-        """Held copies of ours that nobody has asked for in a long time: a late effect, or a job given up."""
-        old = self._clock() - _ORPHANED
-        copies = (copy for name, found in named.items() if name not in asked for copy in found)
+        """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""
+        old, known = self._clock() - _ORPHANED, {*asked, *self._settled}
+        copies = (copy for name, found in named.items() if name not in known for copy in found)
         return [copy.id for copy in copies if copy.held and copy.token and copy.submitted < old]
 
 
@@ -199,14 +232,14 @@ def _ours(named: Named, target: Target) -> list[Copy]:
 
 
 def _number(answer: Answer) -> int | None:
-    """The number that a submission got, if it got one: whatever the status, there is a job then."""
+    """The number that a submission got, if it got one: then there is a job, for any status."""
     result = answer.body.get("result")
     found = answer.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
     return found if isinstance(found, int) and found > 0 else None
 
 
 async def _alone(target: Target, asked: Awaitable[Observation | None]) -> Observation | None:
-    """What is said of one job; what cannot be understood of it keeps nobody from hearing of the others."""
+    """The status of one job; one that cannot be parsed does not hide the others."""
     try:
         return await asked
     except Transient as error:
@@ -214,7 +247,7 @@ async def _alone(target: Target, asked: Awaitable[Observation | None]) -> Observ
     except EngineError:
         raise
     except Exception:
-        # A job can write its own record: whatever that does to a reader here, it does to that job alone.
+        # A job can write its own record: an error in reading it concerns that job only.
         log.exception("%s cannot be understood", target.name)
     return None
 

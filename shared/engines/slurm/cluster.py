@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared.errors import Misconfigured
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.engines.slurm.job.kept import kept
+from shared.jobspec import RESOURCES, parse_duration, read_resources
 
+_TOKEN = re.compile(r"[\w=-]+\.[\w=-]+\.[\w=-]+", re.ASCII)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LONGEST_SETTLED = 600
 #: How a job gets into its container, by the word in the configuration.
 CONTAINERS = ("apptainer", "pyxis", "oci")
 
@@ -35,6 +42,13 @@ class SlurmCluster:
     #: PATH of jobs
     path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     gpus: int = 0
+    #: all that is below mount_root on every node; empty where that is not known
+    mounted: Sequence[str] = ()
+    #: MiB
+    node_memory: int = 0
+    #: that a job may have, and how long it may run (ISO 8601): less than Slurm allows, if given
+    max_nodes: int = 0
+    max_wall_clock: str = ""
     #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
     mounts: Mapping[str, str] = field(default_factory=dict)
     #: directory of the nodes → where this app sees it
@@ -51,6 +65,10 @@ class SlurmCluster:
     #: "mpirun", or what srun --mpi takes
     mpi: str = "mpirun"
     account: str = ""
+    #: what each job gets (`jobspec.resources`): of the nodes whole ones, unless it says less
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    #: the resources that a job may choose for itself
+    allow: Sequence[str] = ()
     #: whether finished jobs are looked up in slurmdbd
     accounting: bool = False
     #: the file of jobcomp/filetxt, where this app sees it
@@ -59,6 +77,22 @@ class SlurmCluster:
     settle_seconds: float = 6.0
     #: allow http to another machine; the token travels in it
     plain_http: bool = False
+
+    @property
+    def longest(self) -> timedelta | None:
+        """How long a job may run; None where nothing limits it."""
+        return parse_duration(self.max_wall_clock)
+
+    @property
+    def facts(self) -> ClusterFacts:
+        """What is configured of it."""
+        return ClusterFacts(
+            mounts=frozenset(self.mounted) or None,
+            max_nodes=self.max_nodes or None,
+            gpus=self.gpus or None,
+            memory=self.node_memory or None,
+            longest=self.longest,
+        )
 
 
 def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
@@ -70,7 +104,8 @@ def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
 
 def key_from(text: str, place: str) -> bytes | str:
     """What authenticates us: a token as it is, or the key that signs tokens, in base64. Never shown."""
-    if text.count(".") == 2:
+    text = text.strip().removeprefix("SLURM_JWT=")  # as `scontrol token` writes it
+    if _TOKEN.fullmatch(text):
         return text
     try:
         key = base64.b64decode(text, validate=True)
@@ -100,6 +135,10 @@ def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
 
 
 def _fits(value: Any, wanted: str) -> bool:
+    if wanted == "Mapping[str, Any]":
+        return isinstance(value, dict)
+    if wanted.startswith("Sequence"):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
     if wanted.startswith("Mapping"):
         inside = (str, int) if "int" in wanted else (str,)
         return isinstance(value, dict) and all(type(one) in inside for one in value.values())
@@ -127,9 +166,52 @@ def _check(cluster: SlurmCluster, place: str) -> None:
     for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is no absolute path")
+    _check_path(cluster.path, place)
+    _check_numbers(cluster, place)
+    _check_resources(cluster, place)
+    if cluster.max_wall_clock and not cluster.longest:
+        raise Misconfigured(f"{place}: maxWallClock is no ISO 8601 duration, such as P1D or PT12H")
     unknown = set(cluster.priorities) - {"low", "normal", "high"}
     if unknown:
         raise Misconfigured(f"{place}: priorities are low, normal and high, not {sorted(unknown)[0]!r}")
+
+
+def _check_path(path: str, place: str) -> None:
+    for directory in path.split(":"):
+        if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
+            text = f"path: {directory!r} is no absolute directory; e.g. /opt/slurm/bin:/usr/bin:/bin"
+            raise Misconfigured(f"{place}: {text}")
+
+
+def _check_numbers(cluster: SlurmCluster, place: str) -> None:
+    numbers = {"gpus": cluster.gpus, "maxNodes": cluster.max_nodes, "nodeMemory": cluster.node_memory}
+    for option, number in numbers.items():
+        if number < 0:
+            raise Misconfigured(f"{place}: {option} has to be at least 0")
+    if not 0 <= cluster.settle_seconds <= _LONGEST_SETTLED:
+        raise Misconfigured(f"{place}: settleSeconds has to be from 0 to {_LONGEST_SETTLED}")
+
+
+def _check_resources(cluster: SlurmCluster, place: str) -> None:
+    _, problems = read_resources(dict(cluster.resources))
+    for one in problems:
+        where = one.pointer.strip("/").replace("/", ".")
+        raise Misconfigured(f"{place}: {where}: {one.message}; {one.remedy}")
+    if 0 < cluster.gpus < (cluster.resources.get("gpus") or 0):
+        raise Misconfigured(f"{place}: resources.gpus: a node has {cluster.gpus} GPUs (gpus)")
+    for name in ("exclusive", "partition", "account"):
+        if name in cluster.resources:
+            also = (
+                "whole nodes are what is given anyway"
+                if name == "exclusive"
+                else f"{name} is an option itself"
+            )
+            raise Misconfigured(f"{place}: resources.{name} has no place there: {also}")
+    if text := kept(cluster.resources.get("options") or {}):
+        raise Misconfigured(f"{place}: resources.{text}")
+    if unknown := [name for name in cluster.allow if name not in RESOURCES]:
+        known = ", ".join(RESOURCES)
+        raise Misconfigured(f"{place}: allow: there is no resource {unknown[0]!r}; there are {known}")
 
 
 def _camel(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.engines.slurm.dialect import Copy
+from shared.engines.slurm.wire.dialect import Copy
 from shared.engines.slurm.words import IDLE
 
 
@@ -21,6 +21,20 @@ class Verdict:
     release: bool = False
     prioritise: bool = False
     surplus: tuple[Copy, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A job as a list showed it, and the controller's life in which it did (`SlurmJobs.since`)."""
+
+    copy: Copy
+    since: int
+
+    def is_still(self, now: Copy) -> bool:
+        """Whether what has its number now is the same job; a requeue gives it another time."""
+        then = self.copy
+        same = (now.name, now.token) == (then.name, then.token)
+        return same and (now.submitted == then.submitted or now.restarts > then.restarts)
 
 
 def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:

@@ -8,23 +8,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from shared.engine import Ability
+from shared.core.engine import Ability
+from shared.core.errors import Misconfigured
+from shared.core.facts import NO_FACTS, ClusterFacts, together
+from shared.core.job import Target
+from shared.core.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.engines.recent import Lately
 from shared.engines.slurm.abilities import ABILITIES
 from shared.engines.slurm.attempts import Attempts
-from shared.engines.slurm.check import check
-from shared.engines.slurm.client import SlurmClient
+from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.dialect import DIALECTS, Dialect
-from shared.engines.slurm.environment import environment
-from shared.engines.slurm.finished import Finished
+from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.ended.records import Records
+from shared.engines.slurm.job.check import check
+from shared.engines.slurm.job.environment import environment
+from shared.engines.slurm.job.request import submission
+from shared.engines.slurm.job.resources import refusals
 from shared.engines.slurm.nodes import view
-from shared.engines.slurm.records import Records
-from shared.engines.slurm.request import submission
-from shared.errors import Misconfigured
-from shared.job import Target
-from shared.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
-from shared.spec import JobSpec, Problem
+from shared.engines.slurm.wire.client import SlurmClient
+from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
+from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
+
+#: Seconds for which what a cluster says of its partition and nodes is good.
+_GOOD = 300.0
+#: Partitions that are remembered.
+_PLACES = 1_000
 
 
 class SlurmEngine:
@@ -42,6 +52,9 @@ class SlurmEngine:
         self._clients = {
             name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
         }
+        self._lately = Lately(self._look, _GOOD, clock)
+        #: cluster and partition → what they had when they were looked at last
+        self._listed: dict[tuple[str, str], Listed] = {}
         self._records = {name: Records(one) for name, one in clusters.items()}
         self._attempts = {
             name: Attempts(
@@ -65,27 +78,41 @@ class SlurmEngine:
         return ABILITIES
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Each field that the job's cluster cannot honour."""
+        """Each field that the job's cluster cannot honour. Raises Misconfigured for one without a key."""
         properties = spec.document()["properties"]
         name = properties["cluster"]["id"].rpartition("/")[2]
+        self._on(name)
         return tuple(check(self._cluster(name), properties))
+
+    def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
+        """Each of a job's resources that the cluster's operator keeps, or that no node has."""
+        found = self._cluster(cluster)
+        if kept := tuple(refusals(found, resources)):
+            return kept
+        place = _place(found, resources)
+        return tuple(absent(found.name, place[1] or found.name, self._listed.get(place, Listed()), resources))
 
     def submission(self, order: Order) -> Submission:
         """The POST of the held job, in the dialect that was agreed on, or in the newest."""
         cluster = self._cluster(order.target.cluster)
         client = self._clients.get(cluster.name)
-        return submission(cluster, (client and client.dialect) or DIALECTS[0], order)
+        bounded = self._bounded(cluster, order.resources)
+        return submission(bounded, (client and client.dialect) or DIALECTS[0], order)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The variables of the job's processes."""
-        return environment(self._cluster(order.target.cluster), order)
+        cluster = self._cluster(order.target.cluster)
+        return environment(self._bounded(cluster, order.resources), order)
 
-    async def submit(self, order: Order) -> None:
+    async def submit(self, order: Order) -> Observation | None:
         """A held job, which is released once the controller cannot forget it any more."""
-        await self._on(order.target.cluster).submit(order)
+        on = self._on(order.target.cluster)
+        cluster = self._cluster(order.target.cluster)
+        await self._lately.view(_place(cluster, order.resources))
+        return await on.submit(order, self._bounded(cluster, order.resources))
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """One bulk call, whatever the number of jobs; and the release of what is due."""
+        """One bulk call for any number of jobs; also releases jobs that are due."""
         return await self._on(cluster).status(targets)
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
@@ -112,16 +139,38 @@ class SlurmEngine:
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition; it grows and shrinks by Slurm's own doing."""
-        self._on(cluster)
-        answer = await self._clients[cluster].call("GET", "/nodes/")
-        if failure := answer.failure():
-            raise failure
-        return view(self._clusters[cluster], answer.body.get("nodes") or ())
+        found = self._cluster(cluster)
+        return await self._look((found.name, found.partition))
+
+    async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
+        """Of the partition and the nodes in it, from two lists in some minutes."""
+        found = await self._lately.view(_place(self._cluster(cluster), resources))
+        return found.facts if found else NO_FACTS
 
     async def close(self) -> None:
         """Close the connections."""
         for client in self._clients.values():
             await client.close()
+
+    async def _look(self, place: tuple[str, str]) -> ClusterView:
+        name, partition = place
+        self._on(name)
+        lists = {}
+        for what in ("nodes", "partitions"):
+            answer = await self._clients[name].call("GET", f"/{what}/")
+            if failure := answer.failure():
+                raise failure
+            lists[what] = answer.body.get(what) or ()
+        if len(self._listed) >= _PLACES:  # texts of jobs, not partitions
+            self._listed.clear()
+        self._listed[place] = listed(partition, **lists)
+        return view(replace(self._clusters[name], partition=partition), **lists)
+
+    def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
+        """The cluster with the time limit of the partition, as far as that is known."""
+        found = self._lately.known(_place(cluster, resources))
+        longest = together(cluster.facts, found.facts).longest if found else None
+        return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
 
     def _cluster(self, name: str) -> SlurmCluster:
         found = next((one for one in self._clusters.values() if one.name.lower() == name.lower()), None)
@@ -134,3 +183,8 @@ class SlurmEngine:
         if cluster.name not in self._attempts:
             raise Misconfigured(f"SLIPWAY_SLURM_KEYS holds no key for the cluster {cluster.name}")
         return self._attempts[cluster.name]
+
+
+def _place(cluster: SlurmCluster, resources: JsonObject) -> tuple[str, str]:
+    """The cluster's name, and the partition that a job with those resources goes to."""
+    return cluster.name, str(resources.get("partition") or cluster.partition)

@@ -1,4 +1,8 @@
-"""The jobs of one Slurm cluster: listed together, and one by one released, cancelled, asked."""
+"""Our jobs on one Slurm cluster: listed together; released, cancelled and queried one by one.
+
+Every user of a cluster sees our names and comments, and can copy them. A job of another user
+is not ours, in spite of its name and comment: it is left out here, before any other check.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from shared.engines.slurm.client import Answer, SlurmClient
-from shared.engines.slurm.dialect import Copy, copy_of
-from shared.errors import EngineError, NotFound, Transient
+from shared.core.errors import EngineError, NotFound, Transient
+from shared.core.job import plain
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.wire.client import Answer, SlurmClient
+from shared.engines.slurm.wire.dialect import Copy, copy_of, integer
 
 log = logging.getLogger(__name__)
 
@@ -19,15 +25,17 @@ _OVER = frozenset({2017, 2021, 2083, 2084, 2085, 2086})
 
 
 class SlurmJobs:
-    """The queue of one cluster. Whoever asks for the list while one is under way shares the next one."""
+    """Our user's part of the queue. Who asks for the list while one is under way shares the next one."""
 
-    def __init__(self, client: SlurmClient) -> None:
-        self._client = client
+    def __init__(self, cluster: SlurmCluster, client: SlurmClient) -> None:
+        self._cluster, self._client = cluster, client
+        #: numbers of others' jobs with our mark that were warned of
+        self._foreign: frozenset[int] = frozenset()
         self._flying: asyncio.Future[Named] | None = None
         self._next: asyncio.Future[Named] | None = None
 
     async def named(self) -> Named:
-        """All jobs by name, from a list that was taken after the call."""
+        """Our jobs by name, from a list that was taken after the call."""
         if self._next is None:
             self._next = asyncio.ensure_future(self._after(self._flying))
             self._next.add_done_callback(_heard)
@@ -41,16 +49,31 @@ class SlurmJobs:
         found = answer.body.get("jobs") or ()
         return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in found}
 
+    async def since(self) -> int | None:
+        """When the controller's statistics begin: the same number twice means that it lost nothing between.
+
+        It changes at a start of the controller, and at midnight. None if no caller needs it.
+        """
+        if not (await self._client.agree()).states:
+            return None
+        answer = await self._client.call("GET", "/diag/")
+        statistics = answer.body.get("statistics")
+        return integer(statistics.get("req_time_start")) if isinstance(statistics, dict) else None
+
     async def one(self, number: int) -> Copy:
-        """One job. Raises NotFound."""
+        """One job. Raises NotFound, also where the number is another user's now."""
         answer = await self._client.call("GET", f"/job/{number}")
-        copies = await self._copies(answer)
+        copies = [copy for copy in await self._copies(answer) if copy.user == self._cluster.user]
         if not copies:
             raise answer.failure() or NotFound(f"Slurm does not know job {number}")
         return copies[0]
 
     async def release(self, copy: Copy) -> None:
-        """Let it run. One that cannot be released stays held, and is told of again by the next list."""
+        """Let it run. One that cannot be released stays held, and the next list reports it again."""
+        if copy.description:  # Slurm holds a job whose launch failed; a node where it did is drained
+            log.warning(
+                "Slurm job %s of %s is released again: %s", copy.id, copy.name, plain(copy.description)
+            )
         if await self._update(copy.id, {"hold": False}) and copy.wanted is not None:
             await self.prioritise(copy)
 
@@ -90,11 +113,31 @@ class SlurmJobs:
         if failure := answer.failure():
             raise failure
         if "jobs" not in answer.body:
-            raise Transient("Slurm lists its jobs in a form that nobody here knows")
+            raise Transient("Slurm lists its jobs in an unknown form")
         found = defaultdict(list)
+        foreign = []
         for copy in await self._copies(answer):
-            found[copy.name].append(copy)
+            if copy.user == self._cluster.user:
+                found[copy.name].append(copy)
+            elif copy.token:
+                foreign.append(copy)
+        self._warn_of(foreign)
         return found
+
+    def _warn_of(self, foreign: Sequence[Copy]) -> None:
+        """Once of each: another user imitates our jobs, or the user is configured under another name."""
+        for copy in foreign:
+            if copy.id not in self._foreign:
+                log.warning(
+                    "Slurm job %s on %s has the name and the mark of %s, but belongs to the user %r, not %r: "
+                    "it is ignored. If both are the same user, configure the name that Slurm lists",
+                    copy.id,
+                    self._cluster.name,
+                    plain(copy.name, 80),
+                    plain(copy.user, 80),
+                    self._cluster.user,
+                )
+        self._foreign = frozenset(copy.id for copy in foreign)
 
     async def _copies(self, answer: Answer) -> list[Copy]:
         dialect = await self._client.agree()
@@ -110,6 +153,6 @@ def _words(state: object) -> Sequence[str]:
 
 
 def _heard(task: asyncio.Future[Named]) -> None:
-    """Whoever waited heard the error; nobody has to be left who did."""
+    """Retrieve the error of a task that may have no waiter left."""
     if not task.cancelled():
         task.exception()

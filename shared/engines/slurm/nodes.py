@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.engine import ClusterView, NodeView
+from shared.core.engine import ClusterView, NodeView
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.facts import facts_of
 
 #: Words of a node's state, the most telling first → ours. POWERED_DOWN: there is no such node now.
 _STATES = {
@@ -28,7 +29,9 @@ _STATES = {
 }
 
 
-def view(cluster: SlurmCluster, nodes: Iterable[Mapping[str, Any]]) -> ClusterView:
+def view(
+    cluster: SlurmCluster, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]] = ()
+) -> ClusterView:
     """What the nodes of the cluster's partition do."""
     ours = [n for n in nodes if not cluster.partition or cluster.partition in (n.get("partitions") or ())]
     words = [_words(node) for node in ours]
@@ -50,6 +53,7 @@ def view(cluster: SlurmCluster, nodes: Iterable[Mapping[str, Any]]) -> ClusterVi
         members=tuple(
             NodeView(str(node.get("name")), _word(one).lower()) for node, one in zip(ours, words, strict=True)
         ),
+        facts=facts_of(cluster, partitions, ours),
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.engines import said
-from shared.engines.slurm.dialect import Copy
-from shared.errors import Transient
-from shared.job import JobState, Reason
-from shared.ports import Observation
+from shared.core.errors import Transient
+from shared.core.job import JobState, Reason
+from shared.core.ports import Observation
+from shared.engines import untrusted as said
+from shared.engines.slurm.waits import waits_for
+from shared.engines.slurm.wire.dialect import Copy
 
 _S, _R = JobState, Reason
 
@@ -45,6 +47,14 @@ STATES: dict[str, tuple[JobState, Reason | None]] = {
     "OUT_OF_MEMORY": (_S.FAILED, _R.USER),
 }
 
+#: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
+_KILL, _LAST_SIGNAL = 9, 31
+_MEMORY = "killed by the cluster (signal 9), mostly for using more memory than it had"
+_UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
+#: What the kernel, or env, says of a program that is not there or cannot be run.
+_NO_PROGRAM = frozenset({126, 127})
+_NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
+
 #: Exit codes of the program on the nodes where the job's command gave none (`node/run.py`, `node/claim.py`).
 _CODES: dict[int, tuple[Reason, str]] = {
     124: (_R.TIMEOUT, "the wall-clock limit was reached"),
@@ -63,30 +73,65 @@ def state_of(states: frozenset[str], job: object) -> tuple[JobState, Reason | No
     for word, meaning in STATES.items():
         if word in states:
             return meaning
-    raise Transient(f"the cluster says {sorted(states)!r} of {job}, a state nobody here knows")
+    raise Transient(f"the cluster says {sorted(states)!r} of {job}, an unknown state")
 
 
-def observation(copy: Copy, record: Mapping[str, Any] | None) -> Observation:
-    """What a job on the cluster and the record of its run say together."""
+def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool = False) -> Observation:
+    """What a job on the cluster and the record of its run say together.
+
+    `visible`: whether the record of a run is seen from here, so that none means that nothing has begun.
+    """
     state, reason = state_of(copy.states, copy.name)
-    if state.terminal and record is not None and record.get("final"):
-        return recorded(record)
-    started = copy.started if state is not _S.QUEUED else None
     if not state.terminal:
-        return Observation(state, message=_why(copy, state), started=_time(started))
-    message = f"Slurm job {copy.id}: {', '.join(sorted(copy.states))}"
-    exit_code: int | None = copy.code
-    if reason is _R.USER and copy.code in _CODES:
+        started = copy.started if state is _S.RUNNING else None
+        waits = waits_for(copy) if state is _S.QUEUED else None
+        return Observation(state, started=_time(started), why=waits, handle=str(copy.id))
+    if record is not None and record.get("final"):
+        return replace(recorded(record), handle=str(copy.id))
+    exit_code = copy.code if reason in (None, _R.USER) else None
+    times = _time(_began(copy)), _time(copy.ended)
+    seen = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
+    begun = True if record is not None else False if visible else None
+    seen, why = _explained(copy, seen, begun)
+    if seen.state is _S.SUCCEEDED:
+        return seen
+    return replace(seen, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
+
+
+def _explained(copy: Copy, seen: Observation, begun: bool | None) -> tuple[Observation, tuple[str, ...]]:
+    """What an end means beyond its state, and why. `begun`: None where that is not known."""
+    if _never_began(copy, begun):
+        unstarted = replace(seen, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
+        why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
+        return replace(unstarted, unstarted=True), (why,)
+    if "OUT_OF_MEMORY" in copy.states:
+        return replace(seen, exit_code=copy.code or None), (_MEMORY,)
+    if seen.reason is not _R.USER:
+        return seen, ()
+    if copy.code in _NO_PROGRAM and begun is None:
+        return seen, ("a command was not found, or python3 in `path` of the cluster",)
+    if copy.code in _CODES:
         reason, text = _CODES[copy.code]
-        message, exit_code = f"{message}: {text}", 1 if reason is _R.PREPARATION else None
-    elif reason is _R.USER and copy.signal and not copy.code:
-        # slurmd could not even start it: no directory, no python3, a full disk.
-        reason, exit_code = _R.INFRASTRUCTURE, None
-        message = f"{message}: its script ended by signal {copy.signal}; is the shared directory there?"
-    elif reason not in (None, _R.USER):
-        exit_code = None
-    text = "" if state is _S.SUCCEEDED else message
-    return Observation(state, reason, text, exit_code, _time(started), _time(copy.ended))
+        return replace(seen, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
+    if copy.signal == _KILL and begun is not False:
+        return replace(seen, exit_code=128 + _KILL), (_MEMORY,)
+    if copy.signal and not copy.code:
+        text = f"its script ended by signal {copy.signal}"
+        return replace(seen, reason=_R.INFRASTRUCTURE, exit_code=None), (text,)
+    return seen, ()
+
+
+def _never_began(copy: Copy, begun: bool | None) -> bool:
+    """Whether Slurm gave it up before its program began."""
+    if begun:
+        return False
+    if "FAILED" in copy.states:
+        no_program = begun is False and copy.code in _NO_PROGRAM
+        return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
+    if "CANCELLED" in copy.states:
+        # A prolog that failed. What is cancelled in the queue has no nodes, and a run leaves a code.
+        return begun is False and bool(copy.nodes) and not (copy.code or copy.signal)
+    return "BOOT_FAIL" in copy.states or ("NODE_FAIL" in copy.states and begun is False)
 
 
 def recorded(record: Mapping[str, Any]) -> Observation:
@@ -112,9 +157,10 @@ def _reason(word: Any) -> Reason | None:
         return _R.USER
 
 
-def _why(copy: Copy, state: JobState) -> str:
-    waits = state is _S.QUEUED and copy.reason not in ("", "None")
-    return f"Slurm: {copy.reason}" if waits else ""
+def _began(copy: Copy) -> float | None:
+    """When an ended job started; Slurm gives one that was cancelled in its queue the time of its end."""
+    waited = not copy.nodes and copy.states & {"CANCELLED", "DEADLINE"}
+    return None if waited and (copy.started or 0) >= (copy.ended or 0) else copy.started
 
 
 def _time(seconds: float | None) -> datetime | None:

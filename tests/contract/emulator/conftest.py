@@ -59,23 +59,32 @@ class Emulator:
     recorder: Recorder
     flags: tuple[str, ...] = ("--containers", "host")
     env: Mapping[str, str] = field(default_factory=dict)
+    #: Where nodes find programs; jobs of most tests do without a Python of their own.
+    node_path: tuple[Path, ...] = (Path(sys.executable).parent, _PROGRAMS)
     url: str = ""
+    #: The emulator itself, behind the recorder.
+    upstream: str = ""
     client: Any = None
     process: Child | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
+    @property
+    def program(self) -> tuple[str, ...]:
+        """What runs the module."""
+        return (sys.executable,)
+
     async def start(self) -> None:
-        argv = [sys.executable, "-m", "local.batchai", "--port", "0", "--data", str(self.data)]
+        argv = [*self.program, "-m", "local.batchai", "--port", "0", "--data", str(self.data)]
         argv += ["--storage-connection-string", self.storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
-        for directory in (Path(sys.executable).parent, _PROGRAMS):
+        for directory in self.node_path:
             argv += ["--node-path", str(directory)]
         env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs", **self.env}
         self.process = await self._stack.enter_async_context(
             child([*argv, *self.flags], name="emulator", env=env, cwd=_ROOT)
         )
-        upstream = (await self.process.line(r"^ready (http://127\.0\.0\.1:\d+)$"))[1]
-        self.url = await self._stack.enter_async_context(self.recorder.before(upstream))
+        self.upstream = (await self.process.line(r"^ready (http://127\.0\.0\.1:\d+)$"))[1]
+        self.url = await self._stack.enter_async_context(self.recorder.before(self.upstream))
         self.client = BatchAI(
             credential=NoToken(),  # type: ignore[arg-type]  # only its token is asked for
             subscription_id="sub",
@@ -84,6 +93,14 @@ class Emulator:
             polling_interval=1,
         )
         self._stack.push_async_callback(self.client.close)
+        await self.make_group(GROUP)
+
+    async def make_group(self, name: str) -> None:
+        """Create a resource group, or find it there."""
+        address = f"{self.url}/subscriptions/sub/resourceGroups/{name}"
+        body = {"location": "eastus"}
+        async with aiohttp.ClientSession() as session, session.put(address, json=body) as answer:
+            assert answer.status in (200, 201)
 
     async def stop(self) -> None:
         await self._stack.aclose()

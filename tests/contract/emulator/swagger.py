@@ -170,10 +170,14 @@ def _converted(document: dict[str, Any]) -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": schemas},
     }
-    converted: dict[str, Any] = json.loads(
-        json.dumps(found).replace("#/definitions/", "#/components/schemas/")
-    )
+    text = json.dumps(found).replace("#/definitions/", "#/components/schemas/")
+    converted: dict[str, Any] = json.loads(text, object_hook=_without_default)
     return converted
+
+
+def _without_default(part: dict[str, Any]) -> dict[str, Any]:
+    """Defaults decide nothing here, and that of the wall clock is a duration of .NET, not of ISO 8601."""
+    return {name: value for name, value in part.items() if name != "default" or isinstance(value, dict)}
 
 
 def _operation(operation: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:

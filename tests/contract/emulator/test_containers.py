@@ -1,6 +1,6 @@
-"""Jobs with an image: in containers of an engine, on the host without one, or refused.
+"""Jobs with an image: in containers of a runtime, on the host without one, or refused.
 
-The engine is a program of the tests, which stands in for Docker at the wire.
+The runtime is a program of the tests, which stands in for Docker at the wire.
 """
 
 import json
@@ -17,7 +17,7 @@ from local.azurite import Azurite
 from tests.contract.emulator.conftest import Emulator, Lab, alive, autoscale, custom, until
 from tests.contract.emulator.recorder import Recorder
 
-_ENGINES = Path(__file__).with_name("engines")
+_RUNTIMES = Path(__file__).with_name("runtimes")
 CANARY = "red-bird-0815"
 
 
@@ -25,13 +25,13 @@ def image(name: str, **more: Any) -> dict[str, Any]:
     return {"containerSettings": {"imageSourceRegistry": {"image": name, **more}}}
 
 
-class FakeEngine:
+class FakeRuntime:
     """The stand-in, seen from the outside."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         home.mkdir()
-        self.env = {"PATH": f"{_ENGINES}:{os.environ['PATH']}", "FAKE_ENGINE": str(home)}
+        self.env = {"PATH": f"{_RUNTIMES}:{os.environ['PATH']}", "FAKE_ENGINE": str(home)}
 
     def calls(self, *verbs: str) -> list[dict[str, Any]]:
         text = (self.home / "calls").read_text()
@@ -44,16 +44,16 @@ class FakeEngine:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> FakeEngine:
-    return FakeEngine(tmp_path / "engine")
+def runtime(tmp_path: Path) -> FakeRuntime:
+    return FakeRuntime(tmp_path / "runtime")
 
 
 @pytest.fixture
 def place(
-    tmp_path: Path, storage: Azurite, blobs: object, recorder: Recorder, engine: FakeEngine
+    tmp_path: Path, storage: Azurite, blobs: object, recorder: Recorder, runtime: FakeRuntime
 ) -> Emulator:
     """An emulator that is still to be started."""
-    return Emulator(tmp_path / "batchai", storage, recorder, flags=(), env=engine.env)
+    return Emulator(tmp_path / "batchai", storage, recorder, flags=(), env=runtime.env)
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def working(emulator: Emulator, nodes: int = 1, least: int = 0) -> AsyncIt
 
 
 async def test_a_job_runs_in_a_container_with_its_environment_files_and_exit_code(
-    place: Emulator, engine: FakeEngine
+    place: Emulator, runtime: FakeRuntime
 ) -> None:
     async with working(place) as lab:
         await lab.submit(
@@ -85,17 +85,19 @@ async def test_a_job_runs_in_a_container_with_its_environment_files_and_exit_cod
         assert (job.execution_info.exit_code, job.execution_info.errors[0].code) == (5, "JobFailed")
         assert await lab.read("job", "stdout.txt") == "prepared\nyes /root two\nlines\n"
         assert "Starting a container of the image tools:1 on each node, by docker" in log
-        assert engine.containers() == []
-        (run,) = engine.calls("run")
+        assert runtime.containers() == []
+        (run,) = runtime.calls("run")
         volumes = [word.split(":")[0] for word in run["argv"] if word.startswith(str(place.data))]
         assert volumes == [
             str(place.data / "nodes" / "1"),
             str(place.data / "blobs" / "devstoreaccount1" / "out" / "files"),
         ]
-        assert CANARY not in str([call["argv"] for call in engine.calls("run", "exec", "pull", "stop", "rm")])
+        assert CANARY not in str(
+            [call["argv"] for call in runtime.calls("run", "exec", "pull", "stop", "rm")]
+        )
 
 
-async def test_each_node_has_its_own_container(place: Emulator, engine: FakeEngine) -> None:
+async def test_each_node_has_its_own_container(place: Emulator, runtime: FakeRuntime) -> None:
     async with working(place, 2) as lab:
         script = {
             "pythonScriptFilePath": "-c",
@@ -107,13 +109,13 @@ async def test_each_node_has_its_own_container(place: Emulator, engine: FakeEngi
 
         assert job.execution_state == "succeeded", job.execution_info.errors
         assert [await lab.read("job", f"stdout-{rank}.txt") for rank in (0, 1)] == ["-c 0\n", "-c 1\n"]
-        names = [call["argv"][call["argv"].index("--name") + 1] for call in engine.calls("run")]
+        names = [call["argv"][call["argv"].index("--name") + 1] for call in runtime.calls("run")]
         assert sorted(name[-2:] for name in names) == ["-0", "-1"]
-        assert engine.containers() == []
+        assert runtime.containers() == []
 
 
 async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
-    place: Emulator, engine: FakeEngine
+    place: Emulator, runtime: FakeRuntime
 ) -> None:
     credentials = {"username": "me", "password": "right"}
     wrong = {"username": "me", "password": CANARY}
@@ -132,11 +134,11 @@ async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
     assert (error.code, error.details[0].value) == ("FailedStartingContainer", "private/tools")
     assert "incorrect username or password" in error.message
     assert (done.execution_state, again.execution_state) == ("succeeded", "succeeded")
-    login = engine.calls("login")[-1]
+    login = runtime.calls("login")[-1]
     assert login["argv"] == ["login", "--username", "me", "--password-stdin", "acct.azurecr.io"]
     assert login["docker_host"] == "unix:///var/run/docker.sock"
-    assert len(engine.calls("pull")) == 1
-    assert not (engine.home / "config.json").exists()
+    assert len(runtime.calls("pull")) == 1
+    assert not (runtime.home / "config.json").exists()
     assert CANARY not in error.message
 
 
@@ -153,7 +155,7 @@ async def test_a_job_without_an_image_takes_no_notice_of_one_of_its_name_that_ha
         assert await lab.read("job", "stdout.txt") == "on the host\n"
 
 
-async def test_a_container_that_does_not_start_fails_the_job_with_what_the_engine_said(
+async def test_a_container_that_does_not_start_fails_the_job_with_what_the_runtime_said(
     place: Emulator,
 ) -> None:
     async with working(place, 2) as lab:
@@ -175,7 +177,7 @@ async def test_what_an_image_lacks_is_told(place: Emulator) -> None:
 
 
 async def test_terminating_a_job_ends_what_runs_in_its_container(
-    place: Emulator, engine: FakeEngine, tmp_path: Path
+    place: Emulator, runtime: FakeRuntime, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
 
@@ -191,11 +193,11 @@ async def test_terminating_a_job_ends_what_runs_in_its_container(
 
     assert job.execution_info.errors[0].code == "JobTerminated"
     assert not alive(number)
-    assert engine.containers() == []
+    assert runtime.containers() == []
 
 
 async def test_killed_and_started_again_the_emulator_finds_the_container(
-    place: Emulator, engine: FakeEngine, tmp_path: Path
+    place: Emulator, runtime: FakeRuntime, tmp_path: Path
 ) -> None:
     starts, go = tmp_path / "starts", tmp_path / "go"
 
@@ -207,46 +209,46 @@ async def test_killed_and_started_again_the_emulator_finds_the_container(
         await lab.submit("job", **image("tools"), **custom(command))
         await until(started)
         await place.kill()
-        # Nobody may think of the host now, although no engine answers.
-        (engine.home / "down").touch()
+        # Nobody may think of the host now, although no runtime answers.
+        (runtime.home / "down").touch()
         await place.start()
         go.touch()
         job = await lab.ends("job")
 
     assert job.execution_info.exit_code == 6
     assert len(starts.read_text().split()) == 1
-    assert len(engine.calls("run")) == 1
-    assert engine.containers() == []
+    assert len(runtime.calls("run")) == 1
+    assert runtime.containers() == []
 
 
-def without_others(place: Emulator, engine: FakeEngine) -> None:
-    """Another engine may be among this machine's programs."""
-    programs = engine.home / "programs"
+def without_others(place: Emulator, runtime: FakeRuntime) -> None:
+    """Another runtime may be among this machine's programs."""
+    programs = runtime.home / "programs"
     programs.mkdir()
     (programs / "python3").symlink_to(sys.executable)
-    place.env = engine.env | {"PATH": f"{_ENGINES}:{programs}"}
+    place.env = runtime.env | {"PATH": f"{_RUNTIMES}:{programs}"}
 
 
-async def test_without_an_engine_a_job_runs_on_the_host_and_its_log_says_so(
-    place: Emulator, engine: FakeEngine
+async def test_without_a_runtime_a_job_runs_on_the_host_and_its_log_says_so(
+    place: Emulator, runtime: FakeRuntime
 ) -> None:
-    without_others(place, engine)
-    (engine.home / "down").touch()
+    without_others(place, runtime)
+    (runtime.home / "down").touch()
     async with working(place) as lab:
         await lab.submit("job", **image("tools"), **custom("echo on ${OF_THE_IMAGE:-the host}"))
         await lab.ends("job")
 
         assert await lab.read("job", "stdout.txt") == "on the host\n"
         log = await lab.read("job", "execution.log")
-        assert "The image tools is not used: no container engine answers, the job runs on the host" in log
+        assert "The image tools is not used: no container runtime answers, the job runs on the host" in log
 
 
-async def test_without_an_engine_a_job_is_refused_by_setting(place: Emulator, engine: FakeEngine) -> None:
+async def test_without_a_runtime_a_job_is_refused_by_setting(place: Emulator, runtime: FakeRuntime) -> None:
     place.flags = ("--containers", "require")
-    without_others(place, engine)
+    without_others(place, runtime)
     async with working(place) as lab:
         path = f"{lab.path}/experiments/digits/jobs/job"
-        (engine.home / "down").touch()
+        (runtime.home / "down").touch()
         status, answer, _ = await lab.send("PUT", path, json=lab.job_body(**image("tools"), **custom("true")))
         plain, _, _ = await lab.send("PUT", f"{path}2", json=lab.job_body(**custom("true")))
 

@@ -1,6 +1,8 @@
 """The File service, by the storage SDK, and shares as mounts of jobs."""
 
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,3 +221,126 @@ async def test_a_setup_task_prepares_each_node(lab: Lab) -> None:
             if entry.name.startswith("stdout-tvm-")
         ]
         assert await (await share.get_file_client(f"{suffix}/{written}").download_file()).readall() == b"me\n"
+
+
+async def test_no_request_follows_a_link_out_of_its_share(lab: Lab, tmp_path: Path) -> None:
+    """What a job, or whoever shares the directory, can put there."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here/secret.txt").write_text("secret")
+    async with shares_of(lab) as service:
+        share = await service.create_share("linked")
+        root = lab.emulator.data / "shares" / ACCOUNT / "linked"
+        (root / "out").symlink_to(tmp_path)
+        (root / "up").symlink_to("../../../..")
+        (root / "file").symlink_to(tmp_path / "here/secret.txt")
+        (root / "new").symlink_to(tmp_path / "made.txt")
+        (root / "real").mkdir()
+        (root / "real/a.txt").write_text("inside")
+        (root / "in").symlink_to("real")
+        os.mkfifo(root / "pipe")
+
+        for way in ("out", "up"):
+            directory = share.get_directory_client(way)
+            with pytest.raises(HttpResponseError):
+                await directory.upload_file("evil.txt", b"x")
+            with pytest.raises(HttpResponseError):
+                await directory.create_subdirectory("evil")
+            with pytest.raises(HttpResponseError):
+                await directory.delete_subdirectory("here")
+            with pytest.raises(HttpResponseError):
+                await directory.get_directory_properties()
+            with pytest.raises(HttpResponseError):
+                [entry async for entry in share.list_directories_and_files(way)]
+        for file in ("file", "new", "out/here/secret.txt", "pipe"):
+            client = share.get_file_client(file)
+            with pytest.raises(HttpResponseError):
+                await client.download_file()
+            with pytest.raises(HttpResponseError):
+                await client.upload_file(b"evil")
+        with pytest.raises(ResourceNotFoundError):
+            await share.get_file_client("out/here/secret.txt").delete_file()
+
+        listed = [entry.name async for entry in share.list_directories_and_files("")]
+        inside = await (await share.get_file_client("in/a.txt").download_file()).readall()
+        await share.get_directory_client("in").upload_file("b.txt", b"by a link")
+        await share.get_file_client("out").delete_file()
+        await share.delete_share()
+
+    assert (listed, inside) == (["in", "real"], b"inside")
+    assert {entry.name for entry in os.scandir(tmp_path)} == {"here"}
+    assert {entry.name for entry in os.scandir(tmp_path / "here")} == {"secret.txt"}
+    assert (tmp_path / "here/secret.txt").read_text() == "secret"
+
+
+async def test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run(lab: Lab) -> None:
+    await lab.make_cluster(autoscale(1))
+    attack = """
+        cd $AZ_BATCHAI_STDOUTERR_DIR/..
+        ln -s /proc/self stdouterr/self; ln -s /etc/passwd stdouterr/users
+        mkdir outputs/real; echo 12 > outputs/real/3
+        ln -s real/3 outputs/last; ln -s ../outputs/last stdouterr/new
+        rm -rf $AZ_BATCHAI_OUTPUT_GONE; ln -s /proc/self $AZ_BATCHAI_OUTPUT_GONE
+    """
+    prefix = "$AZ_BATCHAI_JOB_MOUNT_ROOT/out"
+    outputs = [{"id": "M", "pathPrefix": prefix}, {"id": "GONE", "pathPrefix": prefix, "pathSuffix": "gone"}]
+    await lab.submit("job", **custom(attack), outputDirectories=outputs)
+    await lab.ends("job")
+
+    assert (await lab.files("job")).keys() == {"execution.log", "new", "stderr.txt", "stdout.txt"}
+    assert await lab.read("job", "new") == "12\n"
+    assert list(await lab.files("job", "M")) == ["last", "real"]
+    assert await lab.files("job", "GONE") == {}
+    assert await lab.files("job", "stdouterr", "self") == {}
+
+
+async def test_no_name_and_no_time_of_a_file_keeps_the_others_from_being_listed(lab: Lab) -> None:
+    await lab.make_cluster(autoscale(1))
+    command = r"""
+        cd $AZ_BATCHAI_STDOUTERR_DIR; touch -d @99999999999999 old
+        bytes=$(printf 'a\377'); echo 1 > "$bytes"; ln -s "$bytes" linked
+    """
+    await lab.submit("job", **custom(command))
+    await lab.ends("job")
+
+    assert (await lab.files("job")).keys() == {"execution.log", "old", "stderr.txt", "stdout.txt"}
+
+
+async def test_no_job_makes_the_emulator_write_where_its_links_lead(lab: Lab, tmp_path: Path) -> None:
+    """The preparation swaps what the emulator opens for the main command; both run as its user here."""
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "file").write_text("kept")
+    await lab.make_cluster(autoscale(1))
+    stdout = "$AZ_BATCHAI_STDOUTERR_DIR"
+    attacks = {
+        "file": f"ln -s {tmp_path}/file {stdout}/stdout.txt",
+        "directory": f"mv {stdout} {stdout}-moved; ln -s {tmp_path}/dir {stdout}",
+        "pipe": f"mkfifo {stdout}/stdout.txt",
+    }
+    for name, attack in attacks.items():
+        await lab.submit(name, **custom("echo evil"), jobPreparation={"commandLine": attack})
+
+    for name in attacks:
+        job = await lab.ends(name)
+        assert job.execution_state == "failed", name
+    assert (tmp_path / "file").read_text() == "kept"
+    assert list(os.scandir(tmp_path / "dir")) == []
+
+
+async def test_a_node_is_cleared_of_what_the_job_of_before_linked(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "mounts").mkdir()
+    (tmp_path / "mounts/out").write_text("kept")
+    await lab.make_cluster(autoscale(1))
+    jobs, mounts = "$AZ_BATCHAI_JOB_TEMP_DIR", "$AZ_BATCHAI_JOB_MOUNT_ROOT"
+    attacks = (
+        f"mv {jobs} {jobs}-moved; ln -s {tmp_path}/jobs {jobs}",
+        f"mv {mounts} {mounts}-moved; ln -s {tmp_path}/mounts {mounts}",
+        "echo fine",
+    )
+    for number, attack in enumerate(attacks):
+        await lab.submit(f"job{number}", **custom(attack))
+        await lab.ends(f"job{number}")
+
+    assert await lab.read("job2", "stdout.txt") == "fine\n"
+    assert list(os.scandir(tmp_path / "jobs")) == []
+    assert (tmp_path / "mounts/out").read_text() == "kept"

@@ -146,3 +146,67 @@ async def test_a_container_that_is_not_there_is_an_error_without_an_address(
 
     assert "absent" in str(raised.value)
     assert "http" not in str(raised.value)
+
+
+async def test_no_link_of_a_job_leads_what_is_fetched_or_sent_out_of_the_directory(
+    container: ContainerClient, mirror: Mirror, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "deep").mkdir(parents=True)
+    (outside / "kept").write_text("secret")
+    await container.upload_blob("first/kept", b"secret")
+    await mirror.pull()
+
+    # The same size and time as what is remembered: only the directory is another one.
+    stat = (mirror.files / "first/kept").stat()
+    os.utime(outside / "kept", ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+    (mirror.files / "first/kept").rename(mirror.files / "moved")
+    (mirror.files / "first").rmdir()
+    (mirror.files / "first").symlink_to(outside)
+    await container.delete_blob("first/kept")
+    await container.upload_blob("first/evil", b"x")
+    await container.upload_blob("first/deep/evil", b"x")
+    await container.upload_blob("first/folder", b"", metadata={"hdi_isfolder": "true"})
+    await container.upload_blob("second", b"fine")
+    (mirror.files / "sent").symlink_to(outside / "kept")
+    await mirror.pull()
+    await mirror.push()
+
+    assert {path.name for path in outside.iterdir()} == {"deep", "kept"}
+    assert list((outside / "deep").iterdir()) == []
+    assert (mirror.files / "second").read_bytes() == b"fine"
+    assert "sent" not in [blob.name async for blob in container.list_blobs()]
+    assert [path.name for path in tmp_path.joinpath("mirror").iterdir() if path.name.startswith("tmp")] == []
+
+
+async def test_a_file_whose_directory_became_a_link_since_it_was_seen_is_not_sent(
+    container: ContainerClient, mirror: Mirror, tmp_path: Path
+) -> None:
+    (tmp_path / "f").write_text("secret")
+    await mirror.pull()
+    (mirror.files / "a").symlink_to(tmp_path)
+    (mirror.files / "b").symlink_to(tmp_path / "f")
+    os.mkfifo(mirror.files / "c")
+
+    for name in ("a/f", "b", "c"):
+        await mirror._send(name, (6, 0))
+
+    assert [blob.name async for blob in container.list_blobs()] == []
+
+
+@pytest.mark.parametrize("way", ["pull", "push"])
+async def test_what_this_machine_refuses_to_write_is_told_as_what_the_container_refuses(
+    container: ContainerClient, mirror: Mirror, way: str
+) -> None:
+    """Who repeats either does so for one error; another would end it."""
+    await container.upload_blob("there", b"1")
+    await mirror.pull()
+    (mirror.files / "new").write_text("2")
+    blocked = mirror.files.parent / "manifest.new"
+    blocked.mkdir()
+
+    with pytest.raises(MirrorError, match=r"mirrored of devstoreaccount1 cannot be used: Is a directory"):
+        await getattr(mirror, way)()
+
+    blocked.rmdir()
+    assert await getattr(mirror, way)() in ([], 0)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cli.failure import Failure
-from cli.preempt import run
+from slipway.commands.preempt import run
+from slipway.failure import Failure
 from tests.contract.emulator.conftest import CLUSTER, Lab, autoscale, custom, until
 
 

@@ -1,4 +1,4 @@
-"""Jobs in real containers, where SLIPWAY_ENGINE names an engine that answers: docker or podman.
+"""Jobs in real containers, where SLIPWAY_CONTAINER_RUNTIME names a runtime that answers: docker or podman.
 
 The image is made of Debian's package busybox-static.
 """
@@ -16,16 +16,16 @@ from tests.contract.emulator.conftest import Emulator, custom, until
 from tests.contract.emulator.recorder import Recorder
 from tests.contract.emulator.test_containers import image, working
 
-_REAL = os.environ.get("SLIPWAY_ENGINE", "")
+_REAL = os.environ.get("SLIPWAY_CONTAINER_RUNTIME", "")
 _IMAGE = "localhost/slipway-test:1"
 _APPLETS = ("sh", "cat", "sleep", "env", "kill", "find", "chown", "id", "sha256sum", "cut", "true")
 
 
 @pytest.fixture
 def real_image(tmp_path: Path) -> None:
-    """An image of one program, imported into the engine."""
+    """An image of one program, imported into the runtime."""
     if not _REAL:
-        pytest.skip("SLIPWAY_ENGINE is not set: docker or podman, to run jobs in real containers")
+        pytest.skip("SLIPWAY_CONTAINER_RUNTIME is not set: docker or podman, to run jobs in real containers")
     assert shutil.which(_REAL), f"there is no {_REAL}"
     busybox = shutil.which("busybox")
     assert busybox, "the image is made of busybox: apt-get install busybox-static"
@@ -45,7 +45,7 @@ def real_image(tmp_path: Path) -> None:
 
 @pytest.fixture
 def real(tmp_path: Path, storage: Azurite, blobs: object, recorder: Recorder, real_image: None) -> Emulator:
-    """An emulator with a real engine, still to be started."""
+    """An emulator with a real runtime, still to be started."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     return Emulator(tmp_path / "batchai", storage, recorder, flags=("--containers", "require"), env=env)
 

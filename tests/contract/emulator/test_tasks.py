@@ -11,8 +11,8 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from local.batchai.launcher import Launcher
-from local.batchai.tasks import Task, TaskLost, run
+from local.nodes.launcher import Launcher
+from local.nodes.tasks import Task, TaskLost, run
 from tests.contract.emulator.conftest import until
 
 

@@ -321,7 +321,7 @@ async def test_every_list_goes_on_where_its_page_ended(lab: Lab) -> None:
     await lab.prepare()
     await lab.send("PUT", f"{lab.path}-2", json={"location": "eastus"})
     group = lab.path.rpartition("/")[0]
-    server = {"vmSize": "x", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
+    server = {"vmSize": "STANDARD_DS1", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
     for name in ("a", "b"):
         await lab.send("PUT", f"{lab.path}/experiments/{name}")
         await lab.send("PUT", f"{lab.path}/clusters/{name}", json=cluster_body(EMPTY))
@@ -348,7 +348,7 @@ async def test_every_list_goes_on_where_its_page_ended(lab: Lab) -> None:
 async def test_all_that_goes_on_afterwards_is_an_empty_202_with_both_addresses(lab: Lab) -> None:
     await lab.make_cluster(EMPTY)
     await lab.submit("job", **custom("true"))
-    server = {"vmSize": "x", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
+    server = {"vmSize": "STANDARD_DS1", "sshConfiguration": {"userAccountSettings": USER}, "dataDisks": DISKS}
     job, nfs = f"{lab.path}/experiments/digits/jobs/job", f"{lab.path}/fileServers/nfs"
     requests: list[tuple[str, str, object]] = [
         ("PUT", nfs, {"properties": server}),

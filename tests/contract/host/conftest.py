@@ -1,4 +1,4 @@
-"""One shared host for each engine, and an account for tests that start hosts of their own."""
+"""One shared host for each runtime, and an account for tests that start hosts of their own."""
 
 from collections.abc import AsyncIterator
 
@@ -9,8 +9,8 @@ from local.azurite import azurite
 from tests.contract.host.world import Host, Storage, missing_for, running, storage_of
 
 
-@pytest.fixture(scope="package", params=["runtime", "sdk"])
-def engine(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(scope="package", params=["library", "sdk"])
+def runtime(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if (reason := missing_for(name)) is not None:
         pytest.skip(reason)
@@ -25,7 +25,7 @@ async def storage() -> AsyncIterator[Storage]:
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
-async def host(engine: str) -> AsyncIterator[Host]:
+async def host(runtime: str) -> AsyncIterator[Host]:
     """The shared host, with storage of its own; cases keep apart by what their messages say."""
-    async with azurite() as account, storage_of(account) as found, running(engine, found) as shared:
+    async with azurite() as account, storage_of(account) as found, running(runtime, found) as shared:
         yield shared

@@ -1,4 +1,4 @@
-"""Blob triggers by container scan and by events; the same through both engines."""
+"""Blob triggers by container scan and by events; the same through both runtimes."""
 
 import json
 from typing import Any
@@ -88,7 +88,7 @@ async def test_a_host_that_starts_again_runs_nothing_twice(host: Host) -> None:
     await storage.upload("drop", "r/old.txt", "old")
     await storage.take("done", lambda t: "old.txt" in t)
 
-    async with running(host.engine, storage):
+    async with running(host.runtime, storage):
         await storage.upload("drop", "r/new.txt", "new")
         await storage.take("done", lambda t: "new.txt" in t)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from local.host.contract import EngineError, EngineName
-from local.host.pool import WorkerOptions, WorkerPool
+from local.host.worker.contract import LoadError, RuntimeName
+from local.host.worker.pool import WorkerOptions, WorkerPool
 from local.process import ProcessError
 from tests.contract.host.world import (
-    ANY_ENGINE,
+    ANY_RUNTIME,
     APP,
     Storage,
     environment_of,
@@ -52,23 +52,23 @@ _ELSEWHERE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="Oth
     ],
 )
 async def test_an_app_that_production_refuses_is_refused_here(
-    engine: EngineName, tmp_path: Path, code: str, named: str
+    runtime: RuntimeName, tmp_path: Path, code: str, named: str
 ) -> None:
-    with pytest.raises(EngineError, match=named):
-        await WorkerPool(_worker(engine, tmp_path, code), 1).start()
+    with pytest.raises(LoadError, match=named):
+        await WorkerPool(_worker(runtime, tmp_path, code), 1).start()
 
 
-async def test_the_app_runs_on_the_event_loop_of_azures_worker(engine: EngineName, tmp_path: Path) -> None:
+async def test_the_app_runs_on_the_event_loop_of_azures_worker(runtime: RuntimeName, tmp_path: Path) -> None:
     code = "import asyncio\nraise RuntimeError(type(asyncio.get_running_loop()).__module__)\n"
 
-    with pytest.raises(EngineError, match="uvloop" if engine == "runtime" else "asyncio"):
-        await WorkerPool(_worker(engine, tmp_path, code), 1).start()
+    with pytest.raises(LoadError, match="uvloop" if runtime == "library" else "asyncio"):
+        await WorkerPool(_worker(runtime, tmp_path, code), 1).start()
 
 
 async def test_the_place_in_the_app_is_shown_before_the_error(
-    engine: str, storage: Storage, tmp_path: Path
+    runtime: str, storage: Storage, tmp_path: Path
 ) -> None:
-    code, output = await _refused(engine, storage, _app(tmp_path, "\n\nimport not_there_at_all\n"))
+    code, output = await _refused(runtime, storage, _app(tmp_path, "\n\nimport not_there_at_all\n"))
 
     assert code == 2
     assert_line(output, r"function_app\.py\", line 3")
@@ -87,7 +87,7 @@ async def test_the_place_in_the_app_is_shown_before_the_error(
 async def test_a_binding_that_cannot_be_served_is_named(
     storage: Storage, tmp_path: Path, code: str, named: str
 ) -> None:
-    output = await _refused(ANY_ENGINE, storage, _app(tmp_path, code))
+    output = await _refused(ANY_RUNTIME, storage, _app(tmp_path, code))
 
     assert output[0] == 2
     assert_line(output[1], rf"^error: .*{named}")
@@ -95,7 +95,7 @@ async def test_a_binding_that_cannot_be_served_is_named(
 
 
 async def test_a_folder_without_host_json_is_refused(storage: Storage, tmp_path: Path) -> None:
-    code, output = await _refused(ANY_ENGINE, storage, tmp_path)
+    code, output = await _refused(ANY_RUNTIME, storage, tmp_path)
 
     assert code == 2
     assert_line(output, r"^error: .*host\.json: cannot be read")
@@ -106,7 +106,9 @@ async def test_the_real_environment_wins_over_the_settings_file(storage: Storage
     settings.write_text(json.dumps({"Values": {"FAN_QUEUE": "file", "ONLY_FILE": "from file"}}))
     env = environment_of(storage, FAN_QUEUE="real", AzureFunctionsWebHost__hostid="settings")
 
-    async with running(ANY_ENGINE, storage, arguments=["--settings", str(settings)], environment=env) as host:
+    async with running(
+        ANY_RUNTIME, storage, arguments=["--settings", str(settings)], environment=env
+    ) as host:
         values = []
         for name in ("FAN_QUEUE", "ONLY_FILE"):
             async with host.http.get(f"{host.url}/api/settings/{name}") as response:
@@ -124,7 +126,7 @@ async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read
     encoded = base64.b64encode(b"coded").decode()
     env = environment_of(storage, AzureFunctionsWebHost__hostid="base64")
 
-    async with running(ANY_ENGINE, storage, app=app, environment=env) as host:
+    async with running(ANY_RUNTIME, storage, app=app, environment=env) as host:
         await storage.send("plain", "not base64!", encoded)
         moved = await storage.take("plain-poison", lambda _: True)
         [answer] = await storage.take("done", lambda t: t.startswith("cGxhaW4"))
@@ -135,7 +137,7 @@ async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read
 
 
 async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
-    engine: str, storage: Storage, tmp_path: Path
+    runtime: str, storage: Storage, tmp_path: Path
 ) -> None:
     app = _app(tmp_path, (APP / "function_app.py").read_text())
     (app / "host.json").write_text(
@@ -143,7 +145,7 @@ async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
     )
     env = environment_of(storage, AzureFunctionsWebHost__hostid="stopped")
 
-    async with running(engine, storage, app=app, arguments=["--grace", "2"], environment=env) as host:
+    async with running(runtime, storage, app=app, arguments=["--grace", "2"], environment=env) as host:
         await storage.send("work", '{"do":"nap","seconds":1}', '{"do":"nap","seconds":99}')
 
         async def both_run() -> bool:
@@ -164,7 +166,7 @@ async def test_an_account_that_does_not_answer_is_told(storage: Storage) -> None
     for url in (storage.azurite.blob_url, storage.azurite.queue_url):
         env["AzureWebJobsStorage"] = env["AzureWebJobsStorage"].replace(url, nowhere)
 
-    code, output = await _refused(ANY_ENGINE, storage, APP, env)
+    code, output = await _refused(ANY_RUNTIME, storage, APP, env)
 
     assert code == 2
     assert_line(output, r"^error: the storage account .* cannot be used: .*is Azurite running")
@@ -174,7 +176,7 @@ async def test_an_account_that_does_not_answer_is_told(storage: Storage) -> None
 async def test_several_workers_share_the_work(storage: Storage) -> None:
     env = environment_of(storage, FUNCTIONS_WORKER_PROCESS_COUNT="2", AzureFunctionsWebHost__hostid="two")
 
-    async with running(ANY_ENGINE, storage, environment=env) as host:
+    async with running(ANY_RUNTIME, storage, environment=env) as host:
         await storage.send("work", '{"do":"crash","n":2}')
         await storage.take("work-poison", lambda t: "crash" in t)
         await host.process.line(r"worker [12] was restarted")
@@ -182,10 +184,10 @@ async def test_several_workers_share_the_work(storage: Storage) -> None:
         assert await storage.take("done", lambda t: "survived" in t)
 
 
-async def test_the_host_runs_an_app_in_its_own_process(engine: str, storage: Storage) -> None:
+async def test_the_host_runs_an_app_in_its_own_process(runtime: str, storage: Storage) -> None:
     env = environment_of(storage, AzureFunctionsWebHost__hostid="inside")
 
-    async with running(engine, storage, arguments=["--in-process"], environment=env) as host:
+    async with running(runtime, storage, arguments=["--in-process"], environment=env) as host:
         assert await host.status("GET", "/api/items/5") == 200
 
 
@@ -193,13 +195,13 @@ def assert_line(output: str, pattern: str) -> None:
     assert any(re.search(pattern, line) for line in output.splitlines()), output
 
 
-def _worker(engine: EngineName, folder: Path, code: str) -> WorkerOptions:
+def _worker(runtime: RuntimeName, folder: Path, code: str) -> WorkerOptions:
     return WorkerOptions(
         app=_app(folder, code),
-        engine=engine,
+        runtime=runtime,
         environment=dict(os.environ),
         timeout=None,
-        python=python_for(engine) or sys.executable,
+        python=python_for(runtime) or sys.executable,
     )
 
 
@@ -210,16 +212,16 @@ def _app(folder: Path, code: str) -> Path:
 
 
 async def _refused(
-    engine: str, storage: Storage, app: Path, environment: dict[str, str] | None = None
+    runtime: str, storage: Storage, app: Path, environment: dict[str, str] | None = None
 ) -> tuple[int, str]:
     """Start a host that must not become ready: exit code and output."""
     try:
         async with running(
-            engine, storage, app=app, environment=environment or environment_of(storage)
+            runtime, storage, app=app, environment=environment or environment_of(storage)
         ) as host:
             raise AssertionError(f"the host started with {host.process.recent}")
     except ProcessError as error:
         text = str(error)
     match = re.search(r"exit code (\d+)", text)
-    assert match, (text, python_for(engine), sys.executable)
+    assert match, (text, python_for(runtime), sys.executable)
     return int(match[1]), text.replace("  | ", "")

@@ -1,8 +1,8 @@
-"""HTTP triggers and the host's own endpoints; the same through both engines."""
+"""HTTP triggers and the host's own endpoints; the same through both runtimes."""
 
 import pytest
 
-from tests.contract.host.world import ANY_ENGINE, Host, Storage, environment_of, running
+from tests.contract.host.world import ANY_RUNTIME, Host, Storage, environment_of, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -81,7 +81,7 @@ async def test_keys_open_what_their_level_allows(storage: Storage) -> None:
     keys = {"LOCAL_HOST_FUNCTION_KEY": "of-functions", "LOCAL_HOST_MASTER_KEY": "of-all"}
     env = environment_of(storage, **keys, **{"AzureFunctionsWebHost__hostid": "with-keys"})
 
-    async with running(ANY_ENGINE, storage, arguments=["--enable-auth"], environment=env) as host:
+    async with running(ANY_RUNTIME, storage, arguments=["--enable-auth"], environment=env) as host:
 
         async def status(path: str, header: str | None = None, method: str = "GET") -> int:
             headers = {"x-functions-key": header} if header else {}

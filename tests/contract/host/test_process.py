@@ -1,5 +1,6 @@
 """Child processes: lines, readiness, ends."""
 
+import errno
 import signal
 import sys
 
@@ -60,3 +61,14 @@ async def test_the_exit_code_and_all_lines_are_there_after_waiting() -> None:
 async def test_an_endless_line_does_not_end_the_reading() -> None:
     async with child(_python("print('x' * 3_000_000); print('after')"), name="it") as process:
         assert await process.line("^after$")
+
+
+async def test_a_log_that_cannot_be_written_does_not_stop_the_child() -> None:
+    """Its pipe would fill up, and it would wait for ever in the middle of a line."""
+
+    def full(_: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with child(_python("for n in range(20_000): print(n)"), name="it", on_line=full) as process:
+        assert await process.wait() == 0
+        assert process.recent[-1] == "19999"

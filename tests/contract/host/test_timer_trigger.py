@@ -1,4 +1,4 @@
-"""Timers: by hand, by schedule, retried, missed; the same through both engines."""
+"""Timers: by hand, by schedule, retried, missed; the same through both runtimes."""
 
 import json
 
@@ -21,15 +21,15 @@ async def test_a_retry_policy_repeats_a_timer_function(host: Host) -> None:
     assert await host.storage.take("ticks", lambda t: "stubborn" in t) == ["stubborn after 2 retries"]
 
 
-async def test_a_timer_fires_again_and_again_by_its_schedule(engine: str, storage: Storage) -> None:
+async def test_a_timer_fires_again_and_again_by_its_schedule(runtime: str, storage: Storage) -> None:
     env = environment_of(storage, TICK="* * * * * *", AzureFunctionsWebHost__hostid="each-second")
 
-    async with running(engine, storage, environment=env):
+    async with running(runtime, storage, environment=env):
         assert await storage.take("ticks", lambda t: "past_due=False" in t, count=2)
 
 
 async def test_a_missed_occurrence_fires_at_the_start_as_past_due_and_the_status_is_kept(
-    engine: str, storage: Storage
+    runtime: str, storage: Storage
 ) -> None:
     path = "timers/missed/Host.Functions.tick/status"
     past = "2001-01-01T00:00:00+00:00"
@@ -38,7 +38,7 @@ async def test_a_missed_occurrence_fires_at_the_start_as_past_due_and_the_status
     )
     env = environment_of(storage, AzureFunctionsWebHost__hostid="missed")
 
-    async with running(engine, storage, environment=env):
+    async with running(runtime, storage, environment=env):
         assert await storage.take("ticks", lambda t: "past_due=True" in t) == ["tick past_due=True"]
 
         async def kept() -> bool:
@@ -49,5 +49,5 @@ async def test_a_missed_occurrence_fires_at_the_start_as_past_due_and_the_status
 
 
 async def test_two_hosts_share_one_timer(host: Host) -> None:
-    async with running(host.engine, host.storage) as second:
+    async with running(host.runtime, host.storage) as second:
         await second.process.line(r"timer tick waits for its lock")

@@ -21,8 +21,8 @@ from local.process import Child, child
 
 ROOT = Path(__file__).resolve().parents[3]
 APP = Path(__file__).resolve().parent / "app"
-#: For what the host does alike with both engines; this one runs on every Python.
-ANY_ENGINE = "sdk"
+#: For what the host does alike with both runtimes; this one runs on every Python.
+ANY_RUNTIME = "sdk"
 PATIENCE = 90.0
 _PROBE = "import azure_functions_runtime, aiohttp, azure.storage.blob, azure.storage.queue, pydantic"
 
@@ -90,7 +90,7 @@ class Storage:
 class Host:
     """A running host and a client for it."""
 
-    engine: str
+    runtime: str
     url: str
     process: Child
     http: aiohttp.ClientSession
@@ -146,7 +146,7 @@ def environment_of(storage: Storage, **more: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def running(
-    engine: str,
+    runtime: str,
     storage: Storage,
     *,
     app: Path = APP,
@@ -156,25 +156,25 @@ async def running(
     """The host as a process, ready; stopped at the end of the block."""
     env = environment_of(storage) if environment is None else environment
     argv = [
-        python_for(engine) or sys.executable,
+        python_for(runtime) or sys.executable,
         "-m",
         "local.host",
         "--app",
         app,
-        "--engine",
-        engine,
+        "--runtime",
+        runtime,
         *arguments,
     ]
     async with child([str(a) for a in argv], name="host", env=env, cwd=ROOT) as process:
         url = (await process.line(r"^ready (\S+)"))[1]
         async with aiohttp.ClientSession() as http:
-            yield Host(engine, url, process, http, storage)
+            yield Host(runtime, url, process, http, storage)
 
 
 @cache
-def python_for(engine: str) -> str | None:
-    """An interpreter that can run the engine, found by running it; None if there is none."""
-    if engine == "sdk":
+def python_for(runtime: str) -> str | None:
+    """An interpreter that can run the runtime, found by running it; None if there is none."""
+    if runtime == "sdk":
         return sys.executable
     for candidate in (sys.executable, os.environ.get("SLIPWAY_PYTHON313"), shutil.which("python3.13")):
         if (
@@ -185,11 +185,11 @@ def python_for(engine: str) -> str | None:
     return None
 
 
-def missing_for(engine: str) -> str | None:
-    """Why the engine cannot be tested here, None if it can."""
-    if python_for(engine) is not None:
+def missing_for(runtime: str) -> str | None:
+    """Why the runtime cannot be tested here, None if it can."""
+    if python_for(runtime) is not None:
         return None
     return (
-        f"engine {engine}: no Python 3.13 with azure-functions-runtime runs here (tried {sys.executable}, "
+        f"runtime {runtime}: no Python 3.13 with azure-functions-runtime runs here (tried {sys.executable}, "
         "SLIPWAY_PYTHON313 and python3.13 on the path)"
     )

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from local.slurm import Slurm
-from shared.engine import Order
+from shared.core.engine import Earlier, Order
+from shared.core.job import Target
+from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.dialect import DIALECTS, Dialect
 from shared.engines.slurm.engine import SlurmEngine
-from shared.job import Target
-from shared.ports import Observation
+from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 
 NAME = "dev-cluster-00"
 PATIENCE = 120.0
@@ -45,7 +45,14 @@ async def engine(running: Slurm, **options: Any) -> AsyncIterator[SlurmEngine]:
         await found.close()
 
 
-def order(block: dict[str, Any] | str, *, name: str = "", token: str = "t.1", **properties: Any) -> Order:
+def order(
+    block: dict[str, Any] | str,
+    *,
+    name: str = "",
+    token: str = "t.1",
+    earlier: tuple[Earlier, ...] = (),
+    **properties: Any,
+) -> Order:
     """An order; a text is a command for one node."""
     target = Target(
         engine="slurm",
@@ -62,13 +69,17 @@ def order(block: dict[str, Any] | str, *, name: str = "", token: str = "t.1", **
         **toolkit,
         **properties,
     }
-    return Order(target, {"properties": document})
+    return Order(target, {"properties": document}, earlier)
 
 
 async def submitted(on: SlurmEngine, asked: Order) -> None:
     """Submitted, and released by sweeps."""
     await on.submit(asked)
-    await until(on, asked.target, lambda seen: seen is not None and "JobHeld" not in seen.message)
+    await until(on, asked.target, _released)
+
+
+def _released(seen: Observation | None) -> bool:
+    return seen is not None and (seen.why is None or seen.why.word != "JobHeldUser")
 
 
 async def ended(on: SlurmEngine, target: Target) -> Observation:

@@ -10,8 +10,8 @@ import pytest
 
 from local.slurm import Options, Partition, chosen, slurm
 from local.slurm.accounting import PACKAGES, PROGRAMS
-from shared.errors import NotFound
-from shared.job import JobState, Reason
+from shared.core.errors import NotFound
+from shared.core.job import JobState, Reason
 from tests.contract.slurm.on_slurm import PATIENCE, ended, engine, order
 from tests.contract.slurm.test_faults import _forget_everything
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from local.slurm import Slurm, chosen
-from shared.errors import Misconfigured
-from shared.job import JobState
+from shared.core.errors import Misconfigured
+from shared.core.job import JobState
 from tests.contract.slurm.on_slurm import ended, engine, order, text
 
 pytestmark = [

@@ -52,14 +52,16 @@ async def test_a_node_that_failed_to_start_is_tried_again(tmp_path: Path) -> Non
         await ended(own, job)
 
 
-async def test_a_node_has_the_gpus_of_its_partition_and_this_python(cluster: Slurm) -> None:
-    script = 'echo "$CUDA_VISIBLE_DEVICES"; command -v python'
+async def test_a_node_has_the_gpus_of_its_partition_and_a_python_of_the_clusters_own(cluster: Slurm) -> None:
+    look = "import numpy, importlib.util; print(importlib.util.find_spec('typer'))"
+    script = f'echo "$CUDA_VISIBLE_DEVICES"; command -v python; python -c "{look}"'
 
     await ended(cluster, await batch(cluster, "warm", script, gpus=1, out="gpu.txt"))
 
-    gpu, python = (cluster.shared / "gpu.txt").read_text().split()
+    gpu, python, ours = (cluster.shared / "gpu.txt").read_text().split()
     assert gpu == "0"
-    assert Path(python).parent == Path(sys.executable).parent
+    assert Path(python).parent == cluster.home / "python" / "bin"
+    assert ours == "None"
 
 
 async def test_the_nodes_of_a_job_find_each_other_by_name(cluster: Slurm) -> None:

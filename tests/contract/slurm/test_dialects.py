@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from local.slurm import Slurm, chosen, missing
-from shared.engines.slurm.dialect import DIALECTS, Dialect
-from shared.job import JobState, Reason
+from shared.core.job import JobState, Reason
+from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from tests.contract.slurm.on_slurm import NAME, ended, engine, order, text, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

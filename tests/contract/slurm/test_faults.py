@@ -15,13 +15,14 @@ import pytest
 import pytest_asyncio
 
 from local.slurm import Options, Partition, Slurm, slurm
+from shared.core.engine import Earlier
+from shared.core.errors import NotFound
+from shared.core.job import JobState, Reason
+from shared.core.ports import Cluster, Engine
 from shared.engines.slurm.engine import SlurmEngine
-from shared.errors import NotFound
-from shared.job import JobState, Reason
-from shared.ports import Cluster, Engine
-from shared.sweep import sweep
-from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted
-from tests.unit.dispatcher.world import CLUSTER, World, job_json
+from shared.lifecycle.sweep import sweep
+from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text
+from tests.unit.world import CLUSTER, World, job_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -98,6 +99,59 @@ async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(
     assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
     assert (first.partition("-")[2], second.partition("-")[2]) == ("0", "1")
     assert first.partition("-")[0] == second.partition("-")[0]
+
+
+async def test_an_attempt_whose_slurmd_died_is_over_before_the_next_one_runs(own: Slurm) -> None:
+    """NODE_FAIL is the end of the first one, whose processes live on; they end when the second one comes."""
+    async with engine(own) as on:
+        ran = own.shared / "ran"
+        command = f"echo $$ >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done"
+        first = order(command, name="n-1")
+        await submitted(on, first)
+        await _lines(ran, 1)
+        await own.kill_node(
+            (await own.command("squeue", "--noheader", "--format=%N")).strip(), only_slurmd=True
+        )
+        assert (await ended(on, first.target)).reason is Reason.INFRASTRUCTURE
+        pid = int(ran.read_text())
+        os.kill(pid, 0)
+
+        second = order(
+            f"kill -0 {pid} && exit 9; {command}; exit 3",
+            name="n-2",
+            token="t.2",
+            earlier=(Earlier(first.target, "infrastructure"),),
+        )
+        await submitted(on, second)
+        await _lines(ran, 2)
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+        (own.shared / "go").touch()
+        seen = await ended(on, second.target)
+    assert (seen.state, seen.exit_code) == (JobState.FAILED, 3)
+
+
+async def test_an_attempt_that_came_to_its_end_without_slurm_answers_for_the_next_one(own: Slurm) -> None:
+    async with engine(own) as on:
+        ran = own.shared / "ran"
+        command = f"echo x >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done; exit 5"
+        first = order(command, name="n-1")
+        await submitted(on, first)
+        await _lines(ran, 1)
+        await own.kill_node(
+            (await own.command("squeue", "--noheader", "--format=%N")).strip(), only_slurmd=True
+        )
+        assert (await ended(on, first.target)).reason is Reason.INFRASTRUCTURE
+        (own.shared / "go").touch()
+        await _file(own.shared / "attempts/exp/n-1/turns/2")
+
+        second = order(command, name="n-2", token="t.2", earlier=(Earlier(first.target, "infrastructure"),))
+        await submitted(on, second)
+        seen = await ended(on, second.target)
+        log = await text(on, second.target, "execution.log")
+    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 5)
+    assert ran.read_text() == "x\n"
+    assert "Job failed" in log
 
 
 async def test_a_job_whose_node_died_may_fail_and_be_followed_by_the_next_attempt(own: Slurm) -> None:
@@ -179,6 +233,12 @@ async def _lines(path: Path, count: int) -> None:
     """Until the nodes have written so many lines."""
     async with asyncio.timeout(PATIENCE):
         while _text(path).count("\n") < count:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.05)
+
+
+async def _file(path: Path) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not _text(path):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from local.slurm import Options, Partition, Slurm, slurm
-from shared.engines.slurm.client import SlurmClient
+from shared.core.errors import Misconfigured, Rejected, Transient
+from shared.core.job import JobState, Reason
+from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
-from shared.errors import Misconfigured, Rejected, Transient
-from shared.job import JobState, Reason
-from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text, until
+from shared.engines.slurm.wire.client import SlurmClient
+from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -126,6 +129,45 @@ async def test_explicit_priorities_order_the_queue(tmp_path: Path) -> None:
             for asked in orders:
                 await ended(on, asked.target)
         assert began.read_text().split() == ["high", "normal", "low"]
+
+
+async def test_a_job_that_waits_says_why_and_one_that_is_cancelled_in_the_queue_never_started(
+    tmp_path: Path,
+) -> None:
+    partitions = (Partition(name="warm", nodes=1, elastic=False),)
+    async with slurm(Options(data=tmp_path, partitions=partitions)) as one, engine(one) as on:
+        await one.command("scontrol", "update", "partitionname=warm", "state=down")
+        asked = order("true")
+        taken = await on.submit(asked)
+        await submitted(on, asked)
+
+        def waits(seen: Observation | None) -> bool:
+            return seen is not None and seen.why is not None and seen.why.word == "PartitionDown"
+
+        # What the list of states does not say is looked up by a question of its own.
+        async with asyncio.timeout(PATIENCE):
+            while not waits(seen := await on.see(asked.target)):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert taken is not None
+        assert seen.handle == taken.handle == (await one.command("squeue", "--noheader", "-o%i")).strip()
+
+        await on.cancel(asked.target)
+        over = await ended(on, asked.target)
+        assert (over.state, over.started) == (JobState.CANCELLED, None)
+
+
+async def test_a_job_that_runs_and_one_that_has_run_have_the_times_of_slurm(cluster: Slurm) -> None:
+    async with engine(cluster) as on:
+        asked = order("sleep 2")
+        await on.submit(asked)
+        runs = await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
+        over = await ended(on, asked.target)
+
+        assert runs.started is not None
+        assert over.started is not None
+        assert over.ended is not None
+        assert abs(runs.started - over.started) < timedelta(seconds=5)
+        assert over.started < over.ended
 
 
 async def test_a_job_that_no_cluster_could_run_is_rejected(cluster: Slurm) -> None:

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from local.batchai.layout import job_environment, place
-from local.batchai.records import Job, Node
-from local.batchai.toolkits import processes
+from local.batchai.launch.layout import job_environment
+from local.batchai.launch.toolkits import processes
+from local.batchai.state import ids
+from local.batchai.state.records import Job
+from local.nodes.machine import Machine
 
 FOLDER = Path(__file__).resolve().parents[2] / "golden" / "launch"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,17 +57,17 @@ JOBS: dict[str, dict[str, Any]] = {
 
 def goldens() -> dict[str, str]:
     """Each golden file with its text as it should be now."""
-    nodes = [Node(id=f"node-{number}", number=number, state="running", since=_NOW) for number in (1, 2)]
+    nodes = [Machine("node-1", 1, (0, 1)), Machine("node-2", 2, (2, 3))]
     envs = {node.address: _environment(nodes, node) for node in nodes}
     plans: dict[str, Any] = {name: _plan(block, list(envs.values())) for name, block in JOBS.items()}
     found = {"environment": envs, **plans}
     return {f"{name}.json": json.dumps(plan, indent=2) + "\n" for name, plan in found.items()}
 
 
-def _environment(nodes: list[Node], node: Node) -> dict[str, str]:
+def _environment(nodes: list[Machine], node: Machine) -> dict[str, str]:
     job = _job({})
-    gpus = (0, 1) if node.number == 1 else (2, 3)
-    return job_environment(job, place(Path("/data"), node, job), nodes, [Path("/venv/bin")], gpus)
+    place = node.place(Path("/data"), ids.parts(job.id)[2:])
+    return job_environment(job, place, nodes, [Path("/venv/bin")], node.gpus)
 
 
 def _plan(block: dict[str, Any], envs: list[dict[str, str]]) -> dict[str, Any]:

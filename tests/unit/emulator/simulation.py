@@ -4,8 +4,9 @@ import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from local.batchai import scheduler, transitions
-from local.batchai.records import Cluster, Job, Outcome
+from local.batchai.state import scheduler, transitions
+from local.batchai.state.records import Cluster, Job
+from local.nodes.work import Outcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PACE = scheduler.Pace(
@@ -59,7 +60,8 @@ class Simulation:
         self.settle()
 
     def scale(self, scale: dict[str, Any]) -> None:
-        self.cluster = self.cluster.evolve(document={"scaleSettings": scale})
+        scaled = self.cluster.evolve(document={"scaleSettings": scale})
+        self.cluster = transitions.settled(scaled, self.now)
         self.settle()
 
     def run(self, seconds: float) -> None:

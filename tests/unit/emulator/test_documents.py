@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 
-from local.batchai import ids, routes
-from local.batchai.layout import Place, expand, job_environment, variables
-from local.batchai.records import Job, Node, Outcome
-from local.batchai.rules import cluster_problems, job_problems
-from local.batchai.settings import SettingsError, account
-from local.batchai.shapes import Many, Object, Text, Whole, Words, check, seconds
-from local.batchai.transitions import ended, halted, started
-from local.batchai.vault import MissingSecret, Vault
-from local.batchai.views import redacted
-from local.batchai.volumes import volumes
+from local.batchai.api import routes
+from local.batchai.api.rules import cluster_problems, job_problems
+from local.batchai.api.shapes import Many, Object, Text, Whole, Words, check, seconds
+from local.batchai.api.views import redacted
+from local.batchai.launch.layout import job_environment, variables
+from local.batchai.launch.vault import MissingSecret, Vault
+from local.batchai.launch.volumes import volumes
+from local.batchai.state import ids
+from local.batchai.state.records import Job
+from local.batchai.state.transitions import ended, halted, started
+from local.nodes.environment import expand
+from local.nodes.machine import Machine, Place
+from local.nodes.settings import SettingsError, account
+from local.nodes.work import Outcome
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHAPE = Object(
@@ -64,6 +68,7 @@ def test_nulls_and_read_only_fields_are_taken_out() -> None:
         ("P1W", 604800),
         ("PT36H", 129600),
         ("PT1.5S", 1.5),
+        ("P1DT2H48M5.4775807S", 96485.4775807),
         ("P1DT1M", 86460),
         ("P", None),
         ("PT", None),
@@ -123,7 +128,7 @@ def blob(at: str, **credentials: Any) -> dict[str, Any]:
                 "inputDirectories": [
                     {"id": "A", "path": "x"},
                     {"id": "A", "path": "y"},
-                    {"id": "1", "path": "z"},
+                    {"id": "1-", "path": "z"},
                 ]
             },
             ["/inputDirectories/1/id", "/inputDirectories/2/id"],
@@ -223,7 +228,9 @@ def test_a_scale_that_cannot_be_is_refused(scale: dict[str, Any], place: str) ->
         scale = scale | {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}}
     user = {"adminUserName": "u", "adminUserPassword": "p"}
 
-    (problem,) = cluster_problems({"vmSize": "x", "userAccountSettings": user, "scaleSettings": scale})
+    (problem,) = cluster_problems(
+        {"vmSize": "STANDARD_D1", "userAccountSettings": user, "scaleSettings": scale}
+    )
 
     assert problem.target == f"/properties/scaleSettings{place}"
 
@@ -243,7 +250,7 @@ def test_variables_may_use_earlier_ones_and_secrets_are_literal() -> None:
 
 def test_output_directories_are_named_by_the_job_instance() -> None:
     job = _job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
-    node = Node(id="n", number=300, state="running", since=NOW)
+    node = Machine("n", 300)
 
     env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
 
@@ -254,7 +261,7 @@ def test_output_directories_are_named_by_the_job_instance() -> None:
 
 
 def test_the_output_of_the_attempt_before_is_named_when_a_job_is_retried() -> None:
-    node = Node(id="n", number=1, state="running", since=NOW)
+    node = Machine("n", 1)
     job = _job(outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}])
     place = Place(Path("/n"), ("w", "e", "j"))
 
@@ -266,7 +273,7 @@ def test_the_output_of_the_attempt_before_is_named_when_a_job_is_retried() -> No
 
 
 def test_a_relative_prefix_is_one_of_the_working_directory() -> None:
-    node = Node(id="n", number=1, state="running", since=NOW)
+    node = Machine("n", 1)
 
     job = _job(stdOutErrPathPrefix="logs/$UNKNOWN")
     env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])

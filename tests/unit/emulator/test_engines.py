@@ -1,4 +1,4 @@
-"""The command lines of container engines, and the environment that a job finds in an image."""
+"""The command lines of container runtimes, and the environment that a job finds in an image."""
 
 import os
 import subprocess
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from local.batchai.containers import exports
-from local.batchai.engines import Engine, answering, registry
+from local.nodes.containers import exports
+from local.nodes.docker import ContainerRuntime, answering, registry
 
-DOCKER, PODMAN = Engine("docker", "/bin/docker"), Engine("podman", "/bin/podman")
+DOCKER, PODMAN = ContainerRuntime("docker", "/bin/docker"), ContainerRuntime("podman", "/bin/podman")
 BINDS = [Path("/data/nodes/1"), Path("/data/shares/acct/logs")]
 
 
@@ -29,16 +29,16 @@ def test_a_container_waits_with_the_directories_of_its_node_and_the_network_of_t
 
 
 @pytest.mark.parametrize(
-    ("engine", "words"),
+    ("runtime", "words"),
     [
         (DOCKER, ("--gpus", "all", "--shm-size", "2g")),
         (PODMAN, ("--device", "nvidia.com/gpu=all", "--shm-size", "2g")),
     ],
 )
-def test_gpus_and_shared_memory_are_asked_for_as_each_engine_has_it(
-    engine: Engine, words: tuple[str, ...]
+def test_gpus_and_shared_memory_are_asked_for_as_each_runtime_has_it(
+    runtime: ContainerRuntime, words: tuple[str, ...]
 ) -> None:
-    argv = engine.run("name", "image", [], "2g", gpus=True)
+    argv = runtime.run("name", "image", [], "2g", gpus=True)
 
     start = argv.index(words[0])
     assert argv[start : start + 4] == words
@@ -56,7 +56,7 @@ def test_an_environment_arrives_as_it_is_whatever_is_in_it() -> None:
     argv = DOCKER.execute("name", Path("/"), (sys.executable, "-c", "import os; print(dict(os.environ))"))
     text = exports(env, frozenset({"HOME"}), Path("/job/config"))
 
-    # What the engine's program would start in the container.
+    # What the runtime's program would start in the container.
     inside = argv[argv.index("name") + 1 :]
     out = subprocess.run(inside, input=text, capture_output=True, text=True, env={"PATH": "/bin"}, check=True)
 
@@ -99,7 +99,7 @@ def test_logins_are_kept_apart_and_passwords_out_of_command_lines() -> None:
     )
 
 
-async def test_an_engine_that_does_not_answer_is_passed_over(
+async def test_an_runtime_that_does_not_answer_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = {
@@ -111,6 +111,6 @@ async def test_an_engine_that_does_not_answer_is_passed_over(
         (tmp_path / name).chmod(0o755)
     monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
 
-    assert await answering() == Engine("podman", str(tmp_path / "podman"), rootless=True)
+    assert await answering() == ContainerRuntime("podman", str(tmp_path / "podman"), rootless=True)
     (tmp_path / "podman").unlink()
     assert await answering() is None

@@ -8,7 +8,7 @@ import pytest
 from azure.storage.fileshare import generate_account_sas, generate_file_sas, generate_share_sas
 
 from local.azurite import ACCOUNT, KEY
-from local.batchai.sas import Asked, refusal
+from local.batchai.files.sas import Asked, refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER, EARLIER = NOW + timedelta(hours=1), NOW - timedelta(hours=1)

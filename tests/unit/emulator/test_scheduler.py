@@ -1,12 +1,13 @@
 """Autoscaling and scheduling, with a clock that the test owns."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local.batchai import transitions
+from local.batchai.state import transitions
 from tests.unit.emulator.simulation import PACE, START, Simulation, autoscale, manual
 
 
@@ -245,7 +246,74 @@ def _check(world: Simulation, most: int) -> None:
     assert len(used) == len(set(used))
     assert all(len(job.nodes) == job.node_count for job in running)
     assert {node.id for node in world.cluster.nodes if node.state == "running"} == set(used)
-    assert len([node for node in world.cluster.nodes if node.state != "leaving"]) <= most
+    assert len(world.cluster.nodes) <= most
+
+
+def test_a_cluster_resizes_until_its_shrink_is_over() -> None:
+    world = Simulation(manual(2))
+    world.run(10)
+    world.submit("job", 2)
+    world.run(1)
+    assert world.cluster.allocation == "steady"
+
+    world.scale(manual(0, "waitforjobcompletion"))
+    assert (world.states(), world.cluster.allocation) == (["running", "running"], "resizing")
+    world.end("job")
+    assert (world.states(), world.cluster.allocation) == (["leaving", "leaving"], "resizing")
+    world.run(5)
+    assert (world.states(), world.cluster.allocation) == ([], "steady")
+
+
+def test_a_maximum_below_what_there_is_resizes_until_the_jobs_have_ended() -> None:
+    world = Simulation(autoscale(2))
+    world.submit("job", 2)
+    world.run(11)
+    assert world.cluster.allocation == "steady"
+
+    shown = []
+    for most in (1, 2):
+        world.scale(autoscale(most))
+        shown.append(world.cluster.allocation)
+    assert shown == ["resizing", "steady"]
+
+
+def test_nodes_that_leave_make_no_room_before_they_have_left() -> None:
+    world = Simulation(manual(2))
+    world.run(10)
+    world.scale(manual(0))
+    world.scale(manual(2))
+
+    assert world.states() == ["leaving", "leaving"]
+    world.run(5)
+    assert world.states() == ["allocating", "allocating"]
+
+
+@pytest.mark.parametrize("scale", [autoscale(2, least=2), manual(2)])
+def test_preempted_nodes_never_make_more_nodes_than_the_maximum(scale: dict[str, Any]) -> None:
+    world = Simulation(scale)
+    world.run(10)
+    world.submit("job", 2)
+    world.run(1)
+    for node in world.cluster.nodes:
+        world.cluster = transitions.preempted(world.cluster, node.id)
+
+    for _ in range(40):
+        world.run(1)
+        assert len(world.cluster.nodes) <= 2
+        if world.states() == ["running", "running"] and world.now.second == 20:
+            world.end("job", None, requeue=True)
+    assert len(world.started) == 2
+
+
+def test_no_node_has_the_id_of_an_earlier_one() -> None:
+    cluster = Simulation(manual(1)).cluster
+    seen = []
+    for _ in range(3):  # in one second, at one address
+        cluster = transitions.provisioned(cluster, [1], START)
+        seen += [node.id for node in cluster.nodes]
+        cluster = transitions.removed(cluster, seen)
+
+    assert len(set(seen)) == 3
 
 
 def test_a_preempted_node_takes_no_job_and_leaves_at_once_and_another_comes() -> None:
@@ -256,8 +324,10 @@ def test_a_preempted_node_takes_no_job_and_leaves_at_once_and_another_comes() ->
     world.submit("job")
 
     world.run(1)
-    assert world.states() == ["allocating", "leaving"]
+    assert world.states() == ["leaving"]
     assert world.started == []
+    world.run(5)
+    assert world.states() == ["allocating"]
     world.run(10)
     assert world.states() == ["running"]
     assert node.id not in [one.id for one in world.cluster.nodes]

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from local.batchai.layout import Place, job_environment
-from local.batchai.plan import CannotLaunch, Process, quote
-from local.batchai.rules import job_problems
-from local.batchai.sizes import gpus_of, size_of
-from local.batchai.ssh import environment, split
-from local.batchai.toolkits import LAUNCHES, TYPES, processes
+from local.batchai.api.rules import job_problems
+from local.batchai.launch.ground import quote
+from local.batchai.launch.layout import job_environment
+from local.batchai.launch.toolkits import LAUNCHES, TYPES, processes
+from local.batchai.state.sizes import gpus_of, size_of
+from local.nodes.machine import Place
+from local.nodes.work import CannotLaunch, Process
 from tests.unit.emulator.launch_plans import FOLDER, JOBS, goldens
 from tests.unit.emulator.test_documents import _job
 
@@ -213,9 +214,8 @@ def test_caffe_trains_its_solver_or_runs_a_script() -> None:
         ("caffe", {"configFilePath": "x", "pythonInterpreterPath": "p"}, "/pythonInterpreterPath"),
         ("pyTorch", script(communicationBackend="nccl"), "/communicationBackend"),
         ("tensorFlow", script(parameterServerCount=3), "/parameterServerCount"),
-        ("tensorFlow", script(workerCount=9), "/workerCount"),
         ("cntk", script(), None),
-        ("tensorFlow", script(parameterServerCount=2, workerCount=8), None),
+        ("tensorFlow", script(parameterServerCount=2, workerCount=9), None),
         ("pyTorch", script(communicationBackend="MPI"), None),
     ],
 )
@@ -246,36 +246,3 @@ def test_a_job_sees_the_gpus_of_its_node_only() -> None:
     assert (with_gpus["AZ_BATCHAI_NUM_GPUS"], with_gpus["CUDA_VISIBLE_DEVICES"]) == ("2", "2,3")
     assert without["AZ_BATCHAI_NUM_GPUS"] == "0"
     assert "CUDA_VISIBLE_DEVICES" not in without
-
-
-@pytest.mark.parametrize(
-    ("arguments", "host", "command"),
-    [
-        (["node", "a", "b"], "node", ["a", "b"]),
-        (["-x", "me@node", "true"], "me@node", ["true"]),
-        (["-o", "BatchMode=yes", "-p22", "-v", "node", "ls", "-l"], "node", ["ls", "-l"]),
-        (["--", "node"], "node", []),
-        ([], "", []),
-    ],
-)
-def test_ssh_finds_host_and_command_behind_its_options(
-    arguments: list[str], host: str, command: list[str]
-) -> None:
-    assert split(arguments) == (host, command)
-
-
-def test_a_login_moves_the_directories_of_a_node_to_those_of_the_other() -> None:
-    roots = ["/data/nodes/1", "/data/nodes/12", "/data/nodes/2"]
-
-    moved = environment(
-        {"A": "/data/nodes/1/jobs:/x", "B": "/data/nodes/12/mounts", "HOME": "/data/nodes/1", "C": "/data"},
-        roots,
-        "/data/nodes/2",
-    )
-
-    assert moved == {
-        "A": "/data/nodes/2/jobs:/x",
-        "B": "/data/nodes/2/mounts",
-        "HOME": "/data/nodes/2",
-        "C": "/data",
-    }

@@ -1,6 +1,6 @@
 """The random exponential back-off of queue polling, with given randomness."""
 
-from local.host.backoff import Backoff
+from local.host.triggers.backoff import Backoff
 
 
 def test_delays_double_up_to_the_limit() -> None:

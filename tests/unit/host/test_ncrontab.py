@@ -7,7 +7,8 @@ from croniter import CroniterBadDateError, croniter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local.host.ncrontab import parse_ncrontab
+from local.host.triggers.ncrontab import parse_ncrontab
+from tests.breadth import examples
 
 _NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -78,7 +79,7 @@ _TIME = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda t: t
 
 
 @given(text=_EXPRESSION, after=_TIME)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_expression_agrees_with_croniter(text: str, after: datetime) -> None:
     mine = parse_ncrontab(text).next(after)
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from azure.storage.queue import QueueMessage
 
-from local.host.contract import Data
 from local.host.triggers.queue import decode, metadata_of
+from local.host.worker.contract import Data
 
 
 @pytest.mark.parametrize(

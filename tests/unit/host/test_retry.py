@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.host.contract import RetryPolicy
 from local.host.invoker import delay_of
+from local.host.worker.contract import RetryPolicy
 
 
 def test_a_fixed_delay_stays() -> None:

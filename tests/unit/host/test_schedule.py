@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from local.host.schedule import parse_schedule
+from local.host.triggers.schedule import parse_schedule
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

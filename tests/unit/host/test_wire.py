@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.host.contract import Data, Function, Invocation, Result, RetryPolicy
-from local.host.wire import (
+from local.host.worker.contract import Data, Function, Invocation, Result, RetryPolicy
+from local.host.worker.wire import (
     encode,
     function_from_json,
     function_to_json,

@@ -9,12 +9,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from shared.engine import Order
-from shared.engines.batchai_client import Workspace
-from shared.engines.launch import plan
+from shared.core.engine import Order
+from shared.core.job import Target
+from shared.engines.batchai.client import Workspace
+from shared.engines.launch.plan import plan
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.site import site
-from shared.job import Target
+from shared.engines.slurm.job.site import site
 
 WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")
 FOLDER = Path(__file__).resolve().parents[2] / "golden" / "slurm"

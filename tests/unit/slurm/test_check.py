@@ -9,8 +9,8 @@ import pytest
 
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
-from shared.spec import JobSpec, has_errors, validate
-from shared.spec.models import JobProperties
+from shared.jobspec import JobSpec, has_errors, validate
+from shared.jobspec.format.models import JobProperties
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order
 
 _VAULT = {"sourceVault": {"id": "/v"}, "secretUrl": "https://v.vault.azure.net/secrets/s"}
@@ -24,9 +24,16 @@ _SERVER = {"fileServer": {"id": "/servers/nfs"}, "relativeMountPath": "nfs"}
 def refused(cluster: SlurmCluster = CLUSTER, **properties: Any) -> list[str]:
     document = order(TOOLKITS["custom"], **properties).document
     spec = JobSpec.model_validate(document)
-    problems = SlurmEngine({"gpu": cluster}, {}).check(spec)
+    problems = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}).check(spec)
     assert {problem.code for problem in problems} <= {"SW109"}
     return [problem.pointer.removeprefix("/properties") for problem in problems]
+
+
+def test_a_job_leaves_the_gpus_to_slurm_where_nodes_may_be_shared() -> None:
+    variables = [{"name": "CUDA_VISIBLE_DEVICES", "value": "0"}]
+    assert refused(environmentVariables=variables) == []
+    for shared in (replace(CLUSTER, allow=["gpus"]), replace(CLUSTER, resources={"cpus": 1})):
+        assert refused(shared, environmentVariables=variables) == ["/environmentVariables/0/name"]
 
 
 @pytest.mark.parametrize("block", TOOLKITS.values(), ids=TOOLKITS)
@@ -112,7 +119,7 @@ def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None
     here = {"imageSourceRegistry": {"serverUrl": "https://reg.example", "image": "torch:2"}}
     spec = JobSpec.model_validate(order(TOOLKITS["pytorch"], containerSettings=_IMAGE).document)
 
-    (problem,) = SlurmEngine({"gpu": cluster}, {}).check(spec)
+    (problem,) = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}).check(spec)
 
     assert problem.pointer == "/properties/containerSettings/imageSourceRegistry/image"
     assert "pytorch/pytorch:2" in problem.message
@@ -121,7 +128,7 @@ def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None
     assert refused(cluster, nodeCount=1, containerSettings=here) == []
 
 
-#: What becomes of each property of a job.json on Slurm; docs/engines.md has the same in words.
+#: What becomes of each property of a job.json on Slurm; docs/reference/engines.md has the same in words.
 MAPPED = {
     "cluster", "nodeCount", "stdOutErrPathPrefix", "schedulingPriority", "mountVolumes", "jobPreparation",
     "containerSettings", "inputDirectories", "outputDirectories", "environmentVariables", "secrets",

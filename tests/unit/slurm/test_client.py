@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from shared.engines.slurm.client import SlurmClient
+from shared.core.errors import NotFound, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.errors import NotFound, Transient
+from shared.engines.slurm.wire.client import Answer, SlurmClient
 
 ERROR = b'{"errors": [{"error_number": 2017, "error": "no such job"}]}'
 HEAD = b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: %d\r\n\r\n"
@@ -56,3 +56,15 @@ async def test_what_is_no_http_at_all_is_no_answer() -> None:
     async with served("nothing", b"what\r\n\r\n") as client:
         with pytest.raises(Transient, match="does not answer"):
             await client.agree()
+
+
+@pytest.mark.parametrize("code", [11, 2007, 2016])
+def test_a_submission_beyond_the_most_jobs_of_the_controller_is_saturation(code: int) -> None:
+    answer = Answer(500, {"errors": [{"error_number": code, "error": "Resource temporarily unavailable"}]})
+
+    assert isinstance(answer.full(), Saturated)
+    assert "MaxJobCount" in str(answer.full())
+
+
+def test_other_refusals_of_a_submission_are_no_saturation() -> None:
+    assert Answer(500, {"errors": [{"error_number": 2000, "error": "Invalid partition"}]}).full() is None

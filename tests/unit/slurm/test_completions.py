@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from shared.engines.slurm.client import SlurmClient
+from shared.core.errors import Transient
+from shared.core.job import JobState, Reason, Target
+from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.completions import Completions
-from shared.engines.slurm.finished import Finished
-from shared.engines.slurm.records import Records
-from shared.errors import Transient
-from shared.job import JobState, Reason, Target
-from shared.ports import Observation
+from shared.engines.slurm.ended.completions import Completions
+from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.ended.records import Records
+from shared.engines.slurm.wire.client import SlurmClient
 
 
 def line(number: int = 1, **changes: str) -> str:
@@ -84,16 +84,30 @@ async def test_other_lines_say_nothing_of_it(tmp_path: Path, other: str) -> None
     assert await told(tmp_path, other) is None
 
 
-async def test_the_last_run_of_the_first_copy_counts(tmp_path: Path) -> None:
+async def test_the_run_that_was_not_cut_off_counts(tmp_path: Path) -> None:
     seen = await told(
         tmp_path,
         line(4, JobState="NODE_FAIL", ExitCode="0:1"),
-        line(7, JobState="FAILED", ExitCode="9:0"),
+        line(7, JobState="FAILED", ExitCode="253:0"),
         line(4, JobState="FAILED", ExitCode="5:0"),
     )
 
     assert seen is not None
     assert seen.exit_code == 5
+
+
+@pytest.mark.parametrize("number", [1, 4, 9])
+@pytest.mark.parametrize("late", [True, False])
+async def test_a_line_that_another_user_had_written_takes_no_jobs_end_for_another(
+    tmp_path: Path, number: int, late: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    own, end = line(4, JobState="FAILED", ExitCode="5:0"), "x JobState=COMPLETED ExitCode=0:0 \n"
+    # The name of a job of eve's, with line breaks, as Slurm 22.05 writes it.
+    name = f"{end}{line(number)}JobId=9 UserId=eve(1001) GroupId=eve(1001) Name=y"
+    forged = line(8, UserId="eve(1001)", Name=name)
+
+    assert await told(tmp_path, *([own, forged] if late else [forged, own])) is None
+    assert "none of it is believed" in caplog.text
 
 
 async def test_a_file_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:

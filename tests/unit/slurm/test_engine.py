@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from shared.engine import Order
+from shared.core.engine import Order
+from shared.core.errors import Conflict, Misconfigured, NotFound, Transient
+from shared.core.job import JobState, Reason, Target
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.dialect import comment
+from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.engine import SlurmEngine
-from shared.engines.slurm.records import Records
-from shared.errors import Conflict, Misconfigured, NotFound, Transient
-from shared.job import JobState, Reason, Target
+from shared.engines.slurm.wire.dialect import comment
 from tests.crash.slurmctld import Slurmctld
 from tests.crash.slurmrestd import NEW, OLD, Slurmrestd, Wire
 
@@ -117,8 +117,8 @@ async def test_a_sweep_asks_once_however_many_jobs_there_are(version: str) -> No
 
         assert len(await here.status(*orders)) == 40
 
-        path = "jobs/" if version == OLD else "jobs/state/"
-        assert here.server.calls[before:] == [f"GET /slurm/{version}/{path}"]
+        paths = ["jobs/"] if version == OLD else ["jobs/state/"]
+        assert here.server.calls[before:] == [f"GET /slurm/{version}/{path}" for path in paths]
 
 
 async def test_states_alone_are_enough_until_a_job_ends() -> None:
@@ -132,6 +132,53 @@ async def test_states_alone_are_enough_until_a_job_ends() -> None:
         assert await here.status(asked) == {"n": JobState.RUNNING}
         here.model.advance(lambda name: False)
         assert await here.status(asked) == {"n": JobState.SUCCEEDED}
+
+
+async def test_what_a_job_waits_for_is_looked_up_once_a_minute() -> None:
+    async with place(NEW) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        here.later()
+        await here.status(asked)
+        await here.status(asked)
+        (job,) = here.model.jobs.values()
+        job.reason = "PartitionDown"
+
+        before = len(here.server.calls)
+        assert await _waits(here, asked) == ""
+        assert here.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
+
+        here.later(61)
+        assert await _waits(here, asked) == "PartitionDown"
+        before = len(here.server.calls)
+        assert await _waits(here, asked) == "PartitionDown"
+        assert here.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
+
+
+async def _waits(here: Place, asked: Order) -> str:
+    seen = (await here.engine.status("gpu", [asked.target]))[asked.target.name]
+    return seen.why.word if seen.why else ""
+
+
+@BOTH
+async def test_a_job_has_the_number_and_the_times_that_slurm_gave_it(version: str) -> None:
+    async with place(version) as here:
+        asked = order()
+        told = await here.engine.submit(asked)
+        assert told is not None
+        assert (told.state, told.handle) == (JobState.QUEUED, "1")
+        here.later()
+        await here.status(asked)
+        await here.status(asked)
+        here.model.advance(lambda name: False)
+        began = here.time[0]
+        here.later(20)  # the sweep comes late
+
+        for _ in range(2):
+            (seen,) = (await here.engine.status("gpu", [asked.target])).values()
+            assert (seen.state, seen.handle) == (JobState.RUNNING, "1")
+            assert seen.started is not None
+            assert seen.started.timestamp() == began
 
 
 async def test_calls_that_come_together_share_a_list() -> None:
@@ -197,6 +244,122 @@ async def test_a_job_of_somebody_else_with_our_name_is_left_alone() -> None:
         assert len(here.model.jobs) == 2
 
 
+def imitate(here: Place, *, held: bool = False) -> int:
+    """A job of another user with the name and the comment of our last one, which everybody sees."""
+    ours = here.model.jobs[here.model.last]
+    return here.model.submit(ours.name, ours.comment, {}, held=held, user="eve")
+
+
+@BOTH
+async def test_a_job_of_another_user_with_our_name_and_mark_is_not_taken_for_ours(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with place(version) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        theirs = imitate(here)
+        for _ in range(3):
+            here.model.advance(lambda name: False)
+        assert here.model.jobs[theirs].state == "COMPLETED"
+
+        assert await here.status(asked) == {"n": JobState.QUEUED}
+        here.later()
+        await here.status(asked)
+
+        assert [(job.held, job.state) for job in here.model.jobs.values()] == [
+            (False, "PENDING"),
+            (False, "COMPLETED"),
+        ]
+        assert caplog.text.count("belongs to the user 'eve'") == 1, "it is warned of once"
+
+
+@BOTH
+async def test_a_job_of_another_user_is_neither_found_again_nor_released_nor_cancelled(version: str) -> None:
+    async with place(version, wire={1: Wire.LOST}) as here:
+        asked = order()
+        with pytest.raises(Transient):
+            await here.engine.submit(asked)
+        theirs = [imitate(here, held=True), imitate(here)]
+        del here.model.jobs[1]
+
+        await here.engine.submit(asked)
+        here.later(3700)
+        await here.engine.cancel(asked.target)
+        with pytest.raises(Conflict):
+            await here.engine.submit(order(token="other.1"))
+        await here.status(order("another"))
+
+        assert [here.model.jobs[number].state for number in theirs] == ["PENDING", "PENDING"]
+        assert [here.model.jobs[number].held for number in theirs] == [True, False]
+        assert here.model.jobs[4].state == "CANCELLED"
+        assert await here.engine.at_work("gpu") == {}
+
+
+@BOTH
+async def test_a_job_that_slurm_holds_again_is_released_again_and_reported(
+    version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its launch failed, and it was requeued; a list of states alone does not say that it is held."""
+    async with place(version) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        for _ in range(2):
+            here.later()
+            await here.status(asked)
+        job = here.model.jobs[1]
+        job.held, job.description = True, "launch failed requeued held"
+
+        here.later(600)
+        seen = (await here.engine.status("gpu", [asked.target]))["n"]
+
+        assert seen.why is not None
+        assert (seen.state, seen.why.word) == (JobState.QUEUED, "JobHeldUser")
+        assert "launch failed requeued held" in seen.why.text
+        assert not job.held
+        assert "is released again: launch failed requeued held" in caplog.text
+
+
+@BOTH
+async def test_a_number_that_belongs_to_another_after_a_loss_of_state_says_nothing(version: str) -> None:
+    """The controller comes back without any job, and gives the number to somebody else."""
+    async with place(version) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        for _ in range(2):
+            here.later()
+            await here.status(asked)
+        here.model.advance(lambda name: False)
+        assert await here.status(asked) == {"n": JobState.RUNNING}
+        here.model.forget_everything()
+        here.model.submit("theirs", "", {}, held=False, user="eve")
+        here.model.advance(lambda name: False)
+        assert here.model.jobs[1].state == "RUNNING"
+
+        assert await here.status(asked) == {}
+        with pytest.raises(NotFound):
+            await here.engine.see(asked.target)
+
+
+@pytest.mark.parametrize("change", ["user", "name", "comment", "submitted"])
+async def test_an_end_counts_if_user_name_mark_and_time_of_submission_are_the_jobs_own(change: str) -> None:
+    """The controller was restarted between the list of states and the question about the one job."""
+    async with place(NEW) as here:
+        asked = order()
+        await here.engine.submit(asked)
+        for _ in range(2):
+            here.later()
+            await here.status(asked)
+        for _ in range(2):
+            here.model.advance(lambda name: False)
+        job = here.model.jobs[1]
+        other = {"user": "eve", "name": "m", "comment": "", "submitted": job.submitted + 60}
+        setattr(job, change, other[change])
+
+        seen = await here.status(asked)
+
+        assert seen == ({"n": JobState.SUCCEEDED} if change == "submitted" else {})
+
+
 async def test_a_name_of_another_job_of_ours_is_a_conflict() -> None:
     async with place() as here:
         await here.engine.submit(order())
@@ -218,15 +381,17 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
         asked = order()
         code: Any = 0 if version == OLD else {"set": True, "infinite": False, "number": 3}
         states: Any = "FAILED" if version == OLD else ["FAILED"]
+        theirs = {"user": "eve", "job_id": 3, "state": {"current": "COMPLETED"}}
+        ours = {"user": "u", "job_id": 7, "state": {"current": states, "reason": "NonZeroExitCode"}}
         here.server.accounted = [
             {
-                "job_id": 7,
                 "name": "n",
                 "comment": {"job": comment("t.1", None), "administrator": "", "system": ""},
-                "state": {"current": states, "reason": "NonZeroExitCode"},
                 "time": {"submission": 900, "start": 910, "end": 920},
                 "exit_code": {"status": "ERROR", "return_code": code},
+                **owned,
             }
+            for owned in (theirs, ours)
         ]
         assert await here.status(asked) == {"n": JobState.FAILED}
         seen = await here.engine.see(asked.target)

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from shared.engines import launch
-from shared.engines.slurm.site import site
-from shared.spec.toolkits import TOOLKITS as FORMAT
+from shared.engines.launch import plan as launch
+from shared.engines.slurm.job.site import site
+from shared.jobspec.format.toolkits import TOOLKITS as FORMAT
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, FOLDER, TOOLKITS, goldens, order
 
 

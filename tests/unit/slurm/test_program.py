@@ -10,14 +10,14 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
-from shared.engine import Order
-from shared.engines import launch
-from shared.engines.launch_site import Scheduler, Site, Spread
-from shared.job import Target
+from shared.core.engine import Earlier, Order
+from shared.core.job import Target
+from shared.engines.launch import plan as launch
+from shared.engines.launch.site import Scheduler, Site, Spread
 
 _EVERYWHERE = Path(__file__).with_name("everywhere.py")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -55,8 +55,23 @@ class Place:
         assert told == b""
         return process.returncode
 
+    def second(self, reason: str = "infrastructure", **properties: Any) -> subprocess.Popen[bytes]:
+        """The next attempt; `reason`: why the ledger has it that the first one ended."""
+        self.site = replace(self.site, records=str(self.root / "second"))
+        first = Target(engine="slurm", cluster="c", experiment="e", name="records", token="t.1")
+        earlier = (Earlier(first, reason),)
+        return self.start(job="8", once="s2", token="t.2", earlier=earlier, **properties)
+
     def start(
-        self, *, job: str = "7", restarts: str = "0", once: str = "s1", token: str = "t.1", **properties: Any
+        self,
+        *,
+        job: str = "7",
+        restarts: str = "0",
+        once: str = "s1",
+        token: str = "t.1",
+        earlier: tuple[Earlier, ...] = (),
+        output: IO[bytes] | int = subprocess.PIPE,
+        **properties: Any,
     ) -> subprocess.Popen[bytes]:
         document = {
             "nodeCount": self.nodes,
@@ -64,7 +79,7 @@ class Place:
             **properties,
         }
         target = Target(engine="slurm", cluster="c", experiment="e", name="n", token=token)
-        env = launch.environment(self.site, Order(target, {"properties": document}), once)
+        env = launch.environment(self.site, Order(target, {"properties": document}, earlier), once)
         # The patience of a real cluster would be this test's.
         text = (
             launch.script()
@@ -74,8 +89,8 @@ class Place:
         return subprocess.Popen(
             [sys.executable, "-c", text],
             env={**env, "JOB": job, "RESTARTS": restarts},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
         )
 
     def record(self, run: str = "7-0") -> dict[str, Any]:
@@ -157,6 +172,73 @@ def test_mounts_appear_below_the_mount_root_of_the_job(place: Place) -> None:
     assert (place.root / "share/data").exists(), "what is mounted outlives the job"
 
 
+def test_output_below_a_mount_of_the_job_gets_there_and_is_found_by_the_record(place: Place) -> None:
+    share = place.root / "share"
+    share.mkdir()
+    place.site = replace(place.site, links=(("deep/share", str(share)),))
+    where = "$AZ_BATCHAI_JOB_MOUNT_ROOT/deep/share"
+
+    code = place.run(
+        **custom("echo hello; touch $AZ_BATCHAI_OUTPUT_M/m"),
+        stdOutErrPathPrefix=where,
+        outputDirectories=[{"id": "M", "pathPrefix": f"{where}/models"}],
+    )
+
+    assert code == 0
+    assert (share / "jobs/n/7-0/stdouterr/stdout.txt").read_text() == "hello\n"
+    assert (share / "models/jobs/n/7-0/outputs/m").exists()
+    assert place.record()["directories"] == {
+        "stdouterr": f"{share}/jobs/n/7-0/stdouterr",
+        "M": f"{share}/models/jobs/n/7-0/outputs",
+    }
+
+
+def test_records_and_logs_are_the_users_alone_and_output_is_as_the_job_made_it(place: Place) -> None:
+    before = os.umask(0o022)
+    try:
+        place.run(
+            **custom("echo out; umask > $AZ_BATCHAI_OUTPUT_M/umask; stat -c %a $AZ_BATCHAI_JOB_TEMP"),
+            outputDirectories=[{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}],
+        )
+    finally:
+        os.umask(before)
+    run, records = place.root / "mnt/logs/jobs/n/7-0", place.root / "records"
+    modes = {
+        str(path.relative_to(place.root)): path.stat().st_mode & 0o777
+        for path in (run, run / "stdouterr", run / "outputs", run / "outputs/umask")
+    }
+
+    assert list(modes.values()) == [0o755, 0o700, 0o755, 0o644]
+    assert [path.stat().st_mode & 0o777 for path in (records, records / "7-0")] == [0o700, 0o700]
+    kept = [records / "claim.json", records / "7-0/result.json"]
+    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600, 0o600]
+    assert (run / "outputs/umask").read_text() == "0022\n"
+    assert place.output("stdout.txt") == "out\n700\n"
+
+
+def test_what_the_program_itself_prints_into_the_schedulers_file_is_the_users_alone(place: Place) -> None:
+    file = place.root / "7.out"
+    file.write_text("before it")  # an empty one is taken away at the end
+    file.chmod(0o644)
+    with file.open("ab") as out:
+        place.start(**custom("true"), output=out).wait(20)
+
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives directories away")
+@pytest.mark.parametrize("level", ["temporary", "temporary/7-0"])
+def test_a_directory_of_the_node_that_another_user_put_there_is_not_used(place: Place, level: str) -> None:
+    (place.root / level).mkdir(parents=True)
+    os.chown(place.root / level, 1234, 1234)
+
+    assert place.run(**custom("true")) == 250
+
+    assert f"{place.root}/{level} on {os.uname().nodename} belongs to another user" in place.output(
+        "execution.log"
+    )
+
+
 def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(place: Place) -> None:
     place.site = replace(place.site, links=(("share", "/no/such"),))
 
@@ -230,6 +312,18 @@ def test_a_program_that_is_not_there_is_named(place: Place) -> None:
     assert "There is no mpirun on" in place.record()["message"]
 
 
+def test_a_path_without_the_programs_of_the_scheduler_is_named_at_once(place: Place) -> None:
+    scheduler = replace(place.site.scheduler, ready=("no-such-scontrol", "ping"))
+    place.site = replace(place.site, scheduler=scheduler)
+
+    assert place.run(**custom("true")) == 127
+
+    record = place.record()
+    assert (record["reason"], record["final"], record["exitCode"]) == ("unsupported", True, 127)
+    assert f"There is no no-such-scontrol in {_PATH} on " in record["message"]
+    assert "`path` of the cluster" in record["message"]
+
+
 def _tools(root: Path) -> Path:
     """A PATH with nothing but what the program itself needs."""
     folder = root / "bin"
@@ -260,7 +354,7 @@ def test_a_copy_of_a_job_that_ended_answers_for_it_and_runs_nothing(place: Place
     assert place.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5"), job="9", once="s2") == 5
 
     assert (place.root / "mnt/ran").read_text() == "x\n"
-    assert sorted(path.name for path in (place.root / "records").iterdir()) == ["7-0", "claim.json"]
+    assert sorted(path.name for path in (place.root / "records").iterdir()) == ["7-0", "claim.json", "turns"]
 
 
 def test_the_record_of_an_end_is_copied_to_where_it_is_noticed(place: Place) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shared.engines import launch
-from shared.engines.slurm.dialect import DIALECTS
+from shared.core.errors import Misconfigured
+from shared.engines.launch import plan as launch
 from shared.engines.slurm.engine import SlurmEngine
-from shared.engines.slurm.request import submission
-from shared.engines.slurm.site import site
-from shared.errors import Misconfigured
+from shared.engines.slurm.job.request import submission
+from shared.engines.slurm.job.site import site
+from shared.engines.slurm.wire.dialect import DIALECTS
 from tests.unit.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]

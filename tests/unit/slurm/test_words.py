@@ -11,19 +11,20 @@ from typing import Any
 
 import pytest
 
+from shared.core.errors import Busy, Transient
+from shared.core.job import JobState, Reason, Target
 from shared.engines.slurm.copies import judge
-from shared.engines.slurm.dialect import DIALECTS, Copy, comment, copy_of
+from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.nodes import view
-from shared.engines.slurm.records import Records
+from shared.engines.slurm.wire.dialect import DIALECTS, Copy, comment, copy_of
 from shared.engines.slurm.words import observation, recorded
-from shared.errors import NotFound, Transient
-from shared.job import JobState, Reason, Target
 from tests.unit.slurm.launch_plans import CLUSTER
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]
 COPY = Copy(
     id=7,
     name="n",
+    user="u",
     token="t.1",
     wanted=None,
     states=frozenset({"RUNNING"}),
@@ -36,6 +37,7 @@ COPY = Copy(
     code=0,
     signal=0,
     reason="None",
+    description="",
     nodes="n1",
 )
 _S, _R = JobState, Reason
@@ -49,6 +51,7 @@ def test_both_dialects_say_the_same_of_a_job() -> None:
     common = {
         "job_id": 7,
         "name": "n",
+        "user_name": "u",
         "comment": comment("t.1", 3000),
         "state_reason": "None",
         "nodes": "n1",
@@ -66,6 +69,12 @@ def test_both_dialects_say_the_same_of_a_job() -> None:
 
     assert one == other
     assert (one.token, one.wanted, one.code, one.states) == ("t.1", 3000, 3, frozenset({"FAILED"}))
+
+
+def test_a_user_whom_the_server_cannot_name_is_a_number() -> None:
+    assert copy_of(OLD, {"job_id": 1, "user_name": "", "user_id": 0}).user == "0"
+    assert copy_of(NEW, {"job_id": 1, "user_name": None, "user_id": 1000}).user == "1000"
+    assert copy_of(OLD, {"job_id": 1}).user == ""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +102,9 @@ def test_a_comment_of_somebody_else_is_no_mark(text: str | None) -> None:
         ({"TIMEOUT"}, 0, (_S.FAILED, _R.TIMEOUT, None)),
         ({"NODE_FAIL"}, 1, (_S.FAILED, _R.INFRASTRUCTURE, None)),
         ({"PREEMPTED"}, 0, (_S.FAILED, _R.PREEMPTED, None)),
-        ({"OUT_OF_MEMORY"}, 0, (_S.FAILED, _R.USER, 0)),
+        ({"OUT_OF_MEMORY"}, 0, (_S.FAILED, _R.USER, None)),
+        ({"OUT_OF_MEMORY"}, 137, (_S.FAILED, _R.USER, 137)),
+        ({"BOOT_FAIL"}, 0, (_S.FAILED, _R.INFRASTRUCTURE, None)),
     ],
 )
 def test_a_state_of_slurm_in_ours(states: set[str], code: int, meant: tuple[Any, ...]) -> None:
@@ -104,7 +115,70 @@ def test_a_state_of_slurm_in_ours(states: set[str], code: int, meant: tuple[Any,
 
 def test_a_script_that_could_not_even_start_is_no_fault_of_the_job() -> None:
     seen = observation(replace(COPY, states=frozenset({"FAILED"}), signal=53), None)
-    assert (seen.reason, seen.exit_code) == (_R.INFRASTRUCTURE, None)
+    assert (seen.reason, seen.exit_code, seen.unstarted) == (_R.INFRASTRUCTURE, None, True)
+
+
+BEGUN = {"state": "running", "final": False}
+
+
+@pytest.mark.parametrize(
+    ("record", "visible", "meant"),
+    [(BEGUN, True, (_R.USER, 137)), (None, False, (_R.USER, 137)), (None, True, (_R.INFRASTRUCTURE, None))],
+    ids=["begun", "unseen", "not begun"],
+)
+def test_a_run_that_was_killed_was_killed_for_its_own_sake(
+    record: dict[str, Any] | None, visible: bool, meant: tuple[Any, ...]
+) -> None:
+    killed = replace(COPY, states=frozenset({"FAILED"}), signal=9)
+    seen = observation(killed, record, visible=visible)
+    assert (seen.reason, seen.exit_code, seen.unstarted) == (*meant, False)
+    assert ("memory" in seen.message) is (seen.reason is _R.USER)
+
+
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_program_that_was_not_found_before_the_run_began_is_no_failure_of_the_job(code: int) -> None:
+    ended = replace(COPY, states=frozenset({"FAILED"}), code=code)
+    unstarted = observation(ended, None, visible=True)
+    assert (unstarted.reason, unstarted.exit_code, unstarted.unstarted) == (_R.INFRASTRUCTURE, None, True)
+    assert "leads to no python3" in unstarted.message
+
+    unseen = observation(ended, None)
+    assert (unseen.reason, unseen.exit_code, unseen.unstarted) == (_R.USER, code, False)
+    assert "python3 in `path` of the cluster" in unseen.message
+    assert "python3" not in observation(ended, BEGUN, visible=True).message
+
+
+def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> None:
+    """Its exit code is 0:125 in Slurm's words."""
+    killed = replace(COPY, states=frozenset({"OUT_OF_MEMORY"}), signal=125)
+    for record, visible in ((BEGUN, True), (None, True), (None, False)):
+        seen = observation(killed, record, visible=visible)
+        assert (seen.state, seen.reason, seen.unstarted) == (_S.FAILED, _R.USER, False)
+        assert "memory" in seen.message
+
+
+@pytest.mark.parametrize(
+    ("state", "nodes", "code", "record", "visible", "unstarted"),
+    [
+        ("NODE_FAIL", "n1", 0, None, True, True),
+        ("NODE_FAIL", "n1", 0, None, False, False),
+        ("NODE_FAIL", "n1", 0, BEGUN, True, False),
+        ("BOOT_FAIL", "n1", 0, None, False, True),
+        ("CANCELLED", "n1", 0, None, True, True),
+        ("CANCELLED", "n1", 0, None, False, False),
+        ("CANCELLED", "n1", 143, None, True, False),
+        ("CANCELLED", "n1", 0, BEGUN, True, False),
+        ("CANCELLED", "", 0, None, True, False),
+        ("PREEMPTED", "n1", 0, None, True, False),
+    ],
+)
+def test_what_slurm_gave_up_before_it_began_was_not_started(
+    state: str, nodes: str, code: int, record: dict[str, Any] | None, visible: bool, unstarted: bool
+) -> None:
+    copy = replace(COPY, states=frozenset({state}), nodes=nodes, code=code)
+    seen = observation(copy, record, visible=visible)
+    assert seen.unstarted is unstarted
+    assert (seen.state is _S.FAILED) is (unstarted or state != "CANCELLED")
 
 
 def test_the_record_of_a_run_that_came_to_its_end_says_more_than_slurm() -> None:
@@ -221,32 +295,57 @@ async def test_whatever_a_job_puts_in_place_of_its_record_is_not_waited_for(
     else:
         claim.write_bytes(b" " * 2_000_000 + b"{}")
 
-    with pytest.raises(Transient, match=r"claim\.json of the attempt cannot be read"):
+    with pytest.raises(Busy, match="record of the attempt cannot be read"):
         await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
 
 
-async def test_records_are_read_within_what_is_seen_and_no_link_leads_out(tmp_path: Path) -> None:
-    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
-    place, logs = tmp_path / "slipway/attempts/e/n", tmp_path / "logs"
-    (place / "7-0").mkdir(parents=True)
-    logs.mkdir()
-    (tmp_path / "secret").write_text("s")
-    (logs / "stdout.txt").write_text("out")
-    (logs / "leak.txt").symlink_to(tmp_path / "secret")
-    records = Records(replace(CLUSTER, reads={"/shared": str(tmp_path)}))
-    (place / "claim.json").write_text(json.dumps({"token": "t.1", "run": "7-0"}))
-    (place / "7-0/result.json").write_text(
-        json.dumps({"directories": {"stdouterr": "/shared/logs", "X": "/etc"}})
-    )
+@pytest.mark.parametrize("word", ["CANCELLED", "DEADLINE"])
+def test_a_job_that_ended_in_the_queue_never_started(word: str) -> None:
+    copy = replace(COPY, states=frozenset({word}), started=120.0, ended=120.0, nodes="")
+    assert observation(copy, None).started is None
+    assert observation(replace(copy, nodes="n1"), None).started is not None
+    assert observation(replace(copy, started=110.0), None).started is not None
 
-    assert [file.name for file in await records.files(target, "stdouterr", ".")] == ["stdout.txt"]
-    assert (await records.log(target, "stdout.txt", 1, 9)).data == b"ut"
-    for file in ("leak.txt", "../secret", "/etc/passwd"):
-        with pytest.raises(NotFound):
-            await records.log(target, file, 0, 9)
-    with pytest.raises(NotFound):
-        await records.files(target, "X", ".")
-    with pytest.raises(NotFound, match="begun"):
-        await records.files(target.model_copy(update={"token": "other"}), "stdouterr", ".")
-    with pytest.raises(NotFound, match="reads"):
-        await Records(replace(CLUSTER, reads={})).files(target, "stdouterr", ".")
+
+@pytest.mark.parametrize(
+    ("reason", "word", "text"),
+    [
+        ("PartitionDown", "PartitionDown", "its partition is down"),
+        ("Resources", "Resources", "the nodes that it needs are busy"),
+        ("Priority", "Priority", "other jobs come first"),
+        (
+            "JobHeldAdmin",
+            "JobHeldAdmin",
+            "held on the cluster: its administrator has to release it",
+        ),
+        ("BadConstraints", "BadConstraints", "can never start as things stand: no node of the cluster has"),
+        ("ReqNodeNotAvail, UnavailableNodes:n1", "ReqNodeNotAvail", "nodes that it needs are down, drained"),
+        ("QOSMaxGRESPerUser", "QOSMaxGRESPerUser", "a limit of its quality of service (QOS) is reached"),
+        ("AssocGrpCpuLimit", "AssocGrpCpuLimit", "a limit of its account is reached"),
+        ("Dependency", "Dependency", "it depends on a job that has not ended"),
+        ("SomethingNew", "SomethingNew", "Slurm says SomethingNew"),
+    ],
+)
+def test_why_a_pending_job_waits(reason: str, word: str, text: str) -> None:
+    pending = replace(COPY, states=frozenset({"PENDING"}), reason=reason)
+    seen = observation(pending, None).why
+    assert seen is not None
+    assert seen.word == word
+    assert seen.text.startswith(text)
+
+
+@pytest.mark.parametrize("reason", ["None", ""])
+def test_no_reason_is_no_wait_and_our_own_hold_passes(reason: str) -> None:
+    pending = replace(COPY, states=frozenset({"PENDING"}), reason=reason)
+    assert observation(pending, None).why is None
+    held = observation(replace(pending, reason="JobHeldUser", held=True), None).why
+    assert held is not None
+    assert held.passes
+    assert observation(replace(COPY, reason="PartitionDown"), None).why is None
+
+
+def test_a_description_says_more_than_a_word_that_is_not_in_the_table() -> None:
+    pending = replace(COPY, states=frozenset({"PENDING"}), reason="New", description="the moon is full")
+    seen = observation(pending, None).why
+    assert seen is not None
+    assert (seen.word, seen.text) == ("New", "Slurm says the moon is full")

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.errors import Misuse, Unavailable
-from shared.memory import MemoryTable
-from shared.storage.group import GroupCommit, Write
-from shared.storage.table import Operation, Refused
+from shared.adapters.memory import MemoryTable
+from shared.adapters.storage.group import GroupCommit, Write
+from shared.adapters.storage.table import Operation, Refused
+from shared.core.errors import Misuse, Unavailable
 
 
 class Watched(MemoryTable):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shared.errors import Misconfigured, Misuse, Unavailable
-from shared.storage.connection import Account, Connection
-from shared.storage.rest import OTHERS, Answer, Lost, Request, Rest
-from shared.storage.sign import SharedKey
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.rest import OTHERS, Answer, Lost, Request, Rest
+from shared.adapters.storage.wire.sign import SharedKey
+from shared.core.errors import Misconfigured, Misuse, Unavailable
 
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 

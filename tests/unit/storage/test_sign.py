@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError
 
-from shared.errors import Unavailable
-from shared.storage.sign import Identity
+from shared.adapters.storage.wire.sign import Identity
+from shared.core.errors import Unavailable
 
 
 class Credential:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import os
-from typing import List  # noqa: UP035 - the production engine refuses list[str] here
+from typing import List  # noqa: UP035 - the production runtime refuses list[str] here
 
 import azure.functions as func
 

@@ -1,0 +1,1 @@
+"""The same jobs by Celery, as a peer."""

@@ -1,0 +1,1 @@
+"""What a day's jobs cost: calls counted over ports in memory, times dated prices."""

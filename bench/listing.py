@@ -1,0 +1,118 @@
+"""Pages of lists of jobs, against the bare range queries of their rows, in one process by turns."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import statistics
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from shared.adapters.storage import listed, rows
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Operation, Range, Row
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.identity import job_id
+from shared.core.job import Entry, Job, JobState, Target
+from shared.core.ledger.listing import Query
+
+SHARDS, PAGE, TURNS = 4, 50, 15
+_ROWS = 100
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+#: Index rows of jobs that have not ended: first, since one that ends meanwhile is found in the other range.
+_ACTIVE = "n|"
+#: What is asked, and how the keys of the rows begin that have it, in the order in which they have to be read.
+_LISTS = {
+    "all": (Query(), (listed.EVERY,)),
+    "since": (Query(since=_NOW - timedelta(days=30)), (listed.EVERY,)),
+    "state": (Query(states=frozenset({JobState.FAILED})), (listed.by_state("failed"),)),
+    "experiment": (Query(experiment="vision-7"), (_ACTIVE, listed.by_experiment("vision-7"))),
+    "cluster": (Query(cluster="dev"), (_ACTIVE, listed.by_cluster("dev"))),
+}
+
+
+async def pages(storage: str, finished: int) -> dict[str, float]:
+    """Median milliseconds of a page of each list, and of the same ranges by the table alone."""
+    account = Account(Connection(storage))
+    try:
+        table = RestTable(account, f"list{uuid.uuid4().hex[:12]}")
+        ledger = TableLedger(Store(table, SHARDS))
+        await ledger.paused()  # the table is made
+        await _fill(table, finished)
+        found: dict[str, float] = {}
+        for name, (query, ranges) in _LISTS.items():
+            ours, bare = await _by_turns(partial(_page, ledger, query), partial(_bare, table, ranges))
+            found |= {f"list {name} ms": ours, f"list {name} bare ms": bare}
+        return found
+    finally:
+        await account.close()
+
+
+async def _page(ledger: TableLedger, query: Query) -> None:
+    page = await ledger.find(query, limit=PAGE, after=None)
+    assert len(page.jobs) == PAGE
+
+
+async def _bare(table: RestTable, ranges: Sequence[str]) -> None:
+    for prefix in ranges:
+        wanted = (Range(rows.partition(n), prefix, f"{prefix[:-1]}}}", limit=PAGE) for n in range(SHARDS))
+        answers = await asyncio.gather(*(table.rows(one) for one in wanted))
+    assert sum(map(len, answers)) >= PAGE
+
+
+async def _by_turns(*asked: Callable[[], Awaitable[None]]) -> list[float]:
+    """The median of each in milliseconds."""
+    spent: list[list[float]] = [[] for _ in asked]
+    gc.collect()
+    for _ in range(TURNS):
+        for one, times in zip(asked, spent, strict=True):
+            before = time.perf_counter()
+            await one()
+            times.append((time.perf_counter() - before) * 1e3)
+    return [statistics.median(times[1:]) for times in spent]  # the first one opens connections
+
+
+async def _fill(table: RestTable, finished: int) -> None:
+    """The rows of lists of so many jobs that have ended."""
+    by_shard: dict[str, list[Row]] = defaultdict(list)
+    for number in range(finished):
+        for row in listed.shown_rows(_job(number), SHARDS):
+            by_shard[str(row["PartitionKey"])].append(row)
+
+    async def write(found: list[Row]) -> None:
+        for at in range(0, len(found), _ROWS):
+            await table.transact([Operation("upsert", row) for row in found[at : at + _ROWS]])
+
+    await asyncio.gather(*(write(found) for found in by_shard.values()))
+
+
+def _job(number: int) -> Job:
+    state = JobState.FAILED if number % 10 == 3 else JobState.SUCCEEDED
+    created = _NOW - timedelta(seconds=number)
+    identity = job_id(str(number), 1)
+    entry = Entry(sequence=4, state=state, at=created, token=f"t{number}")
+    return Job(
+        id=identity,
+        key=str(number),
+        payload="p",
+        door="queue",
+        name=f"train-{number}",
+        experiment=f"vision-{number % 20}",
+        cluster="dev",
+        labels={"team": "vision"},
+        state=state,
+        message="Job failed with non-zero exit code" if state is JobState.FAILED else "",
+        exit_code=int(state is JobState.FAILED),
+        created=created,
+        due=created,
+        started=created,
+        ended=created,
+        target=Target(engine="batchai", cluster="dev", experiment="e", name=f"n{number}", token="t"),  # noqa: S106
+        history=(entry,),
+    )

@@ -1,0 +1,268 @@
+"""Files that others could have written, opened below a directory that they cannot move.
+
+`open` follows every link on its way, and what was checked before it may be another thing by then. So each
+component is opened relative to the one before it, and none through a link. A link is read and followed here,
+as far as it stays below the root. Pipes, sockets and devices are refused: opening one may wait, or do things.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Literal, Self
+
+#: Links on one way, as many as Linux follows; and components with those of the links.
+_LINKS, _STEPS = 40, 4096
+#: A directory with more entries is not listed; and the steps by which the links in one are looked at.
+_ENTRIES, _LISTED = 100_000, 50_000
+#: The last moment that a date can hold; files may be of later ones.
+_LATEST = 253_402_300_799.0
+_SAFE = os.O_NOFOLLOW | os.O_CLOEXEC
+#: To pass through a directory, the right to list it is not needed.
+_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | _SAFE
+_LOOK = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | _SAFE
+#: A pipe that took a file's place a moment ago is not waited for.
+_FILE = _SAFE | os.O_NONBLOCK | os.O_NOCTTY
+
+
+class Refused(PermissionError):
+    """The path leads out of its root, or to what is neither file nor directory."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(errno.EPERM, reason)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in a directory. A link is shown as what it leads to, if that is below the root and near.
+
+    `path` is where that really is, from the root on, without any link.
+    """
+
+    name: str
+    path: str
+    kind: Literal["file", "directory", "link"]
+    size: int
+    #: Unix time, one that a date can hold
+    modified: float
+
+
+class Fence:
+    """A directory, held open. `known` is its path for those who make absolute links to what is below it.
+
+    Paths are relative, with slashes. All methods raise OSError; Refused is one.
+    """
+
+    def __init__(self, fd: int, known: str = "") -> None:
+        self.fd, self._known = fd, known.rstrip("/")
+
+    @classmethod
+    def at(cls, root: Path | str, known: str = "") -> Self:
+        """The operator's own path: links in it are followed."""
+        return cls(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), known)
+
+    @classmethod
+    def real(cls, path: Path) -> Fence:
+        """A directory by its real path: no link may stand anywhere in it."""
+        with cls.at("/") as top:
+            return top.below(str(path), links=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+
+    def below(self, path: str, *, links: bool = True, known: str = "") -> Fence:
+        """A directory below as a root of its own. Without `links`, none may stand on the way."""
+        fd, _ = self._walk(path, _PASS, links=links)
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        return Fence(fd, known)
+
+    def made(self, path: str) -> Fence:
+        """A directory below, made with those above it where there is none. No link may stand on the way."""
+        here = self.below(".")
+        for name in filter(None, path.split("/")):
+            with here:
+                try:
+                    here = here.below(name, links=False)
+                except FileNotFoundError:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=here.fd)
+                    here = here.below(name, links=False)
+        return here
+
+    def parent(self, path: str, *, links: bool = True) -> tuple[Fence, str]:
+        """The directory of a path, and the path's last name, of which nothing is known."""
+        above, _, name = path.strip("/").rpartition("/")
+        if name in ("", ".", ".."):
+            raise Refused("the path ends with no name")
+        return self.below(above, links=links), name
+
+    def file(self, path: str, *, write: bool = False, links: bool = True) -> BinaryIO:
+        """A regular file, to be read, or with `write` to be read and changed."""
+        fd, _ = self._walk(path, _FILE | (os.O_RDWR if write else os.O_RDONLY), links=links)
+        return os.fdopen(_regular(fd), "r+b" if write else "rb")
+
+    def entries(self, path: str = ".") -> list[Entry]:
+        """What is in a directory, by name; no pipes, sockets and devices. Raises Refused for too many."""
+        fd, names = self._walk(path, _PASS, links=True)
+        try:
+            listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
+        finally:
+            os.close(fd)
+        try:
+            return sorted(self._entries(listed, names), key=lambda entry: entry.name)
+        finally:
+            os.close(listed)
+
+    def _entries(self, listed: int, names: Sequence[str]) -> Iterator[Entry]:
+        with os.scandir(listed) as found_here:
+            here = [entry.name for entry in islice(found_here, _ENTRIES + 1)]
+        if len(here) > _ENTRIES:
+            raise Refused(f"the directory has more than {_ENTRIES:,} entries")
+        steps = iter(range(_LISTED))
+        for name in here:
+            path = "/".join((*names, name))
+            try:
+                found = os.stat(name, dir_fd=listed, follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # deleted since
+            if stat.S_ISLNK(found.st_mode):
+                try:
+                    found, path = self._look(path, steps)
+                except OSError:
+                    yield Entry(name, path, "link", found.st_size, modified(found))
+                    continue
+            if stat.S_ISDIR(found.st_mode):
+                yield Entry(name, path, "directory", found.st_size, modified(found))
+            elif stat.S_ISREG(found.st_mode):
+                yield Entry(name, path, "file", found.st_size, modified(found))
+
+    def _look(self, path: str, steps: Iterator[int]) -> tuple[os.stat_result, str]:
+        fd, names = self._walk(path, _LOOK, links=True, steps=steps)
+        try:
+            return os.fstat(fd), "/".join(names)
+        finally:
+            os.close(fd)
+
+    def _walk(
+        self, path: str, last: int, *, links: bool, steps: Iterator[int] | None = None
+    ) -> tuple[int, list[str]]:
+        """A descriptor opened with the flags `last`, and the names that lead there without any link.
+
+        Each component takes one of `steps`; when they are used up, the path is refused.
+        """
+        way = _Way(self.fd, steps or iter(range(_STEPS)))
+        try:
+            ahead, followed = deque(_checked(path).split("/")), 0
+            while ahead:
+                way.step()
+                name = ahead.popleft()
+                if name in ("", "."):
+                    continue
+                if name == "..":
+                    way.back()
+                    continue
+                mode = os.stat(name, dir_fd=way.fd, follow_symlinks=False).st_mode
+                if stat.S_ISLNK(mode):
+                    followed += 1
+                    if not links or followed > _LINKS:
+                        raise Refused("a link stands on the way" if not links else "too many links")
+                    target = os.readlink(name, dir_fd=way.fd)
+                    if target.startswith("/"):
+                        target = self._inside(target)
+                        way.start()
+                    ahead.extendleft(reversed(target.split("/")))
+                elif stat.S_ISDIR(mode):
+                    way.enter(name, _PASS)
+                elif not stat.S_ISREG(mode):
+                    raise Refused("it is neither a file nor a directory")
+                elif ahead:
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+                else:
+                    way.enter(name, last & ~os.O_DIRECTORY)
+        except BaseException:
+            os.close(way.fd)
+            raise
+        return way.fd, way.names
+
+    def _inside(self, target: str) -> str:
+        """The target of an absolute link from here. Raises Refused."""
+        if self._known and f"{target}/".startswith(f"{self._known}/"):
+            return target[len(self._known) :]
+        raise Refused("a link leads out of the directory")
+
+
+class _Way:
+    """Where a walk has come to: one descriptor, and the names of the directories down to it."""
+
+    def __init__(self, root: int, steps: Iterator[int]) -> None:
+        self._root, self._steps = root, steps
+        self.fd, self.names = os.dup(root), list[str]()
+
+    def step(self) -> None:
+        """Count: what a job made must end."""
+        if next(self._steps, None) is None:
+            raise Refused("the path is too long")
+
+    def enter(self, name: str, flags: int) -> None:
+        """Go down, never through a link."""
+        try:
+            before, self.fd = self.fd, os.open(name, flags, dir_fd=self.fd)
+        except OSError as error:
+            if error.errno == errno.ELOOP:  # since the look at it
+                raise Refused("a link stands on the way") from None
+            raise
+        os.close(before)
+        self.names.append(name)
+
+    def back(self) -> None:
+        """Go up, from the root on: where `..` of a directory leads may have changed."""
+        names = self.names[:-1]
+        if not self.names:
+            raise Refused("the path leads out of the directory")
+        self.start()
+        for name in names:
+            self.step()
+            self.enter(name, _PASS)
+
+    def start(self) -> None:
+        """Go back to the root."""
+        before, self.fd = self.fd, os.dup(self._root)
+        os.close(before)
+        self.names = []
+
+
+def modified(found: os.stat_result) -> float:
+    """When a file was changed, Unix time; who wrote it may have said any year, and no date holds them all."""
+    return min(max(0.0, found.st_mtime), _LATEST)
+
+
+def _checked(path: str) -> str:
+    try:
+        if b"\0" not in os.fsencode(path):
+            return path
+    except UnicodeEncodeError:
+        pass
+    raise Refused("no path has such characters")
+
+
+def _regular(fd: int) -> int:
+    """The descriptor, of a regular file: the last look, which nothing can outdate."""
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return fd
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise Refused("it is neither a file nor a directory")

@@ -1,0 +1,52 @@
+"""This process of the app, and its ports, built at the first event: until then it loads only what it needs.
+
+For the same reason a trigger imports its use case when it is called: a cold start pays for none.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shared.core.ports import Ports
+    from shared.settings import Settings
+
+log = logging.getLogger(__name__)
+
+#: So many new objects make the collector look for cycles among them.
+_YOUNG = 50_000
+_ports: Ports | None = None
+
+
+def ports() -> Ports:
+    """The ports of this process. Raises Misconfigured, at each event until the settings are right."""
+    global _ports  # noqa: PLW0603 - one client per process: connections are kept alive between events
+    if _ports is None:
+        from shared.settings import Settings
+        from shared.wiring import build
+
+        settings = Settings(dict(os.environ))
+        _prepare_logs(settings)
+        _ports = build(settings)
+        _spare_the_collector()
+    return _ports
+
+
+def _prepare_logs(settings: Settings) -> None:
+    logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines log every request at INFO
+    if settings.flag("SLIPWAY_JSON_LOGS"):
+        from shared.wiring import write_json_lines
+
+        write_json_lines()
+    for name, nearest in settings.unknown().items():
+        log.warning("%s is no setting%s", name, f"; did you mean {nearest}?" if nearest else "")
+
+
+def _spare_the_collector() -> None:
+    """Most of what an event makes dies with its last reference; looking for cycles cost a twelfth."""
+    import gc
+
+    gc.freeze()
+    gc.set_threshold(_YOUNG, 20, 100)

@@ -1,0 +1,43 @@
+"""The query of a request: each parameter is one that the call knows, is there once, and has a value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from urllib.parse import parse_qsl, urlsplit
+
+import azure.functions as func
+
+from shared.core.errors import Misuse
+
+#: The function key and its name, which the host looks at and hands on.
+_OF_THE_HOST = frozenset({"code", "clientid"})
+_SHOWN = 40
+
+
+def check_query(req: func.HttpRequest, known: Collection[str]) -> None:
+    """Raise Misuse for the first parameter that is unknown, empty or repeated: none is ignored in silence.
+
+    The host joins repeated values by commas, so the address is parsed to separate them.
+    """
+    found = parse_qsl(urlsplit(req.url).query, keep_blank_values=True) or list(req.params.items())
+    seen: set[str] = set()
+    for name, value in found:
+        if name.lower() in _OF_THE_HOST:
+            continue
+        if name not in known:
+            raise Misuse(f"there is no parameter {name[:_SHOWN]!r}", remedy=_remedy(name, known))
+        if not value:
+            raise Misuse(f"the parameter {name} is empty", remedy="give it a value, or leave it out")
+        if name in seen:
+            raise Misuse(f"the parameter {name} is given more than once", remedy="give it once")
+        seen.add(name)
+
+
+def _remedy(name: str, known: Collection[str]) -> str:
+    if not known:
+        return "this call takes no parameters"
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower()[:_SHOWN], known, n=1, cutoff=0.6)
+    guess = f"did you mean {near[0]}? " if near else ""
+    return f"{guess}this call takes {', '.join(known)}"

@@ -1,0 +1,1 @@
+"""Batch AI's wire: routes, bodies, checks, operations."""

@@ -1,0 +1,47 @@
+"""PUT of something that is there already, or of one too many."""
+
+from typing import Any
+
+from local.batchai.state import ids
+from local.batchai.state.errors import ArmError
+from local.batchai.state.records import Cluster, FileServer, Job
+from local.batchai.state.regions import region
+from local.batchai.state.store import Store
+
+#: The documented most of a subscription in one region.
+MOST_CLUSTERS = 200
+#: The documented most of a resource group.
+MOST_WORKSPACES = 800
+
+
+def clusters_in(store: Store, subscription: str, location: str) -> list[Cluster]:
+    """The clusters of a subscription in a region, which is that of their workspaces."""
+    workspaces = {
+        ids.key(one.id)
+        for one in store.workspaces
+        if region(one.location) == region(location) and ids.parts(one.id)[0].lower() == subscription.lower()
+    }
+    return [one for one in store.clusters if ids.key(ids.parent(one.id)) in workspaces]
+
+
+def check_quota(existing: int, most: int, what: str) -> None:
+    """Raise ArmError 409 when there may not be one more."""
+    if existing >= most:
+        message = f"There may be at most {most} {what}; delete some first."
+        raise ArmError(409, "QuotaExceeded", message)
+
+
+def check_same(existing: Cluster | Job | FileServer, document: dict[str, Any], remedy: str) -> None:
+    """Raise ArmError 409 unless the same thing was asked for before."""
+    kind, name = type(existing).__name__, ids.name(existing.id)
+    if existing.deleting:
+        raise ArmError(409, "ResourceBeingDeleted", f"The {kind.lower()} {name} is being deleted.")
+    fields = sorted(document.keys() | existing.document.keys())
+    changed = [field for field in fields if document.get(field) != existing.document.get(field)]
+    if changed:
+        raise ArmError(
+            409,
+            f"{kind}AlreadyExists",
+            f"The {kind.lower()} {name} exists with other values of {', '.join(changed)}. {remedy}",
+            f"/properties/{changed[0]}",
+        )

@@ -1,0 +1,1 @@
+"""The File service that serves jobs' shares and outputs."""

@@ -1,0 +1,133 @@
+"""Output directories of jobs: their listing, and signed addresses that serve a file for a while."""
+
+import hashlib
+import hmac
+import posixpath
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import web
+
+from fence import Entry, Fence
+from local.batchai.files.ranges import answer_file
+from local.batchai.files.signature import same
+from local.batchai.launch.layout import STDOUTERR, segment
+from local.batchai.state.errors import ArmError, invalid
+from local.batchai.state.moment import stamp
+from local.batchai.state.records import Job
+from local.batchai.state.settings import Settings
+from local.names import is_name
+
+PREFIX = "/download/"
+_LONGEST_PATH = 2048
+
+
+class Downloads:
+    """Signs addresses of files below the shares and mirrors, and serves them until they expire."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._roots = {
+            "shares": settings.shares,
+            "blobs": settings.blobs,
+            "servers": settings.servers,
+        }
+        self._key = _own_key(settings.data / "download.key")
+
+    def url(self, base: str, path: str, expires: datetime) -> str:
+        """The address of a file by its place, valid until then. It reads like a SAS: se, sp, sr, sig."""
+        end = f"{expires:%Y-%m-%dT%H:%M:%SZ}"
+        signature = quote(self._sign(path, end), safe="")
+        return f"{base}{PREFIX}{quote(path)}?sr=f&sp=r&se={quote(end)}&sig={signature}"
+
+    async def serve(self, request: web.Request, now: datetime) -> web.StreamResponse:
+        """The file of a signed address, or the range of it that was asked for."""
+        path = request.match_info["path"]
+        end = request.query.get("se", "")
+        if not same(request.query.get("sig", ""), self._sign(path, end)):
+            raise ArmError(403, "AuthenticationFailed", "The signature of the address does not fit.", "sig")
+        if datetime.strptime(end, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) < now:
+            raise ArmError(403, "AuthenticationFailed", "The address has expired.", "se")
+        try:
+            name, _, rest = path.partition("/")
+            with Fence.at(self._roots[name]) as root:
+                file = root.file(rest, links=False)
+        except OSError:
+            raise ArmError(404, "ResourceNotFound", "The file is not there any more.") from None
+        with file:
+            return await answer_file(request, file)
+
+    def place(self, path: Path) -> tuple[Path, str]:
+        """Of a path that is served: the root it lies below, and its place as addresses have it."""
+        return next(
+            (root, f"{name}/{path.relative_to(root.resolve()).as_posix()}")
+            for name, root in self._roots.items()
+            if path.is_relative_to(root.resolve())
+        )
+
+    def _sign(self, path: str, end: str) -> str:
+        return hmac.new(self._key, f"{path}\n{end}".encode(), hashlib.sha256).hexdigest()
+
+
+def listing(
+    job: Job, directory_id: str, inside: str, downloads: Downloads, base: str, minutes: int, now: datetime
+) -> list[dict[str, Any]]:
+    """The entries of a directory of a job's output, by name. Raises ArmError.
+
+    The job may have put links anywhere. They lead to what is below the folder of its run, or are left out.
+    """
+    known = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
+    real = job.outputs.get(directory_id)
+    if directory_id not in known or real == "":
+        raise invalid(
+            f"The specified outputDirectoryId {directory_id} is not present on a mount root",
+            "outputdirectoryid",
+            "OutputDirectoryNotFound",
+        )
+    if real is None:  # the job has not mounted anything yet
+        return []
+    names = [part for part in inside.split("/") if part not in ("", ".", "..")]
+    if len(inside) > _LONGEST_PATH or not all(map(is_name, names)):
+        raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
+    if posixpath.normpath(inside).startswith(("..", "/")):
+        raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
+    above, own, rest = real.partition(f"/{segment(job)}")
+    root, place = downloads.place(Path(above + own))
+    expires = now + timedelta(minutes=minutes)
+    try:
+        with (
+            Fence.at(root) as served,
+            served.below(place.partition("/")[2], links=False, known=above + own) as run,
+        ):
+            found = run.entries(f"{rest}/{inside}")
+    except OSError:
+        return []
+    return [
+        _entry(entry, lambda path: downloads.url(base, f"{place}/{path}", expires))
+        for entry in found
+        if entry.kind != "link" and all(map(is_name, (entry.name, *entry.path.split("/"))))
+    ]
+
+
+def _entry(entry: Entry, url: Callable[[str], str]) -> dict[str, Any]:
+    if entry.kind == "directory":
+        return {"name": entry.name, "fileType": "directory"}
+    return {
+        "name": entry.name,
+        "fileType": "file",
+        "downloadUrl": url(entry.path),
+        "properties": {
+            "lastModified": stamp(datetime.fromtimestamp(entry.modified, UTC)),
+            "contentLength": entry.size,
+        },
+    }
+
+
+def _own_key(file: Path) -> bytes:
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_bytes(secrets.token_bytes(32))
+    return file.read_bytes()

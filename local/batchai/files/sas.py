@@ -1,0 +1,120 @@
+"""Shared access signatures of the File service: both kinds that are signed with the account's key.
+
+By Azure Storage REST, "Create a service SAS" and "Create an account SAS", from version 2015-04-05 on.
+No stored access policies, no user delegation.
+"""
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from local.batchai.files.signature import same
+
+_FIRST_VERSION, _WITH_SCOPE = "2015-04-05", "2020-12-06"
+_TIMES = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d")
+_SERVICE_FIELDS = ("si", "sip", "spr", "sv", "rscc", "rscd", "rsce", "rscl", "rsct")
+_ACCOUNT_FIELDS = ("sp", "ss", "srt", "st", "se", "sip", "spr", "sv")
+
+#: Operation → type of resource, and the permissions any of which it takes.
+_NEEDS = {
+    "GET share list": ("s", "l"),
+    "PUT share": ("c", "cw"),
+    "GET share": ("c", "r"),
+    "DELETE share": ("c", "d"),
+    "GET directory list": ("c", "l"),
+    "PUT directory": ("o", "cw"),
+    "GET directory": ("o", "r"),
+    "DELETE directory": ("o", "d"),
+    "PUT file": ("o", "cw"),
+    "PUT file range": ("o", "w"),
+    "GET file": ("o", "r"),
+    "DELETE file": ("o", "d"),
+}
+#: What only an account SAS allows.
+_OF_SHARES = {"GET share list", "PUT share", "GET share", "DELETE share"}
+_FAILED = "AuthenticationFailed"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: its operation, its decoded path from the account on, its query, and how it came."""
+
+    operation: str
+    path: str
+    query: Mapping[str, str]
+    scheme: str
+    address: str
+
+
+def refusal(asked: Asked, account: str, key: str, now: datetime) -> tuple[str, str] | None:
+    """Why the signature in the query does not allow the request, code and message; None if it does."""
+    query = asked.query
+    if query.get("sv", "") < _FIRST_VERSION:
+        return _FAILED, f"A SAS needs sv, {_FIRST_VERSION} or later"
+    if "si" in query or "skoid" in query:
+        return _FAILED, "This emulator has no stored access policies and no user delegation keys"
+    lines = _account_lines(query, account) if "ss" in query else _service_lines(asked)
+    digest = hmac.new(base64.b64decode(key), "\n".join(lines).encode(), hashlib.sha256).digest()
+    if not same(query.get("sig", ""), base64.b64encode(digest).decode()):
+        return _FAILED, "The signature of the SAS does not fit"
+    return next(_limits(asked, now), None)
+
+
+def _account_lines(query: Mapping[str, str], account: str) -> list[str]:
+    lines = [account, *(query.get(name, "") for name in _ACCOUNT_FIELDS)]
+    return [*lines, query.get("ses", ""), ""] if query["sv"] >= _WITH_SCOPE else [*lines, ""]
+
+
+def _service_lines(asked: Asked) -> list[str]:
+    """The resource is the path itself, or its share: by `sr`."""
+    parts = asked.path.split("/")
+    resource = "/".join(parts[:3]) if asked.query.get("sr") == "s" else asked.path
+    head = [asked.query.get(name, "") for name in ("sp", "st", "se")]
+    return [*head, f"/file{resource}", *(asked.query.get(name, "") for name in _SERVICE_FIELDS)]
+
+
+def _limits(asked: Asked, now: datetime) -> Iterator[tuple[str, str]]:
+    query = asked.query
+    end, start = _time(query.get("se", "")), _time(query.get("st", ""))
+    if end is None or end < now:
+        yield _FAILED, "The SAS has expired, or has no end that can be read"
+    if "st" in query and (start is None or start > now):
+        yield _FAILED, "The SAS is not valid yet, or its start cannot be read"
+    if query.get("spr") == "https" and asked.scheme != "https":
+        yield "AuthorizationProtocolMismatch", "The SAS is for https only"
+    if "sip" in query and not _within(asked.address, query["sip"]):
+        yield "AuthorizationSourceIPMismatch", "The SAS is for other addresses than that of the request"
+    kind, permissions = _NEEDS.get(asked.operation, ("", ""))
+    if "ss" in query:
+        if "f" not in query["ss"]:
+            yield "AuthorizationServiceMismatch", "The SAS is not for the File service"
+        if kind not in query.get("srt", ""):
+            yield "AuthorizationResourceTypeMismatch", f"The SAS needs {kind} in srt for this operation"
+    elif query.get("sr") not in ("s", "f") or asked.operation in _OF_SHARES:
+        yield "AuthorizationResourceTypeMismatch", "The SAS is for files and directories in one share"
+    elif query["sr"] == "f" and "file" not in asked.operation:
+        yield "AuthorizationResourceTypeMismatch", "The SAS is for one file"
+    if not set(permissions) & set(query.get("sp", "")):
+        yield "AuthorizationPermissionMismatch", f"The SAS needs one of the permissions {permissions or '-'}"
+
+
+def _time(text: str) -> datetime | None:
+    for form in _TIMES:
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
+
+
+def _within(address: str, allowed: str) -> bool:
+    first, _, last = allowed.partition("-")
+    try:
+        low, high = ipaddress.ip_address(first), ipaddress.ip_address(last or first)
+        return int(low) <= int(ipaddress.ip_address(address)) <= int(high)
+    except ValueError:
+        return False

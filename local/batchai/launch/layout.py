@@ -1,0 +1,81 @@
+"""Where things are on a node, and what a job's environment calls them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from local.batchai.state import ids
+from local.batchai.state.records import Job
+from local.nodes.environment import OPEN_MPI, base_environment, expand
+from local.nodes.machine import Machine, Place
+
+
+def segment(job: Job) -> str:
+    """The folders between a job's path prefix and its output."""
+    subscription, group, workspace, experiment, name = ids.parts(job.id)
+    place = f"workspaces/{workspace}/experiments/{experiment}/jobs/{name}"
+    return f"{subscription}/{group}/{place}/{job.instance}"
+
+
+def node_environment(place: Place, node_path: Sequence[Path]) -> dict[str, str]:
+    """What every process on a node gets."""
+    return base_environment(place, node_path) | {"AZ_BATCHAI_MOUNT_ROOT": str(place.mounts)}
+
+
+def job_environment(
+    job: Job, place: Place, nodes: Sequence[Machine], node_path: Sequence[Path], gpus: Sequence[int] = ()
+) -> dict[str, str]:
+    """What every process of a job gets on the node of that place; the names are those of Batch AI.
+
+    `gpus` are the numbers of this machine's GPUs that the node has.
+    """
+    base = node_environment(place, node_path) | OPEN_MPI
+    env = base | {
+        "PATH": f"{place.job / 'config'}:{base['PATH']}",  # the `ssh` of the job's nodes is there
+        "AZ_BATCHAI_JOB_MOUNT_ROOT": str(place.job_mounts),
+        "AZ_BATCHAI_JOB_TEMP": str(place.job),
+        "AZ_BATCHAI_JOB_TEMP_DIR": str(place.jobs),
+        "AZ_BATCHAI_SHARED_JOB_TEMP": str(place.shared),
+        "AZ_BATCHAI_MPI_HOST_FILE": str(place.hosts),
+        "AZ_BATCHAI_NUM_GPUS": str(len(gpus)),
+        "AZ_BATCHAI_NUM_GPUS_PER_NODE": str(len(gpus)),
+        "AZ_BATCH_HOST_LIST": ",".join(node.address for node in nodes),
+    }
+    if gpus:
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
+    document = job.document
+    for directory in document.get("inputDirectories", ()):
+        env[f"AZ_BATCHAI_INPUT_{directory['id']}"] = expand(directory["path"], env)
+    for name, path in output_directories(document, segment(job), env).items():
+        if name == STDOUTERR:
+            env["AZ_BATCHAI_STDOUTERR_DIR"] = str(path)
+        else:
+            env[f"AZ_BATCHAI_OUTPUT_{name}"] = str(path)
+            # Set to nothing unless the job is retried; each attempt has the same directories.
+            env[f"AZ_BATCHAI_PREV_OUTPUT_{name}"] = str(path) if job.attempt else ""
+    return env | variables(document, env)
+
+
+#: The id of the directory of standard output and error.
+STDOUTERR = "stdouterr"
+
+
+def output_directories(document: Mapping[str, Any], segment: str, env: Mapping[str, str]) -> dict[str, Path]:
+    """The output directories of a job on a node, by id; relative prefixes lie in its working directory."""
+    work = Path(env["AZ_BATCHAI_JOB_TEMP"], "wd")
+    found = {STDOUTERR: work / expand(document["stdOutErrPathPrefix"], env) / segment / STDOUTERR}
+    for directory in document.get("outputDirectories", ()):
+        prefix = work / expand(directory["pathPrefix"], env)
+        found[directory["id"]] = prefix / segment / "outputs" / directory.get("pathSuffix", "")
+    return found
+
+
+def variables(document: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, str]:
+    """The environment variables and secrets that a document defines. Values may use those defined before."""
+    seen = dict(env)
+    own: dict[str, str] = {}
+    for variable in document.get("environmentVariables", ()):
+        own[variable["name"]] = seen[variable["name"]] = expand(variable["value"], seen)
+    # A secret is taken as it is: a '$' in a password is a '$'.
+    own.update({secret["name"]: secret["value"] for secret in document.get("secrets", ())})
+    return own

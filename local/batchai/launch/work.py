@@ -1,0 +1,78 @@
+"""A job of Batch AI as its machines see it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from local.batchai.launch.layout import STDOUTERR, job_environment, output_directories, segment
+from local.batchai.launch.toolkits import PROGRAMS, processes
+from local.batchai.launch.vault import Vault
+from local.batchai.launch.volumes import volumes
+from local.batchai.state import ids
+from local.batchai.state.records import Cluster, Job
+from local.batchai.state.settings import Settings
+from local.batchai.state.sizes import gpus_of
+from local.nodes.machine import Machine, Place
+from local.nodes.work import Image, Output, Plan
+
+
+class BatchAIWork:
+    """The work of a job on the nodes that it was given."""
+
+    def __init__(self, job: Job, cluster: Cluster, settings: Settings) -> None:
+        self._job, self._cluster, self._settings = job, cluster, settings
+        self.name = job.id
+        self.mark = f"{job.instance}-{job.attempt}"
+        self.names = ids.parts(job.id)[2:]
+        numbers = {node.id: node.number for node in cluster.nodes}
+        size = cluster.document["vmSize"]
+        self.machines = [
+            Machine(node, numbers[node], gpus_of(numbers[node], size, settings.gpus)) for node in job.nodes
+        ]
+
+    async def plan(self, places: Sequence[Place]) -> Plan:
+        """Everything from its document, secrets resolved. Raises MissingSecret and OSError."""
+        vault = Vault(self._settings.secrets_file)
+        document = vault.resolved(self._job.document)
+        shared = volumes(vault.resolved(self._cluster.mounts))
+        job = self._job.evolve(document=document)
+        path = await self._settings.path(self._cluster.id)
+        envs = [
+            job_environment(job, place, self.machines, path, machine.gpus)
+            for place, machine in zip(places, self.machines, strict=True)
+        ]
+        defined = (*document.get("environmentVariables", ()), *document.get("secrets", ()))
+        return Plan(
+            shared_volumes=shared,
+            volumes=volumes(document.get("mountVolumes", {})),
+            envs=envs,
+            outputs=[_outputs(job, env) for env in envs],
+            logs=STDOUTERR,
+            image=_image(document),
+            own=frozenset(variable["name"] for variable in defined),
+            preparation=(document.get("jobPreparation") or {}).get("commandLine", ""),
+            programs=PROGRAMS,
+            processes=lambda find: processes(document, envs, find),
+        )
+
+
+def _outputs(job: Job, env: Mapping[str, str]) -> dict[str, Output]:
+    own = f"/{segment(job)}/"
+    found = {}
+    for name, path in output_directories(job.document, own.strip("/"), env).items():
+        prefix, _, rest = str(path).partition(own)
+        found[name] = Output(prefix, own + rest)
+    return found
+
+
+def _image(document: Mapping[str, Any]) -> Image | None:
+    if not (settings := document.get("containerSettings")):
+        return None
+    source = settings["imageSourceRegistry"]
+    login = source.get("credentials") or {}
+    return Image(
+        source["image"],
+        server=source.get("serverUrl", ""),
+        username=login.get("username", ""),
+        password=login.get("password", ""),
+        shm_size=settings.get("shmSize", ""),
+    )

@@ -1,0 +1,1 @@
+"""What the emulator remembers, and how clusters and jobs move."""

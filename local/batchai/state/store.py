@@ -1,0 +1,227 @@
+"""The emulator's memory: every record is written when it changes, so that a restart or kill -9 loses none."""
+
+import fcntl
+import logging
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Generic, TypeVar
+
+from local.batchai.state import ids
+from local.batchai.state.records import (
+    Cluster,
+    Experiment,
+    FileServer,
+    Group,
+    Job,
+    Operation,
+    Resource,
+    Workspace,
+)
+from local.private_folder import private_folder
+
+R = TypeVar("R", bound=Resource)
+Saved = Resource | Operation
+
+
+_log = logging.getLogger(__name__)
+
+
+class Shelf(Generic[R]):
+    """All resources of one kind, by key and by parent, in the order of their creation."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, R] = {}
+        self._children: dict[str, dict[str, None]] = {}
+
+    def get(self, resource_id: str) -> R | None:
+        """The resource, or None."""
+        return self._items.get(ids.key(resource_id))
+
+    def put(self, item: R) -> None:
+        """Add or replace it."""
+        key = ids.key(item.id)
+        self._items[key] = item
+        self._children.setdefault(ids.parent(key), {})[key] = None
+
+    def drop(self, resource_id: str) -> None:
+        """Forget it."""
+        key = ids.key(resource_id)
+        self._items.pop(key, None)
+        self._children.get(ids.parent(key), {}).pop(key, None)
+
+    def under(self, parent_id: str) -> list[R]:
+        """The children of a resource."""
+        return [self._items[key] for key in self._children.get(ids.key(parent_id), ())]
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(list(self._items.values()))
+
+
+class StoreBusyError(Exception):
+    """Another emulator works with the same directory."""
+
+
+class StoreFullError(Exception):
+    """Nothing can be written, mostly since the disk is full. Nothing has changed; it may be tried again."""
+
+
+class Store:
+    """All records: in memory for reading, in a SQLite file for keeping. One `save` is one transaction."""
+
+    def __init__(self, directory: Path) -> None:
+        private_folder(directory, "state.sqlite")
+        self._lock = _locked(directory)
+        self._file = file = directory / "state.sqlite"
+        file.touch(mode=0o600)
+        self.groups: Shelf[Group] = Shelf()
+        self.workspaces: Shelf[Workspace] = Shelf()
+        self.experiments: Shelf[Experiment] = Shelf()
+        self.clusters: Shelf[Cluster] = Shelf()
+        self.jobs: Shelf[Job] = Shelf()
+        self.file_servers: Shelf[FileServer] = Shelf()
+        self.operations: dict[str, Operation] = {}
+        #: Resources that are on their way out, by key.
+        self.deleting: dict[str, Resource] = {}
+        self._active: dict[str, dict[str, Job]] = {}
+        self._versions: dict[str, int] = {}
+        self._sql = sqlite3.connect(file, isolation_level=None)
+        self._sql.execute("PRAGMA journal_mode=WAL")
+        self._sql.execute("PRAGMA synchronous=NORMAL")
+        self._sql.execute("CREATE TABLE IF NOT EXISTS records (id TEXT PRIMARY KEY, kind TEXT, body TEXT)")
+        self._sequence = 0
+        self._is_full = False
+        self._load()
+
+    def next_sequence(self) -> int:
+        """The number of the next resource."""
+        self._sequence += 1
+        return self._sequence
+
+    def active(self, cluster: Cluster) -> tuple[Job, ...]:
+        """The jobs of a cluster that have not ended."""
+        return tuple(self._active.get(ids.key(cluster.id), {}).values())
+
+    def version(self, cluster: Cluster) -> int:
+        """A number that grows when the cluster or one of its jobs changes."""
+        return self._versions.get(ids.key(cluster.id), 0)
+
+    def save(self, *records: Saved) -> None:
+        """Keep these records, all or none. Raises StoreFullError."""
+        rows = [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
+        self._write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+        for record in records:
+            self._shelve(record)
+
+    def forget(self, *records: Resource) -> None:
+        """Delete these records, all or none. Raises StoreFullError."""
+        self._write("DELETE FROM records WHERE id = ?", [(_row_id(record),) for record in records])
+        for record in records:
+            shelves = (self.groups, self.workspaces, self.experiments, self.clusters, self.jobs)
+            for shelf in (*shelves, self.file_servers):
+                shelf.drop(record.id)
+            self.deleting.pop(ids.key(record.id), None)
+            if isinstance(record, Job):
+                self._active.get(record.cluster, {}).pop(ids.key(record.id), None)
+                self._touch(record.cluster)
+
+    def forget_operation(self, operation: Operation) -> None:
+        """Delete an operation. Raises StoreFullError."""
+        self._write("DELETE FROM records WHERE id = ?", [(_row_id(operation),)])
+        del self.operations[operation.name]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._sql.close()
+        self._lock.close()
+
+    def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
+        try:
+            self._sql.execute("BEGIN")
+            self._sql.executemany(statement, rows)
+            self._sql.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self._sql.in_transaction:
+                self._sql.execute("ROLLBACK")
+            full = StoreFullError(f"{self._file} cannot be written: {error}")
+            if not self._is_full:
+                _log.error("%s. Make room: everything waits, and then goes on by itself", full)
+            self._is_full = True
+            raise full from error
+        if self._is_full:
+            _log.warning("%s can be written again", self._file)
+        self._is_full = False
+
+    def _load(self) -> None:
+        kinds = {
+            kind.__name__: kind
+            for kind in (Group, Workspace, Experiment, Cluster, Job, FileServer, Operation)
+        }
+        rows = self._sql.execute("SELECT kind, body FROM records").fetchall()
+        loaded = [kinds[kind].model_validate_json(body) for kind, body in rows]
+        for record in sorted(loaded, key=lambda record: getattr(record, "sequence", 0)):
+            self._shelve(record)
+            self._sequence = max(self._sequence, getattr(record, "sequence", 0))
+        self._add_groups()
+
+    def _add_groups(self) -> None:
+        """Earlier emulators took workspaces of groups that had never been made: such a group is there now."""
+        for workspace in self.workspaces:
+            group = ids.parent(ids.parent(workspace.id))
+            if self.groups.get(group) is None:
+                made, number = workspace.created, self.next_sequence()
+                self.save(Group(id=group, sequence=number, created=made, location=workspace.location))
+
+    def _shelve(self, record: Saved) -> None:
+        if isinstance(record, Operation):
+            self.operations[record.name] = record
+        else:
+            self._put(record)
+            if record.deleting:
+                self.deleting[ids.key(record.id)] = record
+            if isinstance(record, Job):
+                self._note(record)
+                self._touch(record.cluster)
+            elif isinstance(record, Cluster):
+                self._touch(ids.key(record.id))
+
+    def _touch(self, cluster: str) -> None:
+        self._versions[cluster] = self._versions.get(cluster, 0) + 1
+
+    def _note(self, job: Job) -> None:
+        jobs = self._active.setdefault(job.cluster, {})
+        if job.active:
+            jobs[ids.key(job.id)] = job
+        else:
+            jobs.pop(ids.key(job.id), None)
+
+    def _put(self, record: Resource) -> None:
+        match record:
+            case Group():
+                self.groups.put(record)
+            case Workspace():
+                self.workspaces.put(record)
+            case Experiment():
+                self.experiments.put(record)
+            case Cluster():
+                self.clusters.put(record)
+            case Job():
+                self.jobs.put(record)
+            case FileServer():
+                self.file_servers.put(record)
+
+
+def _locked(directory: Path) -> IO[bytes]:
+    lock = (directory / "lock").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise StoreBusyError(
+            f"another emulator uses {directory}; stop it, or choose another --data"
+        ) from None
+    return lock
+
+
+def _row_id(record: Saved) -> str:
+    return f"operation/{record.name}" if isinstance(record, Operation) else ids.key(record.id)

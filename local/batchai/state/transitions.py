@@ -1,0 +1,130 @@
+"""How clusters and jobs change, pure: each function returns the new record."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime
+
+from local.batchai.state.records import Cluster, Job, JobState, Node, NodeState, Stop
+from local.nodes.fault import Fault
+from local.nodes.work import Outcome
+
+_STOPPED = {
+    "terminated": Fault(code="JobTerminated", message="The specified job has been terminated by the user"),
+    "deleted": Fault(code="JobTerminated", message="The specified job has been terminated by the user"),
+    "timeout": Fault(
+        code="JobMaxWallClockTimeReached",
+        message="The job has been terminated because it ran for its maximum wall clock time",
+    ),
+    "cluster": Fault(code="ClusterDeleted", message="The cluster of the job has been deleted"),
+}
+
+
+#: A job whose launcher dies each time would go round for ever.
+_MOST_ATTEMPTS = 5
+_LOST = Fault(code="NodeFailed", message="The processes of the job were lost on every attempt to run it")
+
+
+def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Cluster:
+    """With new nodes, which have these numbers."""
+    pool = int.from_bytes(hashlib.sha256(cluster.id.lower().encode()).digest()[:4]) % 10**9
+    kind = "p" if cluster.document.get("vmPriority") == "lowpriority" else "d"
+    new = [
+        Node(
+            id=f"tvm-{pool}_{count}-{now:%Y%m%dt%H%M%S}z-{kind}",
+            number=number,
+            state="allocating",
+            since=now,
+        )
+        for count, number in enumerate(numbers, start=cluster.made + 1)
+    ]
+    return cluster.evolve(nodes=(*cluster.nodes, *new), made=cluster.made + len(new))
+
+
+def moved(
+    cluster: Cluster, nodes: Iterable[str], state: NodeState, now: datetime, job: str | None = None
+) -> Cluster:
+    """With these nodes in that state, working for that job."""
+    chosen = set(nodes)
+    return cluster.evolve(
+        nodes=tuple(
+            node.evolve(state=state, since=now, job=job) if node.id in chosen else node
+            for node in cluster.nodes
+        )
+    )
+
+
+def prepared(cluster: Cluster, node_id: str, fault: Fault | None, now: datetime) -> Cluster:
+    """With that node ready for jobs, or unusable for a reason that the cluster's errors give."""
+    cluster = moved(cluster, [node_id], "unusable" if fault else "idle", now)
+    return cluster.evolve(errors=(*cluster.errors, fault)) if fault else cluster
+
+
+def preempted(cluster: Cluster, node_id: str) -> Cluster:
+    """With that node taken back."""
+    return cluster.evolve(
+        nodes=tuple(node.evolve(preempted=True) if node.id == node_id else node for node in cluster.nodes)
+    )
+
+
+def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
+    """Without these nodes, and without the errors that they had."""
+    gone = set(nodes)
+    return cluster.evolve(
+        nodes=tuple(node for node in cluster.nodes if node.id not in gone),
+        errors=tuple(error for error in cluster.errors if error.details.get("nodeId") not in gone),
+    )
+
+
+def settled(cluster: Cluster, now: datetime) -> Cluster:
+    """With the allocation state that its nodes show: it resizes until it has as many as it may have."""
+    least, most = cluster.bounds
+    moving = any(node.state in ("allocating", "leaving") for node in cluster.nodes)
+    allocation = "resizing" if moving or not least <= len(cluster.nodes) <= most else "steady"
+    if allocation == cluster.allocation:
+        return cluster
+    return cluster.evolve(allocation=allocation, allocation_since=now)
+
+
+def started(job: Job, nodes: tuple[str, ...], now: datetime) -> Job:
+    """Running on these nodes."""
+    return job.evolve(state="running", since=now, started=now, nodes=nodes)
+
+
+def halted(job: Job, reason: Stop, now: datetime) -> Job:
+    """On its way to the end, or back to the queue; over at once if it never ran."""
+    if not job.active or (job.stop and job.stop != "requeue"):
+        return job
+    if job.state == "queued":
+        return ended(job.evolve(stop=reason), Outcome(), now)
+    if reason == "requeue":
+        return job.evolve(stop=reason)
+    return job.evolve(state="terminating", since=now, stop=reason)
+
+
+def ended(job: Job, outcome: Outcome, now: datetime) -> Job:
+    """Ended as its run did, or as the reason for which it was stopped says; or back in the queue."""
+    if job.stop is None and outcome.requeue:
+        if job.attempt + 1 < _MOST_ATTEMPTS:
+            return _requeued(job, now)
+        outcome = Outcome(errors=(_LOST,))
+    if job.stop == "requeue":
+        if outcome.requeue or (outcome.exit_code is None and not outcome.errors):
+            return _requeued(job, now)
+    elif job.stop is not None:
+        outcome = Outcome(errors=(_STOPPED[job.stop],))
+    state: JobState = "failed" if outcome.errors else "succeeded"
+    return job.evolve(
+        state=state,
+        since=now,
+        ended=now,
+        exit_code=outcome.exit_code,
+        errors=outcome.errors,
+        nodes=(),
+        stop=None,
+    )
+
+
+def _requeued(job: Job, now: datetime) -> Job:
+    return job.evolve(
+        state="queued", since=now, started=None, nodes=(), stop=None, attempt=job.attempt + 1, outputs={}
+    )

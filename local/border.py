@@ -1,0 +1,101 @@
+"""Whom the servers of this machine answer: programs, and web pages that come from this machine.
+
+A browser lets any page send requests to 127.0.0.1, and to a name of its own that leads there. But it says in
+Host, Origin and Sec-Fetch-Site where they come from. `storage.mjs` has the same rules for Azurite.
+"""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from aiohttp import web
+from multidict import CIMultiDictProxy
+
+#: What a page may send without asking the server first.
+_FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+_READ_ONLY = ("GET", "HEAD")
+_AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^][:/@\s]+)(?::[0-9]*)?", re.IGNORECASE)
+_ORIGIN = re.compile(rf"https?://{_AUTHORITY.pattern}", re.IGNORECASE)
+_SHOWN = 100
+_REMEDY = "use a loopback address, or allow the name of a forwarded port with --allow-host NAME"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Why a request is refused: which header says that it is foreign, and what to do about it."""
+
+    header: str
+    detail: str
+    remedy: str = _REMEDY
+
+    def answer(self) -> web.Response:
+        """A problem document (RFC 9457)."""
+        body = {"type": "about:blank", "title": "Not allowed", "status": 403}
+        body |= {"detail": self.detail, "remedy": self.remedy}
+        return web.json_response(body, status=403, content_type="application/problem+json")
+
+
+@dataclass(frozen=True)
+class Border:
+    """`names`: those by which this machine is known beside the loopback ones."""
+
+    names: frozenset[str] = frozenset()
+
+    def foreign(self, method: str, headers: "CIMultiDictProxy[str]") -> Foreign | None:
+        """Why a request is refused; None when it is not."""
+        hosts, origins = headers.getall("Host", [""]), headers.getall("Origin", [])
+        for host in hosts:
+            if not self._is_ours(_AUTHORITY.fullmatch(host)):
+                return Foreign("Host", f"{host[:_SHOWN]!r} is no name of this machine")
+        for origin in origins:
+            if not self._is_ours(_ORIGIN.fullmatch(origin)):
+                return Foreign(
+                    "Origin", f"a page of {origin[:_SHOWN]!r}, not of this machine, sent this request"
+                )
+        opened = method in _READ_ONLY and headers.get("Sec-Fetch-Mode") == "navigate"
+        if not origins and headers.get("Sec-Fetch-Site") == "cross-site" and not opened:
+            return Foreign("Origin", "a page of another site sent this request (Sec-Fetch-Site)")
+        return None
+
+    @web.middleware
+    async def guard(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Middleware that answers foreign requests itself."""
+        foreign = self.foreign(request.method, request.headers)
+        return foreign.answer() if foreign else await handler(request)
+
+    def _is_ours(self, found: re.Match[str] | None) -> bool:
+        name = found["name"].lower().removesuffix(".") if found else ""
+        if name == "localhost" or name.endswith(".localhost") or name in self.names:
+            return True
+        try:
+            return ip_address(name.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+def is_form(request: web.Request) -> bool:
+    """Whether a request has a body of a type that a form of any page can send."""
+    return request.body_exists and request.content_type in _FORM_TYPES
+
+
+def add_option(parser: ArgumentParser) -> None:
+    """The option `--allow-host`, whose values are the names of a Border."""
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=host_name,
+        action="append",
+        default=[],
+        help="a further name of this machine, as of a forwarded port; may be given more than once",
+    )
+
+
+def host_name(text: str) -> str:
+    """A name as requests have it. Raises ArgumentTypeError for an address or a name with a port."""
+    if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", text.lower()):
+        raise ArgumentTypeError(f"{text!r} is no host name; write it without scheme, port and path")
+    return text.lower()

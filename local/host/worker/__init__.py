@@ -1,0 +1,1 @@
+"""The host's workers: processes that run the function app."""

@@ -1,0 +1,222 @@
+"""The worker processes of a host: started, called, restarted when they die, killed when a function hangs."""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.host.worker.contract import Function, Invocation, LoadError, Result, RuntimeName
+from local.host.worker.wire import encode, function_from_json, invocation_to_json, receive, result_from_json
+from local.process import Child, child
+
+_log = logging.getLogger("Host.worker")
+_app_log = logging.getLogger("app")
+
+#: `-P` keeps the working directory off the path; the host's own root goes last until the worker takes it off.
+_BOOT = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1)); sys.argv[0] = 'worker'; "
+    "runpy.run_module('local.host.worker.worker', run_name='__main__')"
+)
+_ROOT = str(Path(__file__).resolve().parents[3])
+_SLOWEST_RESTART = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """What a worker process needs; `timeout` is functionTimeout in seconds, None without a limit."""
+
+    app: Path
+    runtime: RuntimeName
+    environment: Mapping[str, str]
+    timeout: float | None
+    python: str = sys.executable
+    load_within: float = 60.0
+
+
+class WorkerPool:
+    """A runtime made of worker processes; calls go to the one with the fewest in progress."""
+
+    def __init__(self, options: WorkerOptions, size: int) -> None:
+        self._slots = [_Slot(options, number + 1) for number in range(size)]
+
+    async def start(self) -> list[Function]:
+        """Start all workers; raises LoadError when they cannot load the app."""
+        try:
+            indexed = await asyncio.gather(*(slot.start() for slot in self._slots))
+        except BaseException:
+            await self.stop()
+            raise
+        return indexed[0]
+
+    async def invoke(self, call: Invocation) -> Result:
+        """Run a function in a worker; a worker that dies or hangs is a failed result."""
+        ready = [slot for slot in self._slots if slot.ready.is_set()] or self._slots
+        return await min(ready, key=lambda slot: slot.load).invoke(call)
+
+    async def stop(self) -> None:
+        """End all workers, even busy ones."""
+        await asyncio.gather(*(slot.stop() for slot in self._slots))
+
+
+class _Slot:
+    """One worker process after the other."""
+
+    def __init__(self, options: WorkerOptions, number: int) -> None:
+        self.ready = asyncio.Event()
+        self._options = options
+        self._name = f"worker {number}"
+        self._calls: dict[str, asyncio.Future[Result]] = {}
+        self._waiting = 0
+        self._child: Child | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._crashes = 0
+
+    @property
+    def load(self) -> int:
+        """Calls in progress or waiting for this worker."""
+        return len(self._calls) + self._waiting
+
+    async def start(self) -> list[Function]:
+        """Start the first process and keep one running from then on."""
+        stack = AsyncExitStack()
+        try:
+            reader, functions = await self._spawn(stack)
+        except BaseException:
+            await stack.aclose()
+            raise
+        self._task = asyncio.create_task(self._keep(stack, reader), name=self._name)
+        return functions
+
+    async def invoke(self, call: Invocation) -> Result:
+        """Send a call and wait for its answer, functionTimeout at most; then the process is killed."""
+        self._waiting += 1
+        try:
+            await self.ready.wait()
+        finally:
+            self._waiting -= 1
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._calls[call.id] = answer
+        assert self._writer is not None
+        try:
+            self._writer.write(encode(invocation_to_json(call)))
+            async with asyncio.timeout(self._options.timeout):
+                return await answer
+        except TimeoutError:
+            self._calls.pop(call.id, None)
+            _log.error("%s is killed: a function ran longer than functionTimeout", self._name)
+            self._kill()
+            return Result(error=f"timed out after functionTimeout, {self._options.timeout:g} s")
+        finally:
+            self._calls.pop(call.id, None)
+
+    async def stop(self) -> None:
+        """End the process."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        for answer in self._calls.values():
+            if not answer.done():
+                answer.set_result(Result(error="the host stopped during the invocation"))
+
+    async def _keep(self, stack: AsyncExitStack, reader: asyncio.StreamReader) -> None:
+        while True:
+            async with stack:
+                self.ready.set()
+                await self._read(reader)
+                self.ready.clear()
+                await self._fail_calls()
+            while True:
+                delay = min(0.05 * 2**self._crashes, _SLOWEST_RESTART) if self._crashes else 0.0
+                self._crashes += 1
+                await asyncio.sleep(delay)
+                stack = AsyncExitStack()
+                try:
+                    reader, _ = await self._spawn(stack)
+                    break
+                except LoadError as error:
+                    await stack.aclose()
+                    _log.error("%s could not be restarted: %s", self._name, error)
+                except BaseException:
+                    await stack.aclose()
+                    raise
+            _log.warning("%s was restarted (pid %d)", self._name, self._pid)
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        while (document := await receive(reader)) is not None:
+            self._crashes = 0
+            answer = self._calls.get(document["id"])
+            if answer is not None and not answer.done():
+                answer.set_result(result_from_json(document["result"]))
+
+    async def _fail_calls(self) -> None:
+        assert self._child is not None
+        try:
+            async with asyncio.timeout(2):
+                code: int | str = await self._child.wait()
+        except TimeoutError:  # it closed the socket and lives on; the end of the block stops it
+            code = "none"
+        _log.warning(
+            "%s ended (exit code %s) with %d invocations in progress", self._name, code, len(self._calls)
+        )
+        for answer in self._calls.values():
+            if not answer.done():
+                answer.set_result(
+                    Result(error=f"the worker process ended (exit code {code}) during the invocation")
+                )
+
+    async def _spawn(self, stack: AsyncExitStack) -> tuple[asyncio.StreamReader, list[Function]]:
+        options = self._options
+        ours, theirs = socket.socketpair()
+        argv = [
+            options.python,
+            "-P",
+            "-u",
+            "-c",
+            _BOOT,
+            _ROOT,
+            str(theirs.fileno()),
+            options.runtime,
+            str(options.app),
+        ]
+        with theirs:
+            self._child = await stack.enter_async_context(
+                child(
+                    argv,
+                    name=self._name,
+                    env=options.environment,
+                    cwd=options.app,
+                    on_line=_app_log.info,
+                    grace=1.0,
+                    pass_fds=(theirs.fileno(),),
+                )
+            )
+        reader, self._writer = await asyncio.open_unix_connection(sock=ours)
+        stack.callback(self._writer.close)
+        try:
+            async with asyncio.timeout(options.load_within):
+                first = await receive(reader)
+        except TimeoutError:
+            raise LoadError(f"the app did not load within {options.load_within:g} s") from None
+        if first is None:
+            code = await self._child.wait()
+            raise LoadError(
+                f"the worker process ended (exit code {code}) while it loaded the app; see its lines"
+            )
+        if "refused" in first:
+            raise LoadError(first["refused"], first["stack"])
+        return reader, [function_from_json(f) for f in first["functions"]]
+
+    @property
+    def _pid(self) -> int:
+        return self._child.pid if self._child is not None else 0
+
+    def _kill(self) -> None:
+        self.ready.clear()
+        if self._child is not None:
+            self._child.signal(signal.SIGKILL)

@@ -1,0 +1,40 @@
+"""execution.log: what was done for a job on one node, a line for each step."""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from fence import Fence
+
+
+class Journal:
+    """Lines wait until the directory of the file is mounted. No link that a job made is followed."""
+
+    def __init__(self, name: str, clock: Callable[[], datetime]) -> None:
+        self._name = name
+        self._clock = clock
+        self._waiting: list[str] = []
+        self._directory: Path | None = None
+
+    def open(self, directory: Path) -> None:
+        """From now on write to the file there, by the directory's real path."""
+        self._directory = directory
+        self._append(directory, self._waiting)
+        self._waiting.clear()
+
+    def add(self, text: str) -> None:
+        """Add a line with the time."""
+        line = f"{self._clock():%Y-%m-%dT%H:%M:%SZ} {text}\n"
+        if self._directory is None:
+            self._waiting.append(line)
+        else:
+            self._append(self._directory, [line])
+
+    def _append(self, directory: Path, lines: Sequence[str]) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with (
+            Fence.real(directory) as place,
+            os.fdopen(os.open(self._name, flags, 0o666, dir_fd=place.fd), "a") as file,
+        ):
+            file.writelines(lines)

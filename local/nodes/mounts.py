@@ -1,0 +1,193 @@
+"""Brings volumes of clusters and jobs into a node's directories."""
+
+import asyncio
+import logging
+import os
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from azure.storage.blob.aio import ContainerClient
+
+from fence import Fence
+from local.mirror import Mirror, MirrorError
+from local.nodes.fault import Failed, Fault
+from local.nodes.settings import NodeSettings, SettingsError, table
+from local.nodes.volume import Volume, spaced
+
+#: Seconds between two looks for changed files in a container that a running job has mounted.
+_PUSH_EVERY = 1.0
+_log = logging.getLogger(__name__)
+
+
+class MountError(Failed):
+    """A volume cannot be mounted."""
+
+
+class Mounter:
+    """Mounts volumes. Containers are mirrored once, and written back while they are held.
+
+    `server` gives the directory of a file server by its id, None where there is none any more.
+    """
+
+    def __init__(self, settings: NodeSettings, server: Callable[[str], Path | None]) -> None:
+        self._settings = settings
+        self._server = server
+        self._mirrors: dict[tuple[str, str], Mirror] = {}
+        self._holders: dict[tuple[str, str], int] = {}
+        self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    async def hold(self, volume: Volume) -> Path:
+        """Make the volume's directory ready and up to date, until it is released. Raises MountError."""
+        if volume.kind == "share":
+            return self._share(volume)
+        if volume.kind == "server":
+            return self._file_server(volume)
+        if volume.kind == "unmanaged":
+            return self._unmanaged(volume)
+        self._check_key(volume, "BFSMountError")
+        key = (volume.account, volume.name)
+        if key not in self._mirrors:
+            self._mirrors[key] = Mirror(
+                self._settings.blobs / volume.account / volume.name, self._client(volume)
+            )
+        mirror = self._mirrors[key]
+        try:
+            if self._holders.get(key):
+                # What another job deleted a moment ago must not come back.
+                await mirror.push()
+            left_out = await mirror.pull()
+        except MirrorError as error:
+            raise MountError(Fault(code="BFSMountError", message=str(error))) from error
+        if left_out:
+            _log.warning("container %s: %d names are no paths, left out", volume.name, len(left_out))
+        self._holders[key] = self._holders.get(key, 0) + 1
+        if key not in self._pushers:
+            self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
+        return mirror.files
+
+    async def release(self, volume: Volume, tries: int = 3) -> None:
+        """Write the rest back. Raises MountError if the container does not take it in so many tries."""
+        key = (volume.account, volume.name)
+        if volume.kind != "blob" or not self._holders.get(key):
+            return
+        self._holders[key] -= 1
+        if not self._holders[key]:
+            self._pushers.pop(key).cancel()
+        for attempt in range(tries):
+            try:
+                await self._mirrors[key].push()
+                return
+            except MirrorError as error:
+                if attempt == tries - 1:
+                    raise MountError(Fault(code="BFSMountError", message=str(error))) from error
+                await asyncio.sleep(1)
+
+    async def close(self) -> None:
+        """Stop writing back."""
+        for pusher in self._pushers.values():
+            pusher.cancel()
+        for mirror in self._mirrors.values():
+            await mirror.close()
+
+    def _share(self, volume: Volume) -> Path:
+        self._check_account(volume)
+        share = self._settings.shares / volume.account / volume.name
+        if not share.is_dir():
+            raise _share_fault(f"There is no file share {volume.name} in {volume.account}")
+        return _directory_inside(share, volume.inside, "AFSMountError")
+
+    def _file_server(self, volume: Volume) -> Path:
+        root = self._server(volume.name)
+        if root is None:
+            name = volume.name.rpartition("/")[2]
+            message = f"The file server {name} is not there any more"
+            raise MountError(Fault(code="FileServerMountError", message=message))
+        root.mkdir(parents=True, exist_ok=True)
+        return _directory_inside(root, volume.inside, "FileServerMountError")
+
+    def _unmanaged(self, volume: Volume) -> Path:
+        """The directory that stands for what the command would mount. The command itself is never run."""
+        file = self._settings.unmanaged_mounts
+        try:
+            known = {spaced(name): Path(place) for name, place in table(file).items()} if file else {}
+        except SettingsError as error:
+            raise _unmanaged_fault(volume, str(error)) from error
+        directory = known.get(volume.name)
+        if directory is None or not directory.is_absolute() or not directory.is_dir():
+            raise _unmanaged_fault(
+                volume, f"Give its mount command an absolute directory of this machine in {file}"
+            )
+        return directory
+
+    def _client(self, volume: Volume) -> ContainerClient:
+        account = self._settings.account
+        own = volume.account == account.name
+        endpoint = account.blob_endpoint if own else f"https://{volume.account}.blob.core.windows.net"
+        return ContainerClient(
+            endpoint,
+            volume.name,
+            credential={"account_name": volume.account, "account_key": volume.key},
+            retry_total=1,
+            initial_backoff=1,
+            connection_timeout=5,
+            read_timeout=30,
+        )
+
+    def _check_account(self, volume: Volume) -> None:
+        account = self._settings.account
+        if volume.account != account.name:
+            raise _share_fault(
+                f"The emulator serves the file shares of {account.name} only, not {volume.account}"
+            )
+        self._check_key(volume, "AFSMountError")
+
+    def _check_key(self, volume: Volume, code: str) -> None:
+        account = self._settings.account
+        if volume.account == account.name and volume.key != account.key:
+            message = f"The key of the storage account {volume.account} is wrong"
+            raise MountError(Fault(code=code, message=message))
+
+
+def link(root: Path, volume: Volume, directory: Path) -> None:
+    """Let the volume appear below a mount root, which a job of before may have left in disorder."""
+    with Fence.real(root) as mounts, mounts.made(str(volume.at.parent)) as place:
+        with suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=place.fd, follow_symlinks=False).st_mode):
+                os.unlink(volume.at.name, dir_fd=place.fd)
+        os.symlink(directory, volume.at.name, dir_fd=place.fd)
+
+
+def unlink(root: Path, mounted: Sequence[Volume]) -> None:
+    """Take the volumes away; their content stays where it is."""
+    with Fence.real(root) as mounts:
+        for volume in mounted:
+            with suppress(FileNotFoundError), mounts.below(str(volume.at.parent), links=False) as place:
+                os.unlink(volume.at.name, dir_fd=place.fd)
+
+
+async def _keep_pushing(mirror: Mirror) -> None:
+    while True:
+        await asyncio.sleep(_PUSH_EVERY)
+        try:
+            await mirror.push()
+        except MirrorError as error:
+            _log.warning("%s; trying again", error)
+
+
+def _directory_inside(root: Path, inside: str, code: str) -> Path:
+    directory = (root / inside.lstrip("/")).resolve()
+    if not directory.is_relative_to(root.resolve()) or not directory.is_dir():
+        message = f"There is no directory {inside} in {root.name}"
+        raise MountError(Fault(code=code, message=message))
+    return directory
+
+
+def _share_fault(message: str) -> MountError:
+    return MountError(Fault(code="AFSMountError", message=message))
+
+
+def _unmanaged_fault(volume: Volume, remedy: str) -> MountError:
+    message = f"Nothing stands for the unmanaged file system at {volume.at}. {remedy}"
+    return MountError(Fault(code="UnmanagedMountError", message=message))

@@ -1,0 +1,27 @@
+"""Output directories, made where jobs may have put links."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fence import Fence, Refused
+from local.nodes.machine import Place
+
+
+def made(spot: Place, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
+    """The directory `rest` below the author's prefix, as it really is. Raises OSError.
+
+    Links in a prefix on the node may lead to what is mounted there; none may stand in the rest. A prefix
+    elsewhere is on a machine that is the author's.
+    """
+    written = spot.root / prefix
+    at = written.resolve()
+    allowed = [spot.root, *mounted] if written.is_relative_to(spot.root) else [Path("/")]
+    try:
+        root = next((root.resolve() for root in allowed if at.is_relative_to(root.resolve())), None)
+        if root is None:
+            raise Refused("a link leads out of the mounts")
+        with Fence.real(root) as base, base.made(str(at.relative_to(root))) as above, above.made(rest):
+            return at / rest.strip("/")
+    except Refused as error:
+        error.filename = str(written)
+        raise

@@ -1,0 +1,198 @@
+"""The launcher: runs processes of jobs and writes their exit codes to files, even when the emulator dies.
+
+A program of its own (standard library only), started with `python -I -S`. Each line of standard input is an
+order: `[number, task]` in JSON. A fork of this process carries it out, which takes a fraction of what another
+Python would; when it has ended, its number is written to standard output. The launcher ends with its standard
+input, and its forks go on.
+
+A fork holds a lock as long as it lives, so that a restarted emulator can tell a running task from a lost one,
+and no task is ever started twice. SIGTERM ends the process and all its descendants.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+#: Seconds between the request to end and the end.
+GRACE = 2
+_PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None)
+
+
+def main() -> None:
+    """Have every order on standard input carried out."""
+    numbers: dict[int, int] = {}
+
+    def reap(_number: int, _frame: FrameType | None) -> None:
+        with contextlib.suppress(ChildProcessError, BrokenPipeError):
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                os.write(sys.stdout.fileno(), f"{numbers.pop(pid)}\n".encode())
+
+    signal.signal(signal.SIGCHLD, reap)
+    for line in sys.stdin.buffer:
+        number, task = json.loads(line)
+        # A fork must not be reaped before its number is noted.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        if (pid := os.fork()) == 0:
+            try:
+                _leave()
+                _carry_out(task)
+            finally:
+                os._exit(0)
+        numbers[pid] = number
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _leave() -> None:
+    """Belong to the launcher no more: its pipes would stay open as long as a fork has them."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+
+
+def _carry_out(task: dict[str, Any]) -> None:
+    directory = Path(task["directory"])
+    with (directory / "lock").open("a") as lock:
+        if not _lock(lock.fileno()):
+            return
+        if (directory / "exit").exists():
+            return
+        if (directory / "started").exists():
+            _write(directory / "exit", "lost")
+            return
+        _write(directory / "started", str(os.getpid()))
+        _insist(directory / "exit", str(_run(task)))
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the lock; False if a launcher has it. The emulator, looking at it, holds it for a moment too."""
+    for _ in range(50):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01)
+        else:
+            return True
+    return False
+
+
+def _run(task: dict[str, Any]) -> int:
+    group = 0
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        _kill(group, signal.SIGTERM)
+        signal.alarm(GRACE)
+
+    def insist(_number: int, _frame: FrameType | None) -> None:
+        _kill(group, signal.SIGKILL)
+
+    signal.signal(signal.SIGTERM, ask)
+    signal.signal(signal.SIGALRM, insist)
+    _adopt_orphans()
+    try:
+        outputs = [_open(task["stdout"]), _open(task["stderr"])]
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return 126  # a job has put something else in its place
+    with os.fdopen(outputs[0], "wb") as out, os.fdopen(outputs[1], "wb") as err:
+        try:
+            child = subprocess.Popen(
+                task["argv"],
+                env=task["env"],
+                cwd=task["cwd"],
+                stdin=subprocess.PIPE if task["text"] else subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
+            return 127
+        # Asked to end before this line, it is not asked but ended when the grace is over.
+        group = child.pid
+        _feed(child, task["text"])
+        code = child.wait()
+    _end(group)
+    return 128 - code if code < 0 else code
+
+
+def _open(path: str) -> int:
+    """A file to be written, by its real path: a job could have put links in place of its parts."""
+    here = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+    *folders, name = Path(path).parts[1:]
+    passing = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        for folder in folders:
+            before, here = here, os.open(folder, passing, dir_fd=here)
+            os.close(before)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        file = os.open(name, flags, 0o666, dir_fd=here)
+    finally:
+        os.close(here)
+    os.ftruncate(file, 0)  # fails on a pipe
+    os.set_blocking(file, True)
+    return file
+
+
+def _feed(child: "subprocess.Popen[bytes]", text: str) -> None:
+    if child.stdin is not None:
+        with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
+            pipe.write(text.encode())
+
+
+def _end(group: int) -> None:
+    """End what the process left behind: its group, and as their adopter everything else that it started."""
+    _kill(group, signal.SIGKILL)
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while children.exists() and (left := children.read_text().split()):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(int(pid), 0)
+
+
+def _kill(group: int, number: signal.Signals) -> None:
+    if group:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+def _adopt_orphans() -> None:
+    if sys.platform == "linux":
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _insist(file: Path, text: str) -> None:
+    """Write it as soon as the disk has room: it is all that is left of the task."""
+    while True:
+        try:
+            return _write(file, text)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+        time.sleep(1)
+
+
+def _write(file: Path, text: str) -> None:
+    temporary = file.with_suffix(".new")
+    temporary.write_text(text)
+    temporary.replace(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""One run of a job: mount, prepare, launch, wait, put away. A restarted emulator goes on with it."""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from local.nodes import tasks
+from local.nodes.containers import Containers, Host, forget, left, runtime_for
+from local.nodes.fault import Failed, Fault
+from local.nodes.journal import Journal
+from local.nodes.launcher import Launcher
+from local.nodes.mounts import Mounter, MountError, link, unlink
+from local.nodes.output_directory import made
+from local.nodes.settings import NodeSettings
+from local.nodes.ssh import Peer, write_ssh
+from local.nodes.volume import Volume
+from local.nodes.work import Outcome, Plan, Process, Work
+
+_log = logging.getLogger(__name__)
+DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its log")
+
+
+class Run:
+    """A run of a job on its machines. `found` is called with where the output directories really are."""
+
+    def __init__(
+        self,
+        work: Work,
+        settings: NodeSettings,
+        mounter: Mounter,
+        launcher: Launcher,
+        clock: Callable[[], datetime],
+        found: Callable[[dict[str, str]], Awaitable[None]],
+    ) -> None:
+        self._order = work
+        self._settings = settings
+        self._mounter = mounter
+        self._launcher = launcher
+        self._found = found
+        self._machines, self._mark = work.machines, work.mark
+        self._places = [machine.place(settings.data, work.names) for machine in self._machines]
+        self._volumes: Sequence[Volume] = ()
+        self._held: list[Volume] = []
+        #: The directories of the volumes, and whether all in them is ours.
+        self._directories: dict[Path, bool] = {}
+        single = len(self._machines) == 1
+        self._suffixes = ["" if single else f"-{machine.id}" for machine in self._machines]
+        self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
+        self._tasks = settings.data / "tasks" / self._mark
+        begun = (self._config / self._mark).exists()
+        self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
+        self._site = left(self._runtimes, self._name, self._places) if begun else Host()
+        self._stop = asyncio.Event()
+        self._why = ""
+
+    def stop(self, why: str) -> None:
+        """End the run early; `why` goes into the log."""
+        self._why = why
+        self._stop.set()
+
+    async def execute(self) -> Outcome:
+        """Run to the end, or until stopped, with nothing of it left running or mounted."""
+        work = asyncio.create_task(self._work(), name=f"work of {self._order.name}")
+        stop = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if work.done():
+            outcome = _outcome(work)
+        else:
+            work.cancel()
+            await asyncio.wait({work})
+            outcome = Outcome(requeue=True)
+            self._log_all(f"Stopped: {self._why}")
+        await self._site.close()
+        await tasks.end_all(self._tasks)
+        return await self._put_away(outcome)
+
+    async def _work(self) -> Outcome:
+        plan = await self._order.plan(self._places)
+        self._make_places()
+        await self._mount(plan)
+        directory = await self._make_outputs(plan)
+        await self._enter(plan)
+        self._write_ssh()
+        if outcome := await self._prepare(plan, directory):
+            return outcome
+        return await self._launch(plan, directory)
+
+    def _make_places(self) -> None:
+        """The job's directories on each node, empty, and one that all share; kept when a run goes on."""
+        master = self._places[0]
+        for spot in self._places:
+            if (spot.job / "config" / self._mark).exists():
+                continue
+            if spot.jobs.is_symlink():
+                spot.jobs.unlink()  # the job of before did that
+            shutil.rmtree(spot.jobs, ignore_errors=True)
+            for directory in (spot.mounts, spot.job_mounts, spot.work, spot.job / "config"):
+                directory.mkdir(parents=True, exist_ok=True)
+            if spot is master:
+                spot.shared.mkdir()
+            else:
+                spot.shared.symlink_to(master.shared)
+            spot.hosts.write_text("".join(f"{machine.address}\n" for machine in self._machines))
+            (spot.job / "config" / self._mark).touch()
+
+    async def _mount(self, plan: Plan) -> None:
+        for volume in plan.shared_volumes:
+            await self._hold(volume)
+        self._volumes = plan.volumes
+        for volume in plan.volumes:
+            directory = await self._hold(volume)
+            for spot, journal in zip(self._places, self._journals, strict=True):
+                link(spot.job_mounts, volume, directory)
+                journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
+
+    async def _hold(self, volume: Volume) -> Path:
+        directory = await self._mounter.hold(volume)
+        self._held.append(volume)
+        self._directories[directory] = volume.kind != "unmanaged"
+        return directory
+
+    async def _make_outputs(self, plan: Plan) -> Path:
+        """Create the output directories; that of standard output and error."""
+        found = []
+        for outputs, spot, journal in zip(plan.outputs, self._places, self._journals, strict=True):
+            real = {
+                name: made(spot, output.prefix, output.rest, self._directories)
+                for name, output in outputs.items()
+            }
+            journal.open(real[plan.logs])
+            found.append(real)
+        mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
+        roots = [root.resolve() for root in mounted]
+        await self._found(
+            {
+                name: str(path) if any(map(path.is_relative_to, roots)) else ""
+                for name, path in found[0].items()
+            }
+        )
+        return found[0][plan.logs]
+
+    @property
+    def _config(self) -> Path:
+        return self._places[0].job / "config"
+
+    def _write_ssh(self) -> None:
+        """Let the nodes reach each other, which depends on where their processes run."""
+        own = [spot.job / "config" for spot in self._places]
+        nodes = [
+            Peer(machine.address, spot.root, machine.gpus)
+            for machine, spot in zip(self._machines, self._places, strict=True)
+        ]
+        for config in own:
+            if not (config / "ssh").exists():
+                write_ssh(config, nodes, own, isinstance(self._site, Containers))
+
+    async def _enter(self, plan: Plan) -> None:
+        """Let the job's processes run in containers, if it has an image and there is a runtime for it."""
+        if (image := plan.image) is None:
+            return
+        runtime = await runtime_for(self._settings.containers, self._runtimes, self._name)
+        if runtime is None:
+            why = "by its setting" if self._settings.containers == "host" else "no container runtime answers"
+            self._log_all(f"The image {image.name} is not used: {why}, the job runs on the host")
+            return
+        self._log_all(f"Starting a container of the image {image.name} on each node, by {runtime.name}")
+        self._site = containers = Containers(runtime, self._name, self._places, plan.own)
+        await containers.open(image, self._directories, any(machine.gpus for machine in self._machines))
+
+    async def _prepare(self, plan: Plan, directory: Path) -> Outcome | None:
+        if not plan.preparation:
+            return None
+        runs = []
+        for index, (machine, suffix) in enumerate(zip(self._machines, self._suffixes, strict=True)):
+            self._journals[index].add(f"Executing 'job environment preparation' on {machine.address}")
+            process = Process(
+                f"prep-{index}",
+                index,
+                ("bash", "-c", plan.preparation),
+                f"stdout-job_prep{suffix}.txt",
+                f"stderr-job_prep{suffix}.txt",
+            )
+            runs.append(self._run(process, plan.envs[index], directory))
+        codes = await asyncio.gather(*runs)
+        failed = next((code for code in codes if code), 0)
+        if not failed:
+            return None
+        message = "Job preparation task failed with non-zero exit code"
+        return Outcome(exit_code=failed, errors=(Fault(code="JobPreparationFailed", message=message),))
+
+    async def _launch(self, plan: Plan, directory: Path) -> Outcome:
+        """Start every process; the first that fails ends the others, which would wait for it for ever."""
+        found = plan.processes(await self._site.programs(plan.envs[0], plan.programs))
+        for process in found:
+            self._journals[process.node].add(
+                f"Starting {process.name} on {self._machines[process.node].address}"
+            )
+        running = [asyncio.ensure_future(self._run(one, plan.envs[one.node], directory)) for one in found]
+        awaited = {task for task, process in zip(running, found, strict=True) if not process.service}
+        pending = set(running)
+        try:
+            while pending & awaited:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                if code := next((code for task in done if (code := task.result())), 0):
+                    self._log_all(f"A process ended with exit code {code}")
+                    message = "Job failed with non-zero exit code"
+                    return Outcome(exit_code=code, errors=(Fault(code="JobFailed", message=message),))
+        finally:
+            for waiting in running:
+                waiting.cancel()
+            await asyncio.wait(running)
+        self._log_all("All processes ended with exit code 0")
+        return Outcome(exit_code=0)
+
+    async def _run(self, process: Process, env: Mapping[str, str], directory: Path) -> int:
+        command = self._site.command(process.node, process.argv, {**env, **process.env})
+        return await tasks.run(
+            tasks.Task(
+                directory=self._tasks / process.name,
+                argv=command.argv,
+                env=command.env,
+                text=command.text,
+                cwd=self._places[process.node].work,
+                stdout=directory / process.stdout,
+                stderr=directory / process.stderr,
+            ),
+            self._launcher,
+        )
+
+    async def _put_away(self, outcome: Outcome) -> Outcome:
+        """Write back and unmount. Output that cannot be written back fails a job that had succeeded."""
+        for volume in self._held:
+            try:
+                await self._mounter.release(volume, tries=1 if outcome.requeue else 3)
+            except MountError as error:
+                _log.warning("%s: %s", self._order.name, error)
+                if not outcome.errors and not outcome.requeue:
+                    outcome = Outcome(exit_code=outcome.exit_code, errors=(error.fault,))
+        for spot in self._places:
+            with suppress(OSError):
+                unlink(spot.job_mounts, self._volumes)
+        shutil.rmtree(self._tasks, ignore_errors=True)
+        forget(self._runtimes, self._name)
+        return outcome
+
+    def _log_all(self, text: str) -> None:
+        for journal in self._journals:
+            with suppress(OSError):
+                journal.add(text)
+
+
+def _outcome(work: "asyncio.Task[Outcome]") -> Outcome:
+    try:
+        return work.result()
+    except Failed as error:
+        return Outcome(errors=(error.fault,))
+    except tasks.TaskLost:
+        return Outcome(requeue=True)
+    except OSError as error:
+        what = ": ".join(str(part) for part in (error.strerror, error.filename) if part)
+        return Outcome(errors=(Fault(code="JobEnvironmentFailed", message=what),))
+    except Exception:  # noqa: BLE001 the entry point of a run: a defect must not hold its nodes for ever
+        _log.exception("a defect of the emulator in a run")
+        return Outcome(errors=(DEFECT,))

@@ -1,0 +1,89 @@
+"""What machines need to know of this one, and of the storage account whose volumes they mount."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+_SERVICES = ("blob", "queue", "table")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """The storage account that mounts may use, from a connection string."""
+
+    name: str
+    key: str = field(repr=False)
+    blob_endpoint: str
+    #: Where its services on this machine listen: blob, queue, table.
+    local: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeSettings:
+    """`data` holds nodes, shares, mirrors of blob containers, and what an emulator remembers."""
+
+    data: Path
+    account: Account
+    containers: Literal["auto", "host", "require"] = "auto"
+    #: What mount commands bring: a JSON object of commands and directories of this machine. None: refused.
+    unmanaged_mounts: Path | None = None
+
+    @property
+    def shares(self) -> Path:
+        """Where file shares are, by account and share."""
+        return self.data / "shares"
+
+    @property
+    def blobs(self) -> Path:
+        """Where mirrors of blob containers are, by account and container."""
+        return self.data / "blobs"
+
+    @property
+    def servers(self) -> Path:
+        """Where file servers keep their files."""
+        return self.data / "servers"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be; the message says how to mend it and never shows a value."""
+
+
+def account(connection_string: str) -> Account:
+    """The account of a connection string. Raises SettingsError."""
+    pairs = (part.split("=", 1) for part in connection_string.split(";") if "=" in part)
+    values = {name.strip().lower(): value.strip() for name, value in pairs}
+    try:
+        name, key = values["accountname"], values["accountkey"]
+    except KeyError as error:
+        raise SettingsError(
+            f"the storage connection string has no {error.args[0]}; it must name AccountName and AccountKey"
+        ) from None
+    suffix = values.get("endpointsuffix", "core.windows.net")
+    endpoint = values.get("blobendpoint") or f"https://{name}.blob.{suffix}"
+    addresses = {service: _loopback(values.get(f"{service}endpoint", "")) for service in _SERVICES}
+    found = {service: address for service, address in addresses.items() if address}
+    return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"), local=found)
+
+
+def _loopback(url: str) -> tuple[str, int] | None:
+    """Host and port of plain http on this machine."""
+    address = urlsplit(url)
+    if address.scheme != "http" or address.hostname not in ("127.0.0.1", "localhost"):
+        return None
+    return address.hostname, address.port or 80
+
+
+def table(file: Path) -> dict[str, str]:
+    """The texts by name of a JSON file. Raises SettingsError, which shows none of them."""
+    try:
+        found = json.loads(file.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError:
+        raise SettingsError(f"{file} is no JSON document") from None
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise SettingsError(f"{file} must hold a JSON object whose values are all texts")
+    return found

@@ -1,0 +1,114 @@
+"""Processes of jobs, each under a launcher that outlives the emulator: run, find again, end."""
+
+import asyncio
+import fcntl
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local.nodes.launcher import Launcher
+
+#: Seconds between two looks at a task that an earlier emulator started: it is no child of ours to wait for.
+_LOOK = 0.2
+_PATIENCE = 10.0
+
+
+class TaskLost(Exception):
+    """The task was started and is gone without an exit code: its launcher died, or the machine did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One process. `directory` is its own and names it: a second run of the directory finds the first."""
+
+    directory: Path
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(repr=False)
+    cwd: Path
+    stdout: Path
+    stderr: Path
+    #: Its standard input.
+    text: str = field(default="", repr=False)
+
+
+async def run(task: Task, launcher: Launcher) -> int:
+    """The exit code of the task, which is started unless it was before. Cancelling it ends the waiting only.
+
+    Raises TaskLost.
+    """
+    task.directory.mkdir(parents=True, exist_ok=True)
+    if _result(task.directory) is None and not _held(task.directory):
+        await launcher.launch(
+            {
+                "directory": str(task.directory),
+                "argv": list(task.argv),
+                "env": dict(task.env),
+                "cwd": str(task.cwd),
+                "stdout": str(task.stdout),
+                "stderr": str(task.stderr),
+                "text": task.text,
+            }
+        )
+    while (result := _result(task.directory)) is None:
+        if not _held(task.directory) and _result(task.directory) is None:
+            raise TaskLost(task.directory.name)
+        await asyncio.sleep(_LOOK)
+    if result == "lost":
+        raise TaskLost(task.directory.name)
+    return int(result)
+
+
+async def end(directory: Path) -> None:
+    """End the task of a directory and everything that it started; return when it is over."""
+    if _result(directory) is None and not _held(directory):
+        # A launcher that is just starting finds this and ends; one that was quicker holds the lock by now.
+        # Where nothing can be written it cannot note that it has started, and ends as well.
+        with suppress(OSError):
+            (directory / "exit").write_text("lost")
+    waited = 0.0
+    asked = False
+    while _held(directory):
+        pid = _pid(directory)
+        if pid is not None and (not asked or waited > _PATIENCE):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL if asked else signal.SIGTERM)
+            asked = True
+        await asyncio.sleep(0.05)
+        waited += 0.05
+
+
+async def end_all(directory: Path) -> None:
+    """End all tasks below a directory."""
+    await asyncio.gather(*(end(entry) for entry in _entries(directory)))
+
+
+def _entries(directory: Path) -> list[Path]:
+    return list(directory.iterdir()) if directory.is_dir() else []
+
+
+def _held(directory: Path) -> bool:
+    try:
+        with (directory / "lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _result(directory: Path) -> str | None:
+    try:
+        return (directory / "exit").read_text() or "lost"  # empty: the disk was full
+    except FileNotFoundError:
+        return None
+
+
+def _pid(directory: Path) -> int | None:
+    try:
+        return int((directory / "started").read_text())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,32 @@
+"""One volume that a cluster or a job mounts. Pure."""
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Volume:
+    """One volume: what and where it is, `inside` which of its directories, and `at` which mount path.
+
+    `name` is that of a share or container, the id of a file server, the command of an unmanaged file system.
+    """
+
+    kind: Literal["share", "blob", "server", "unmanaged"]
+    account: str
+    name: str
+    at: PurePosixPath
+    inside: str = ""
+    key: str = field(default="", repr=False)
+
+    @property
+    def label(self) -> str:
+        """What people know it by. A mount command may hold a password."""
+        if self.kind == "unmanaged":
+            return str(self.at)
+        return f"{self.account}/{self.name}" if self.account else self.name.rpartition("/")[2]
+
+
+def spaced(command: str) -> str:
+    """A mount command with single spaces, as it is compared."""
+    return " ".join(command.split())

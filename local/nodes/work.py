@@ -1,0 +1,107 @@
+"""What a job is to do on its machines, and how that ended."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from local.nodes.fault import Failed, Fault
+from local.nodes.machine import Machine, Place
+from local.nodes.volume import Volume
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of a job: on which of its machines, what, with which additions to the environment.
+
+    A service is there for the others: it is ended when they have.
+    """
+
+    name: str
+    node: int
+    argv: tuple[str, ...]
+    stdout: str = "stdout.txt"
+    stderr: str = "stderr.txt"
+    env: Mapping[str, str] = field(default_factory=dict)
+    service: bool = False
+
+
+@dataclass(frozen=True)
+class Image:
+    """The container image of a job; `server` is a registry that the name does not say."""
+
+    name: str
+    server: str = ""
+    username: str = ""
+    password: str = field(default="", repr=False)
+    #: Size of /dev/shm, as the container runtime takes it.
+    shm_size: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A directory that is made for a job's output: `rest` below the author's `prefix`."""
+
+    prefix: str
+    rest: str
+
+
+class CannotLaunch(Failed):
+    """The job cannot be started here."""
+
+
+#: Where a program is, by its name; None: the machines do not have it.
+Find = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that a run needs to know, its secrets resolved. `envs` and `outputs` have an entry a machine."""
+
+    #: The cluster's volumes, and the job's own.
+    shared_volumes: Sequence[Volume]
+    volumes: Sequence[Volume]
+    envs: Sequence[Mapping[str, str]] = field(repr=False)
+    outputs: Sequence[Mapping[str, Output]]
+    #: Which output holds the standard streams and the log of the run.
+    logs: str
+    image: Image | None
+    #: The variables that the job itself defines, which win over those of an image.
+    own: frozenset[str]
+    #: Shell text that runs on each machine first; "" for none.
+    preparation: str = field(repr=False)
+    #: Programs that `processes` may look for.
+    programs: tuple[str, ...]
+    #: The processes to start. Raises CannotLaunch.
+    processes: Callable[[Find], Sequence[Process]]
+
+
+class Work(Protocol):
+    """A job as its machines see it."""
+
+    @property
+    def name(self) -> str:
+        """What our own log calls it."""
+
+    @property
+    def mark(self) -> str:
+        """Names this run among all runs of all jobs."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The folders of the job on a machine."""
+
+    @property
+    def machines(self) -> Sequence[Machine]:
+        """Its machines, the first is the master."""
+
+    async def plan(self, places: Sequence[Place]) -> Plan:
+        """Work it out. Raises Failed and OSError, which end the job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of a job ended; `requeue` if it is to run again from the start."""
+
+    exit_code: int | None = None
+    errors: tuple[Fault, ...] = ()
+    requeue: bool = False

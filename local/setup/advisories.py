@@ -1,0 +1,70 @@
+"""`python -m local.setup.advisories [--strict]`: has a pinned package a known vulnerability? By pip-audit.
+
+Asks the advisory service of the Python Package Index. Where it does not answer nothing was audited: that is
+said, never passed over, and is an error with `--strict`.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from local.setup.tools import ROOT, tool
+
+_PATIENCE = 300.0
+_PINNED = "constraints.txt"
+
+
+def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
+    """Of a report of pip-audit: known vulnerabilities, packages it could not tell of, the number of all."""
+    packages = report["dependencies"]
+    known = [
+        f"{package['name']} {package['version']}: {one['id']}, "
+        f"mended in {', '.join(one['fix_versions']) or 'no version yet'}"
+        for package in packages
+        for one in package.get("vulns", ())
+    ]
+    return known, [package["name"] for package in packages if "skip_reason" in package], len(packages)
+
+
+def audit() -> Mapping[str, Any] | str:
+    """The report, or in words why there is none."""
+    command = ["--disable-pip", "--no-deps", "--requirement", _PINNED, "--format", "json"]
+    try:
+        done = subprocess.run(
+            [str(tool("pip-audit")), *command, "--progress-spinner", "off", "--timeout", "10"],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+        )
+        report: Mapping[str, Any] = json.loads(done.stdout)
+    except subprocess.CalledProcessError:
+        return "pip-audit could not be installed"
+    except subprocess.TimeoutExpired:
+        return f"no answer within {_PATIENCE:g} s"
+    except ValueError:
+        return (done.stderr.strip().splitlines() or ["pip-audit said nothing"])[-1]
+    return report
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0: no known vulnerability, or, without --strict, no answer from the service. 1: otherwise."""
+    parser = argparse.ArgumentParser(prog="python -m local.setup.advisories", description=__doc__)
+    parser.add_argument("--strict", action="store_true", help="fail as well when a package was not audited")
+    options = parser.parse_args(arguments)
+    report = audit()
+    known, untold, count = ([], [report], 0) if isinstance(report, str) else verdict(report)
+    lines = known
+    if untold:
+        which = untold[0] if not count else f"{len(untold)} of {count} packages: {', '.join(untold[:3])}, …"
+        lines = [*lines, f"NOT AUDITED: {which}. The Python Package Index did not tell their advisories."]
+    sys.stdout.write("\n".join(lines or [f"No known vulnerability in {count} packages."]) + "\n")
+    return 1 if known or (untold and options.strict) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,132 @@
+"""`python -m local.setup.lock [--upgrade]`: writes requirements*.txt, with hashes, and constraints.txt.
+
+pyproject.toml says what we ask for; uv finds what that brings, for every platform and Python at once, and the
+hash of each file. A version that is locked stays, unless it fits no more or `--upgrade` asks for newer ones.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.setup.tools import ROOT, tool
+
+_OLDEST = "3.11"
+_ALL = "constraints.txt"
+_APP, _TRANSITIVE = "requirements.txt", "requirements-lock.txt"
+_WRITTEN = "# {about}\n# Written by `make lock` from pyproject.toml.\n"
+_NAME = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A file with all of some groups but for what the files that it includes have already."""
+
+    file: str
+    about: str
+    groups: tuple[str, ...]
+    includes: tuple[str, ...] = ()
+
+
+_LOCKS = (
+    Lock(
+        "requirements-telemetry.txt",
+        'For metrics and traces. Add "-r requirements-telemetry.txt" to requirements.txt to deploy them.',
+        ("telemetry",),
+    ),
+    Lock("requirements-local.txt", "For the local stack and the command line.", ("local",), (_APP,)),
+    Lock(
+        "requirements-dev.txt",
+        "For tests and checks.",
+        ("local", "telemetry", "dev"),
+        ("requirements-local.txt", "requirements-telemetry.txt"),
+    ),
+    Lock(
+        "requirements-bench.txt",
+        "For `make bench`, which wants a redis-server as well.",
+        ("local", "telemetry", "dev", "bench"),
+        ("requirements-dev.txt",),
+    ),
+    Lock("requirements-nodes.txt", "What the nodes of the local clusters find installed.", ("nodes",)),
+    Lock("requirements-node.txt", "Where the machine has no node that is new enough.", ("node",)),
+)
+#: In environments of their own, without the versions of the rest.
+_APART = (
+    Lock("requirements-tools.txt", "For work on the project, beside it.", ("tools",)),
+    Lock("requirements-fuzz.txt", "For `make fuzz`.", ("fuzz",)),
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write every file."""
+    more = tuple(arguments)
+    groups = sorted({group for lock in _LOCKS for group in lock.groups})
+    everything = _compiled(groups, *more, known=ROOT / _ALL, app=True)
+    about = "Every package that an installation may bring, direct or not, at one version: what is audited."
+    (ROOT / _ALL).write_text(_WRITTEN.format(about=about) + everything)
+    fixed = ("--generate-hashes", "--constraints", _ALL)
+    app = _blocks(_compiled((), *fixed, app=True))
+    _write_app(app)
+    brought = {_APP: app}
+    for lock in _LOCKS:
+        found = _blocks(_compiled(lock.groups, *fixed, app=_APP in _included(lock)))
+        brought[lock.file] = found
+        _write(lock, [block for block in found if not any(block in brought[f] for f in _included(lock))])
+    for lock in _APART:
+        _write(lock, _blocks(_compiled(lock.groups, "--generate-hashes", *more, known=ROOT / lock.file)))
+    return 0
+
+
+def _included(lock: Lock) -> set[str]:
+    """The files that it includes, those within them too."""
+    direct = [other for other in _LOCKS if other.file in lock.includes]
+    return set(lock.includes).union(*map(_included, direct))
+
+
+def _compiled(groups: Sequence[str], *options: str, app: bool = False, known: Path | None = None) -> str:
+    """What uv finds for groups, and for the function app if asked; versions of the `known` file stay."""
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "out.txt"
+        if known is not None and known.exists():
+            out.write_text(known.read_text())
+        argv = [str(tool("uv")), "pip", "compile", "--quiet", "--universal", f"--python-version={_OLDEST}"]
+        argv += ["--no-header", "--no-annotate", f"--output-file={out}", *options]
+        argv += [f"--group={group}" for group in groups]
+        subprocess.run([*argv, *(["pyproject.toml"] if app else [])], cwd=ROOT, check=True)
+        return out.read_text()
+
+
+def _blocks(text: str) -> list[str]:
+    """The entries of a file, each with its lines of hashes."""
+    return re.findall(r"^\S.*\n(?:    .*\n)*", text, re.MULTILINE)
+
+
+def _write_app(blocks: Sequence[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    direct = {_name(requirement) for requirement in project["dependencies"]}
+    about = "What the function app asks for; a deployment and the local stack install it."
+    asked = "".join(block for block in blocks if _name(block) in direct)
+    (ROOT / _APP).write_text(f"{_WRITTEN.format(about=about)}-r {_TRANSITIVE}\n{asked}")
+    brought = "".join(block for block in blocks if _name(block) not in direct)
+    (ROOT / _TRANSITIVE).write_text(
+        _WRITTEN.format(about="What the packages of requirements.txt bring.") + brought
+    )
+
+
+def _write(lock: Lock, blocks: Sequence[str]) -> None:
+    includes = "".join(f"-r {file}\n" for file in lock.includes)
+    (ROOT / lock.file).write_text(_WRITTEN.format(about=lock.about) + includes + "".join(blocks))
+
+
+def _name(requirement: str) -> str:
+    found = _NAME.match(requirement)
+    assert found is not None
+    return re.sub(r"[-_.]+", "-", found[0]).lower()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

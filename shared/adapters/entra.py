@@ -1,0 +1,137 @@
+"""Access tokens of Entra: signature, issuer, audience, time and roles, by PyJWT.
+
+The keys are those that the tenant publishes (OpenID Connect discovery, `jwks_uri`); they are fetched at the
+first token, after a day, and again when a token names a key that is not known, at most once a minute. While
+they cannot be fetched, those that are known go on for a week.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from shared.core.caller import ROLES, Caller
+from shared.core.errors import Misuse, Unavailable
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
+
+log = logging.getLogger(__name__)
+
+_ALGORITHMS = ("RS256",)
+#: Seconds: difference of clocks, time for fetching the keys, and between two fetches.
+_LEEWAY, _PATIENCE, _PAUSE = 60, 10.0, 60.0
+#: Seconds after which a key may have been withdrawn.
+_DAY = 86_400.0
+#: Seconds for which keys are used while younger ones cannot be fetched.
+_WEEK = 7 * _DAY
+_REQUIRED = ("exp", "iat", "iss", "aud", "tid", "oid")
+#: Longer ones are not looked at.
+_LONGEST = 16_384
+
+
+class EntraTokens:
+    """The tokens port for one tenant."""
+
+    def __init__(
+        self,
+        authority: str,
+        tenant: str,
+        audiences: tuple[str, ...],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        base = f"{authority.rstrip('/')}/{tenant}"
+        self._keys_url = f"{base}/discovery/v2.0/keys"
+        # Tokens of version 1 come from a host of their own.
+        self._issuers = [f"{base}/v2.0", f"https://sts.windows.net/{tenant}/"]
+        self._tenant = tenant
+        self._audiences = audiences
+        self._keys: dict[str, PyJWK] = {}
+        self._clock = clock
+        self._fetched = self._failed = float("-inf")
+        self._fetching = asyncio.Lock()
+
+    async def verify(self, token: str) -> Caller:
+        """Who sent it. Raises Misuse (401, 403) for a token that is not for us, Unavailable without keys."""
+        import jwt
+
+        if len(token) > _LONGEST:
+            raise _refused("it is too long")
+        try:
+            key = await self._key(str(jwt.get_unverified_header(token).get("kid")))
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=list(_ALGORITHMS),
+                audience=self._audiences,
+                issuer=self._issuers,
+                leeway=_LEEWAY,
+                options={"require": list(_REQUIRED)},
+            )
+        except jwt.PyJWTError as error:
+            log.info("refused a token: %s", type(error).__name__)
+            raise _refused(_WHY.get(type(error).__name__, "it does not verify")) from None
+        if claims["tid"] != self._tenant:
+            raise _refused("it is of another tenant")
+        written = claims.get("roles")
+        roles = frozenset(role for role in ROLES if isinstance(written, list) and role in written)
+        if not roles:
+            raise Misuse(
+                f"the token has none of the roles {', '.join(sorted(ROLES))}",
+                status=403,
+                remedy="have one assigned to you in the enterprise application",
+            )
+        return Caller(str(claims["oid"]), roles)
+
+    async def _key(self, kid: str) -> PyJWK:
+        async with self._fetching:
+            known, age = kid in self._keys, self._clock() - self._fetched
+            rests = known and age <= _WEEK and self._clock() - self._failed <= _PAUSE
+            if age > (_DAY if known else _PAUSE) and not rests:
+                try:
+                    self._keys = await self._fetch()
+                    self._fetched = self._clock()
+                except Unavailable:
+                    self._failed = self._clock()
+                    if not known or age > _WEEK:
+                        raise
+        if kid not in self._keys:
+            raise _refused("its key is not one of the tenant's")
+        return self._keys[kid]
+
+    async def _fetch(self) -> dict[str, PyJWK]:
+        import aiohttp
+        import jwt
+
+        timeout = aiohttp.ClientTimeout(total=_PATIENCE)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout, trust_env=False) as http,
+                http.get(self._keys_url, allow_redirects=False) as answer,
+            ):
+                answer.raise_for_status()
+                found = jwt.PyJWKSet.from_dict(await answer.json(content_type=None)).keys
+        except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError, jwt.PyJWTError) as error:
+            log.warning("the keys of the tenant cannot be fetched: %s", type(error).__name__)
+            raise Unavailable("the keys that sign tokens cannot be fetched") from None
+        return {key.key_id: key for key in found if key.key_id}
+
+
+_WHY = {
+    "ExpiredSignatureError": "it has expired",
+    "ImmatureSignatureError": "it is not valid yet",
+    "InvalidAudienceError": "it is for another application",
+    "InvalidIssuerError": "it is of another issuer",
+    "MissingRequiredClaimError": "a claim is missing",
+}
+
+
+def _refused(why: str) -> Misuse:
+    return Misuse(
+        f"the access token is refused: {why}",
+        status=401,
+        remedy="get one for this deployment: az account get-access-token --resource …",
+    )

@@ -1,0 +1,35 @@
+"""Log lines for machines: one JSON object a line, with the fields that a record carries (job, state, …)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+
+_LONGEST = 2000
+#: What every record has; the rest was given as `extra`.
+_OWN = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"))
+
+
+class JsonLines(logging.Formatter):
+    """Text of people stands in it escaped, so that no line can be forged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        body = {
+            "time": moment.replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage()[:_LONGEST],
+        }
+        body |= {name: value for name, value in vars(record).items() if name not in _OWN and value != ""}
+        if record.exc_info:
+            body["exception"] = self.formatException(record.exc_info)
+        return json.dumps(body, ensure_ascii=True, default=str)
+
+
+def write_json_lines() -> None:
+    """Make the log handlers of the host write such lines."""
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(JsonLines())

@@ -1,0 +1,242 @@
+"""Every port in memory, as strict as the services: versions, limits, whole transactions. For tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from shared.adapters.storage import rows
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import ETAG, Found, Operation, Range, Refused, Row, Table
+from shared.core.errors import Misuse
+from shared.core.job import Job
+from shared.core.ledger.finished import Place
+from shared.core.ports import Blob, Posted
+from shared.core.trouble import Troubles
+
+#: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
+_STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100
+
+Clock = Callable[[], datetime]
+
+
+class MemoryTable:
+    """A table as strict as the service's: versions, limits, whole transactions, one partition each."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.held: dict[tuple[str, str], Found] = {}
+        self._count = 0
+
+    async def make(self) -> bool:
+        """It is always there."""
+        return False
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        """One row."""
+        return self.held.get((partition, row))
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """A range."""
+        inside = sorted(
+            key
+            for key in self.held
+            if key[0] == wanted.partition
+            and key[1] >= wanted.first
+            and (not wanted.last or key[1] < wanted.last)
+        )
+        found = [self.held[key].row for key in inside]
+        found = [row for row in found if _fits(row, wanted)]
+        if wanted.etags:
+            found = [{**row, ETAG: self.held[_key(row)].etag} for row in found]
+        return found[: wanted.limit] if wanted.limit else found
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        """All or nothing."""
+        assert 0 < len(operations) <= _TRANSACTION
+        assert len({operation.row["PartitionKey"] for operation in operations}) == 1
+        keys = [_key(operation.row) for operation in operations]
+        assert len(set(keys)) == len(keys), "the service refuses a transaction that names a row twice"
+        for operation in operations:
+            self._check(operation)
+        return [self._apply(operation) for operation in operations]
+
+    def _check(self, operation: Operation) -> None:
+        held = self.held.get(_key(operation.row))
+        if operation.verb == "create" and held is not None:
+            raise Refused(409)
+        if operation.verb in ("replace", "merge", "delete"):
+            if held is None:
+                raise Refused(404)
+            if operation.etag not in ("*", held.etag):
+                raise Refused(412)
+        if operation.verb != "delete":
+            _check_size(operation.row)
+
+    def _apply(self, operation: Operation) -> str:
+        key = _key(operation.row)
+        if operation.verb == "delete":
+            del self.held[key]
+            return ""
+        self._count += 1
+        etag = f'W/"{self._count}"'
+        kept = self.held[key].row if operation.verb in ("merge", "upsert") and key in self.held else {}
+        self.held[key] = Found({**kept, **operation.row}, etag, self._clock())
+        return etag
+
+
+class MemoryLedger(TableLedger):
+    """The real ledger over a table in memory. `table` is the one to share, or to put faults before."""
+
+    def __init__(self, clock: Clock, shards: int = 4, table: Table | None = None) -> None:
+        own = MemoryTable(clock)
+        #: every row with its version
+        self.held = own.held
+        self.table: Table = own if table is None else table
+        self.store = Store(self.table, shards, linger=0, troubles=Troubles(clock))
+        super().__init__(self.store)
+
+    @property
+    def rows(self) -> dict[tuple[str, str], Row]:
+        """Every row of a job or a drop, by partition and key."""
+        return {key: found.row for key, found in self.held.items() if key[0] != "meta"}
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Every record, or its tombstone."""
+        return [
+            rows.record_of(row)
+            for (_, key), row in self.rows.items()
+            if key.startswith(("n|", "j|")) and not rows.is_stub(row)
+        ]
+
+
+def _fits(row: Row, wanted: Range) -> bool:
+    column, value = wanted.equal
+    if column and row.get(column) != value:
+        return False
+    if row["RowKey"] < wanted.due_from:
+        return True
+    if not wanted.due:
+        return True
+    due = row.get("Due")
+    return due is not None and (due <= wanted.due or (bool(wanted.beyond) and due > wanted.beyond))
+
+
+def _check_size(row: Row) -> None:
+    texts = [text for text in row.values() if isinstance(text, str)]
+    units = [len(text.encode("utf-16-le")) // 2 for text in texts]
+    if max(units) > _STRING or 2 * sum(units) > _ENTITY:
+        raise Misuse("the record is larger than a table entity may be", status=413)
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row["PartitionKey"], row["RowKey"]
+
+
+@dataclass
+class MemoryDrops:
+    """The drops port over two dicts."""
+
+    clock: Clock
+    blobs: dict[str, tuple[bytes, Blob]] = field(default_factory=dict)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    #: the number of the line that each STATUS holds, and every line that was written
+    lines: dict[str, int] = field(default_factory=dict)
+    written: list[tuple[str, bytes]] = field(default_factory=list)
+    container: str = "scripts"
+    count: int = 0
+
+    def upload(self, name: str, body: bytes, mode: str = "") -> Blob:
+        """What a person does."""
+        self.count += 1
+        blob = Blob(name, f"0x{self.count}", self.clock().replace(microsecond=0), len(body), mode)
+        self.blobs[name] = (body, blob)
+        return blob
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """By prefix, in order of names."""
+        return [
+            blob
+            for name, (_, blob) in sorted(self.blobs.items())
+            if name.startswith(prefix) and (deep or "/" not in name[len(prefix) :])
+        ]
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        """One version."""
+        body, blob = self.blobs.get(name, (b"", None))
+        if blob is None or (etag is not None and etag != blob.etag):
+            return None
+        if len(body) > limit:
+            raise Misuse(f"{name} has {len(body)} bytes, more than {limit}")
+        return body, blob.etag
+
+    async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
+        """Only the drop container may be read."""
+        container, _, name = reference.partition("/")
+        if container != self.container:
+            raise Misuse(f"container {container!r} may not be read")
+        found = await self.read(name, limit=limit)
+        return found[0] if found else None
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write."""
+        if replace or name not in self.answers:
+            self.answers[name] = body
+
+    async def drop_answer(self, name: str) -> None:
+        """Delete."""
+        self.answers.pop(name, None)
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        """Write what is newer."""
+        if sequence <= self.lines.get(name, 0):
+            return False
+        self.lines[name] = sequence
+        self.answers[name] = line
+        self.written.append((name, line))
+        return True
+
+
+@dataclass
+class MemoryArchive:
+    """The archive port over a dict."""
+
+    blobs: dict[str, bytes] = field(default_factory=dict)
+
+    async def put(self, name: str, lines: bytes) -> None:
+        """Keep them."""
+        self.blobs[name] = lines
+
+    async def read(self, place: Place) -> bytes | None:
+        """One line."""
+        found = self.blobs.get(place.name)
+        return None if found is None else found[place.start : place.start + place.length]
+
+
+@dataclass
+class MemoryQueues:
+    """The queues port: what was sent, in order."""
+
+    sent: list[tuple[str, str, float]] = field(default_factory=list)
+
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
+        """Keep it."""
+        self.sent.append((queue, body, delay))
+
+
+@dataclass
+class MemoryWebhooks:
+    """The webhooks port: `answers` are given in turn, the last one for ever."""
+
+    answers: list[Posted] = field(default_factory=lambda: [Posted("delivered", 204, "2xx", None, 1)])
+    posts: list[tuple[str, str, bytes]] = field(default_factory=list)
+
+    async def post(
+        self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
+    ) -> Posted:
+        """Keep it, and answer."""
+        self.posts.append((url, webhook_id, body))
+        return replace(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])

@@ -1,0 +1,61 @@
+"""Sealing secret values that people sent, before the first write: AES-256-GCM, bound to their place.
+
+Sealed text: `sealed:v1:` + base64url(nonce ‖ ciphertext). The key comes from a setting (in the
+cloud a Key Vault reference); several keys may be given for rotation, the first one seals.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Sequence
+
+from shared.core.errors import Misconfigured
+from shared.jobspec import SEALED
+
+
+class AesSeal:
+    """The seal port. Without a key nothing can be sealed, and documents with secrets are refused."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = [_key(text) for text in keys]
+
+    @property
+    def available(self) -> bool:
+        """Whether a key is configured."""
+        return bool(self._keys)
+
+    def seal(self, value: str, place: str) -> str:
+        """The sealed text of a value."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        nonce = os.urandom(12)
+        sealed = AESGCM(self._keys[0]).encrypt(nonce, value.encode(), place.encode())
+        return SEALED + base64.urlsafe_b64encode(nonce + sealed).decode()
+
+    def unseal(self, text: str, place: str) -> str:
+        """The value; raises Misconfigured when no key fits."""
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        try:
+            data = base64.urlsafe_b64decode(text.removeprefix(SEALED))
+        except (binascii.Error, ValueError):
+            data = b""
+        for key in self._keys:
+            try:
+                return AESGCM(key).decrypt(data[:12], data[12:], place.encode()).decode()
+            except (InvalidTag, ValueError):
+                continue
+        raise Misconfigured("a sealed secret opens with no key of SLIPWAY_SEAL_KEY")
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) != 32:
+        raise Misconfigured("SLIPWAY_SEAL_KEY must be 32 bytes in base64, e.g. from: openssl rand -base64 32")
+    return key

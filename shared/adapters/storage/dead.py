@@ -1,0 +1,33 @@
+"""Dead messages in a partition of the ledger's table."""
+
+from __future__ import annotations
+
+from shared.adapters.storage import other_rows
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Range
+from shared.core.ledger.dead import DeadMessage
+
+
+class TableDeadMessages:
+    """The port over the ledger's store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def keep(self, message: DeadMessage) -> None:
+        """An upsert."""
+        await self._store.upsert(other_rows.dead_row(message))
+
+    async def get(self, message_id: str) -> DeadMessage | None:
+        """A point read."""
+        found = await self._store.get(other_rows.DEAD, message_id)
+        return self._store.read(found.row, other_rows.dead_of) if found is not None else None
+
+    async def all(self) -> list[DeadMessage]:
+        """One partition."""
+        found = await self._store.rows(Range(other_rows.DEAD, "", ""))
+        return sorted(self._store.legible(found, other_rows.dead_of), key=lambda message: message.at)
+
+    async def forget(self, message_id: str) -> None:
+        """A delete."""
+        await self._store.drop(other_rows.DEAD, message_id)

@@ -1,0 +1,222 @@
+"""The drop container and the container of answers, in blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from shared.adapters.storage.wire.connection import Account, storage_errors
+from shared.core.errors import Misuse, Unavailable
+from shared.core.ports import Blob
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
+
+#: STATUS lines that a process remembers having written or seen; each spares a look at the blob.
+_LINES = 20_000
+#: How often a line is tried again when another writer was quicker.
+_RACES = 6
+
+
+class BlobDrops:
+    """The drops port. `readable` names the containers that a `specBlob` may point into."""
+
+    def __init__(self, account: Account, drops: str, answers: str, readable: Collection[str]) -> None:
+        self._account = account
+        self._drops = drops
+        self._answers = answers
+        self._readable = frozenset(readable) - {answers}  # an answer can never start a job
+        self._lines: dict[str, tuple[int, str]] = {}
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """Flat, or one level by delimiter. A container that is missing is empty."""
+        from azure.core.exceptions import ResourceNotFoundError
+        from azure.storage.blob import BlobProperties
+
+        container = self._account.blobs.get_container_client(self._drops)
+        listing = (
+            container.list_blobs(name_starts_with=prefix, include=["metadata"])
+            if deep
+            else container.walk_blobs(name_starts_with=prefix, include=["metadata"], delimiter="/")
+        )
+        async with storage_errors():
+            try:
+                return [
+                    Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, _mode(item.metadata))
+                    async for item in listing
+                    if isinstance(item, BlobProperties) and not _is_folder(item.metadata)
+                ]
+            except ResourceNotFoundError:
+                return []
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        """One version of one dropped blob."""
+        return await self._read(self._drops, name, etag, limit)
+
+    async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
+        """`container/name`; raises Misuse for a container that is not for specs."""
+        container, _, name = reference.partition("/")
+        if container not in self._readable:
+            known = ", ".join(sorted(self._readable))
+            raise Misuse(
+                f"container {container[:63]!r} may not be read", remedy=f"put the spec into one of: {known}"
+            )
+        found = await self._read(container, name, None, limit)
+        return found[0] if found else None
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write an answer; makes the container at the first one. The version of a new one is remembered."""
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+        from azure.storage.blob import ContentSettings
+
+        blob = self._account.blobs.get_blob_client(self._answers, name)
+        settings = ContentSettings(content_type=_kind(name))
+        async with storage_errors():
+            for _ in range(2):
+                try:
+                    made = await blob.upload_blob(body, overwrite=replace, content_settings=settings)
+                except ResourceNotFoundError:
+                    await self._make_answers()
+                except ResourceExistsError:
+                    return  # a later answer stands there, or our own whose acknowledgement was lost
+                else:
+                    if not replace:
+                        self._remember(name, (0, str(made["etag"])))
+                    return
+        raise Unavailable(f"container {self._answers} cannot be made: it is being deleted")
+
+    async def drop_answer(self, name: str) -> None:
+        """Delete; missing is success."""
+        from azure.core.exceptions import ResourceNotFoundError
+
+        async with storage_errors():
+            try:
+                await self._account.blobs.get_blob_client(self._answers, name).delete_blob()
+            except ResourceNotFoundError:
+                return
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        """One conditional PUT where this process wrote the line before or there is none; else a HEAD first.
+
+        The number stands in the blob's metadata. Each write names the ETag of the line that it replaces
+        (or "none is there"), so a late writer fails with 412 or 409, looks, and finds a greater number.
+        """
+        known, etag = self._lines.get(name), None
+        if known is None and not fresh:
+            known = await self._line(name)
+        for _ in range(_RACES):
+            if known is not None and known[0] >= sequence:
+                break
+            etag = await self._replace_line(name, line, sequence, known[1] if known else None)
+            if etag is not None:
+                known = (sequence, etag)
+                break
+            known = await self._line(name)
+        if known is not None:
+            self._remember(name, known)
+        return etag is not None
+
+    def _remember(self, name: str, line: tuple[int, str]) -> None:
+        if len(self._lines) >= _LINES:
+            self._lines.clear()
+        self._lines[name] = line
+
+    async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
+        """The new ETag; None when something else stands there than was thought."""
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+        from azure.storage.blob import ContentSettings
+
+        blob = self._account.blobs.get_blob_client(self._answers, name)
+        condition: dict[str, Any] = {"overwrite": False}
+        if etag is not None:
+            condition = {"overwrite": True, "etag": etag, "match_condition": MatchConditions.IfNotModified}
+        condition["metadata"] = {"sequence": str(sequence)}
+        condition["content_settings"] = ContentSettings(content_type=_kind(name))
+        async with storage_errors():
+            for _ in range(2):
+                try:
+                    return str((await blob.upload_blob(line, **condition))["etag"])
+                except (ResourceExistsError, ResourceModifiedError):
+                    return None
+                except ResourceNotFoundError:
+                    await self._make_answers()
+        return None
+
+    async def _line(self, name: str) -> tuple[int, str] | None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        async with storage_errors():
+            try:
+                found = await self._account.blobs.get_blob_client(self._answers, name).get_blob_properties()
+            except ResourceNotFoundError:
+                return None
+        text = (found.metadata or {}).get("sequence", "")
+        return int(text) if text.isdigit() else 0, str(found.etag)
+
+    async def _make_answers(self) -> None:
+        from azure.core.exceptions import ResourceExistsError
+
+        try:
+            await self._account.blobs.create_container(self._answers)
+        except ResourceExistsError:
+            return
+
+    async def _read(
+        self, container: str, name: str, etag: str | None, limit: int
+    ) -> tuple[bytes, str] | None:
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
+
+        blob: BlobClient = self._account.blobs.get_blob_client(container, name)
+        condition: dict[str, Any] = {}
+        if etag:
+            condition = {"etag": etag, "match_condition": MatchConditions.IfNotModified}
+        async with storage_errors():
+            try:
+                stream = await _beginning(blob, limit + 1, condition)
+                size = int(str(stream.properties.content_range).rpartition("/")[2])  # of the whole blob
+                if size > limit:
+                    raise Misuse(
+                        f"{container}/{name} has {size} bytes, more than {limit}",
+                        remedy="make it smaller; data belongs into a mounted container",
+                    )
+                return await stream.readall(), str(stream.properties.etag).strip('"')
+            except (ResourceNotFoundError, ResourceModifiedError):
+                return None
+
+
+async def _beginning(
+    blob: BlobClient, length: int, condition: Mapping[str, Any]
+) -> StorageStreamDownloader[bytes]:
+    """At most so many bytes of a blob. Without a range the SDK reads 32 MiB before it reports the size."""
+    from azure.core.exceptions import HttpResponseError
+
+    stream: StorageStreamDownloader[bytes]
+    try:
+        stream = await blob.download_blob(0, length, max_concurrency=1, **condition)
+    except HttpResponseError as error:
+        if error.status_code != HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        stream = await blob.download_blob(max_concurrency=1, **condition)  # it is empty, so it has no range
+    return stream
+
+
+def _kind(name: str) -> str:
+    return "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
+
+
+def _mode(metadata: Mapping[str, str] | None) -> str:
+    """What a person asked for by the metadata `mode`."""
+    return _told(metadata, "mode")
+
+
+def _is_folder(metadata: Mapping[str, str] | None) -> bool:
+    """Accounts with a hierarchical namespace list directories as blobs, which say so."""
+    return _told(metadata, "hdi_isfolder") == "true"
+
+
+def _told(metadata: Mapping[str, str] | None, wanted: str) -> str:
+    """A value of the metadata, however its name was written: it travels as a header."""
+    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == wanted), "")

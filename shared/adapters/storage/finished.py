@@ -1,0 +1,107 @@
+"""Finished jobs in the ledger's table: what is due for the archive, and the tombstone in a record's place."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from shared.adapters.storage import listed, rows
+from shared.adapters.storage.relist import relist
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Operation, Range, Refused, Row
+from shared.core.job import Job, Stored
+from shared.core.ledger.finished import Finished
+
+#: Rows of one transaction; the service takes 100.
+_ROWS = 90
+
+
+class TableFinishedJobs:
+    """The port over the ledger's store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._shards = store.shards
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+        return self._shards
+
+    async def relist(self, now: datetime, seconds: float) -> int:
+        """A range of keys a shard; then a point read and a share of a transaction for each such job."""
+        return await relist(self._store, now, seconds)
+
+    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
+        """One range query of keys, which begin with the moment of the end."""
+        first, last = f"f|{after}!" if after else "f|", f"f|{rows.sortable(before)}"
+        wanted = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
+        return [str(row["RowKey"])[2:] for row in await self._store.rows(wanted)]
+
+    async def gather(self, job_id: str) -> Finished | None:
+        """Two point reads and two ranges of one partition."""
+        record, spec, waiting, told = await asyncio.gather(
+            self._store.row(job_id, f"j|{job_id}"),
+            self._store.row(job_id, f"s|{job_id}"),
+            self._keys("o", job_id),
+            self._store.rows(self._range("e", job_id)),
+        )
+        if record is None or waiting:
+            return None
+        job = self._store.read(record.row, rows.job_of)
+        if job.archived:  # a process that wrote the tombstone died before the rest
+            await self._clear(job, rows.ended_row(job, self._shards))
+            return None
+        events = tuple(rows.latest(self._store.read(row, rows.keyed_notice) for row in told))
+        stored = Stored(job, record.etag, rows.stored_of(record.row, record.written))
+        document = self._store.read(spec.row, rows.spec_of) if spec is not None else None
+        return Finished(stored, document, events)
+
+    async def entomb(self, finished: Finished, tombstone: Job) -> bool:
+        """One transaction, unless the job has very many events, or some row is missing: then two and more."""
+        job, stored = finished.job, finished.stored
+        told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished.events)
+        dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished.events) else []
+        spec = [f"s|{job.id}"] if finished.spec is not None else []
+        gone = [*listed.listed_rows(job, self._shards), *dead]
+        gone += [rows.row_of(job.id, key, self._shards) for key in (*spec, *told)]
+        gone.append(rows.ended_row(job, self._shards))
+        grave = rows.tombstone_row(tombstone, stored.stored or job.history[-1].at, self._shards)
+        bury = Operation("replace", grave, stored.etag)
+        if len(gone) <= _ROWS and await self._write(
+            job.id, bury, *(Operation("delete", row) for row in gone)
+        ):
+            return True
+        if await self._write(job.id, bury):
+            await self._clear(tombstone, gone[-1])
+            return True
+        there = await self._store.row(job.id, f"j|{job.id}")
+        # Our own write whose answer was lost, or another process's of the same line, or a change.
+        found = self._store.perhaps(there.row, rows.job_of) if there is not None else None
+        return found is not None and found.archived == tombstone.archived
+
+    async def _write(self, job_id: str, *operations: Operation) -> bool:
+        try:
+            await self._store.write(job_id, *operations)
+        except Refused:
+            return False
+        return True
+
+    async def _clear(self, job: Job, ended: Row) -> None:
+        """Remove what stands beside a tombstone; the row by which it is found goes last."""
+        left = [row for kind in "sex" for row in await self._keys(kind, job.id)]
+        lists = listed.listed_rows(job, self._shards)
+        left += [row for row in lists if await self._store.row(job.id, row["RowKey"]) is not None]
+        left.append(ended)
+        for at in range(0, len(left), _ROWS):
+            if not await self._write(job.id, *(Operation("delete", row) for row in left[at : at + _ROWS])):
+                return  # our own deletion whose answer was lost, or another process's: the next run checks
+
+    async def _keys(self, kind: str, job_id: str) -> list[Row]:
+        """The rows of a kind of a job, by their keys."""
+        wanted = self._range(kind, job_id, ("RowKey",))
+        return [rows.row_of(job_id, row["RowKey"], self._shards) for row in await self._store.rows(wanted)]
+
+    def _range(self, kind: str, job_id: str, select: tuple[str, ...] = ()) -> Range:
+        partition = rows.partition(rows.shard_of(job_id, self._shards))
+        return Range(partition, f"{kind}|{job_id}", f"{kind}|{job_id}}}", select=select)

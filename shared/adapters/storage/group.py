@@ -1,0 +1,119 @@
+"""Group commit: what concurrent callers write to one partition shares transactions.
+
+A transaction costs one request, for any number of writes. While one is in progress, further writes
+gather for the next one; a lone write goes at once. When the service refuses a shared transaction, each of its
+writes is repeated in a transaction of its own, so one conflict spoils no other write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from shared.adapters.storage.table import Operation, Refused, Table
+from shared.core.errors import Misuse
+
+#: What one transaction may hold: entities, and bytes of the request (4 MiB); what surrounds a row in it.
+_ENTITIES, _BYTES, _AROUND = 100, 4_000_000, 600
+#: Seconds that a busy partition waits for company. An idle one does not wait.
+LINGER = 0.003
+
+
+@dataclass(frozen=True)
+class Write:
+    """What changes of one job at once: whole or not at all, and never twice in one transaction."""
+
+    job_id: str
+    operations: tuple[Operation, ...]
+
+    @property
+    def partition(self) -> str:
+        """All rows of a job share one."""
+        return str(self.operations[0].row["PartitionKey"])
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes in the request, about."""
+        return sum(len(operation.body) + _AROUND for operation in self.operations)
+
+
+@dataclass
+class _Batch:
+    """Writes that will share a transaction; `done` has an outcome for each, in order."""
+
+    done: asyncio.Task[list[list[str] | BaseException]] | None = None
+    writes: list[Write] = field(default_factory=list)
+    jobs: set[str] = field(default_factory=set)
+    entities: int = 0
+    size: int = 0
+    open: bool = True
+
+    def takes(self, write: Write) -> bool:
+        """Whether there is room, and nothing of the same job yet."""
+        return (
+            self.open
+            and write.job_id not in self.jobs
+            and self.entities + len(write.operations) <= _ENTITIES
+            and self.size + write.size <= _BYTES
+        )
+
+    def add(self, write: Write) -> int:
+        """Its place."""
+        self.writes.append(write)
+        self.jobs.add(write.job_id)
+        self.entities += len(write.operations)
+        self.size += write.size
+        return len(self.writes) - 1
+
+
+class GroupCommit:
+    """Writes of one process to one table. At most one shared transaction a partition is on its way."""
+
+    def __init__(self, table: Table, linger: float = LINGER) -> None:
+        self._table = table
+        self._linger = linger
+        self._last: dict[str, _Batch] = {}
+
+    async def write(self, write: Write) -> list[str]:
+        """The new ETags, one an operation. Raises Refused, and any error of the table."""
+        last = self._last.get(write.partition)
+        if last is None or not last.takes(write):
+            last = self._last[write.partition] = self._begin(last)
+        place = last.add(write)
+        assert last.done is not None
+        # Shielded: a caller that gives up must not take the others' transaction with it.
+        outcome = (await asyncio.shield(last.done))[place]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def _begin(self, before: _Batch | None) -> _Batch:
+        batch = _Batch()
+        batch.done = asyncio.create_task(self._send(batch, before))
+        return batch
+
+    async def _send(self, batch: _Batch, before: _Batch | None) -> list[list[str] | BaseException]:
+        if before is not None and before.done is not None and not before.done.done():
+            await asyncio.wait({before.done})
+            await asyncio.sleep(self._linger)
+        batch.open = False
+        try:
+            return await self._transact(batch.writes)
+        finally:
+            partition = batch.writes[0].partition
+            if self._last[partition] is batch:
+                del self._last[partition]
+
+    async def _transact(self, writes: Sequence[Write]) -> list[list[str] | BaseException]:
+        operations = [operation for write in writes for operation in write.operations]
+        try:
+            etags = iter(await self._table.transact(operations))
+        except (Refused, Misuse) as refused:
+            # Too large may be one write, and is the whole because of it: the others must not suffer.
+            if len(writes) == 1:
+                return [refused]
+            alone = (self._table.transact(write.operations) for write in writes)
+            return list(await asyncio.gather(*alone, return_exceptions=True))
+        return [[next(etags) for _ in write.operations] for write in writes]

@@ -1,0 +1,71 @@
+"""What a ledger's table was made for: its layout, its number of shards, and the app that it belongs to.
+
+Two rows that the first process writes and every process compares with itself, in one request when it starts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.adapters.storage.table import Operation, Range, Refused, Row, Table
+from shared.core.errors import Misconfigured, Unavailable
+
+#: Which rows there are, and what they hold; changed when older ones could not be read.
+_LAYOUT = 2
+#: The rows `layout` and `owner`.
+_BOTH = Range("meta", "layout", "p")
+#: The key of the first.
+LAYOUT = {"PartitionKey": "meta", "RowKey": "layout"}
+#: Since ever: this version's own tables have every job in its lists.
+_ALWAYS = "0" * 15
+
+
+async def claim(table: Table, shards: int, owner: str) -> str:
+    """See that the table is there, made for this number of shards, and this owner's; "" looks at no owner.
+
+    Answers until when every job that has ended is in the lists of its groups; "" in an older version's table.
+    Raises Misconfigured, and Unavailable.
+    """
+    mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, "Listed": _ALWAYS}]
+    mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []
+    found = await _rows(table)
+    missing = [row for row in mine if row["RowKey"] not in found]
+    if missing:
+        await _make(table, missing, new="layout" not in found)
+        found = await _rows(table)
+    if "layout" not in found:
+        raise Unavailable("the ledger's table cannot be made now")
+    _check_layout(found["layout"], shards)
+    if owner and (other := str(found.get("owner", {}).get("Name", ""))) != owner:
+        raise Misconfigured(
+            f"the ledger's table belongs to the app {other!r}, and this is {owner!r}: give this app a "
+            "storage account of its own, or, if it is to share that one's work or to take its place, set "
+            f"SLIPWAY_OWNER to {other}"
+        )
+    return str(found["layout"].get("Listed", ""))
+
+
+async def _rows(table: Table) -> dict[str, Row]:
+    return {row["RowKey"]: row for row in await table.rows(_BOTH)}
+
+
+async def _make(table: Table, rows: list[dict[str, Any]], *, new: bool) -> None:
+    if new:
+        await table.make()
+    try:
+        await table.transact([Operation("create", row) for row in rows])
+    except Refused:
+        return  # another process was quicker, or our own answer was lost: what stands there counts
+
+
+def _check_layout(layout: Row, shards: int) -> None:
+    if layout.get("Version") != _LAYOUT:
+        raise Misconfigured(
+            f"the ledger's table has layout {layout.get('Version')}, of another version; this one has layout "
+            f"{_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE, as docs/how-to/upgrade.md says"
+        )
+    if layout.get("Shards") != shards:
+        raise Misconfigured(
+            f"the ledger's table was made with {layout.get('Shards')} shards and SLIPWAY_SHARDS says "
+            f"{shards}: set it back, or name a new table, as docs/how-to/upgrade.md says"
+        )

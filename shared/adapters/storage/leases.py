@@ -1,0 +1,46 @@
+"""Leases as rows of the ledger's table, guarded by their ETags."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from shared.adapters.storage.rows import moment_of, text_of
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Operation, Refused, Row
+
+
+class TableLeases:
+    """The port over the ledger's store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def take(self, name: str, now: datetime, until: datetime, since: datetime) -> str | None:
+        """A point read, and a write unless another process holds it."""
+        mine = _row(name, now, until)
+        found = await self._store.get(mine["PartitionKey"], name)
+        if found is not None:
+            held = self._store.perhaps(found.row, _held)  # a lease that cannot be read is free
+            if held is not None and (now < held[1] <= until or since <= held[0] <= now):
+                return None
+        write = Operation("replace", mine, found.etag) if found is not None else Operation("create", mine)
+        try:
+            return await self._store.write_other(write)
+        except Refused:
+            return None  # another process was quicker, or our own answer was lost: then it expires
+
+    async def release(self, name: str, token: str, taken: datetime) -> None:
+        """A write that fails if another process holds the lease."""
+        try:
+            await self._store.write_other(Operation("replace", _row(name, taken, taken), token))
+        except Refused:
+            return
+
+
+def _held(row: Row) -> tuple[datetime, datetime]:
+    """Since when, and until when."""
+    return moment_of(row["Taken"]), moment_of(row["Until"])
+
+
+def _row(name: str, taken: datetime, until: datetime) -> Row:
+    return {"PartitionKey": "leases", "RowKey": name, "Taken": text_of(taken), "Until": text_of(until)}

@@ -1,0 +1,197 @@
+"""The ledger over a table: one transaction a transition, shared with others of the same partition.
+
+An answer that was lost looks like a conflict when the request is repeated. Every write carries a token of its
+own in the record's history, so our own write is recognised, and not taken for another process's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from shared.adapters.storage import listed, other_rows, rows
+from shared.adapters.storage.listing import Listing
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Operation, Range, Refused
+from shared.core.errors import Exists, Unreadable
+from shared.core.job import Job, Stored
+from shared.core.ledger.listing import Page, Query
+from shared.core.notify.events import Notice
+from shared.core.ports import Active, Change, Pause, Reported, Seen, Unfinished
+from shared.jobspec import JsonObject
+
+#: How often a record is looked for that moves from row to row meanwhile.
+_LOOKS = 3
+#: Records that a process remembers as it last wrote or read them.
+_REMEMBERED = 4_000
+
+
+class TableLedger:
+    """The ledger port over one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._shards = store.shards
+        self._known: OrderedDict[str, Stored] = OrderedDict()
+        self._listing = Listing(store, self._legible)
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+        return self._shards
+
+    async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
+        """One transaction: record, spec, index row, rows of lists, first event."""
+        made = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
+        new = [make(job, self._shards) for make in made]
+        new += listed.listed_rows(job, self._shards)
+        new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
+        new += [rows.notice_row(notice, self._shards)] if notice is not None else []
+        try:
+            etags = await self._store.write(job.id, *(Operation("create", row) for row in new))
+        except Refused as refused:
+            if refused.status == 409:
+                return await self._existing(job)
+            raise
+        return self._remember(Stored(job, etags[0], None))
+
+    async def get(self, job_id: str) -> Stored | None:
+        """A point read of a job that has not ended; two of one that has, or that is not there."""
+        for _ in range(_LOOKS):
+            for kind in "nj":
+                found = await self._store.row(job_id, f"{kind}|{job_id}")
+                if found is not None and not rows.is_stub(found.row):
+                    job = self._store.read(found.row, rows.record_of)
+                    stored = rows.stored_of(found.row, found.written)
+                    return self._remember(Stored(job, found.etag, stored))
+            if found is None:
+                self._known.pop(job_id, None)
+                return None
+        stub = rows.row_of(job_id, f"j|{job_id}", self._shards)
+        raise self._store.spoiled(stub, "its index row is missing")
+
+    async def recall(self, job_id: str) -> Stored | None:
+        """From memory, else a point read."""
+        return self._known.get(job_id) or await self.get(job_id)
+
+    async def spec(self, job_id: str) -> JsonObject | None:
+        """A point read."""
+        found = await self._store.row(job_id, f"s|{job_id}")
+        return self._store.read(found.row, rows.spec_of) if found is not None else None
+
+    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
+        """Each by itself; those of one shard share transactions."""
+        if len(changes) == 1:  # as for nearly every job: a task of its own would be for nothing
+            return [await self._commit(changes[0])]
+        return list(await asyncio.gather(*(self._commit(change) for change in changes)))
+
+    async def active(self, shard: int) -> list[Active]:
+        """One range query."""
+        return self._store.legible(await self._store.range(shard, "n"), rows.active_of)
+
+    async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
+        """One range query."""
+        found = await self._store.rows(rows.unfinished(shard, now, longest))
+        jobs = self._store.legible((row for row in found if row["RowKey"] < "o|"), rows.active_of)
+        told = (row for row in found if row["RowKey"] >= "o|")
+        return Unfinished(jobs, self._store.legible(told, rows.notice_of_row))
+
+    async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
+        """One range query a shard, or some: see `listing`."""
+        return await self._listing.find(query, limit, after)
+
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        """Two range queries a shard, of keys and sources; the turn of a job counts more than its creation."""
+        wanted = (
+            Range(rows.partition(n), f"{kind}|", f"{kind}|{rows.listed(since)}", select=("RowKey", "Source"))
+            for kind in "lt"
+            for n in range(self._shards)
+        )
+        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        turns = self._store.legible((row for part in found for row in part), listed.turn_of)
+        return {job_id: moment for who, job_id, moment in turns if who == source}
+
+    async def paused(self) -> Pause | None:
+        """A point read. A pause that cannot be read counts as a pause: an operator may have set it."""
+        found = await self._store.get(other_rows.PAUSE["PartitionKey"], other_rows.PAUSE["RowKey"])
+        try:
+            return self._store.read(found.row, other_rows.pause_of) if found is not None else None
+        except Unreadable as error:
+            return Pause(datetime.now(UTC), "unknown", f"{error}; pause or resume writes it again")
+
+    async def pause(self, pause: Pause | None) -> None:
+        """An upsert: off is a row, too."""
+        await self._store.upsert(other_rows.pause_row(pause))
+
+    async def report(self, part: str, reported: Reported) -> None:
+        """An upsert."""
+        await self._store.upsert(other_rows.trouble_row(part, reported))
+
+    async def reported(self) -> list[Reported]:
+        """One range query."""
+        return self._store.legible(await self._store.rows(other_rows.TROUBLES), other_rows.troubles_of)
+
+    async def seen(self, path: str) -> Seen | None:
+        """A point read."""
+        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        found = await self._store.get(row["PartitionKey"], row["RowKey"])
+        return self._store.perhaps(found.row, other_rows.seen_of) if found is not None else None
+
+    async def remember(self, seen: Seen) -> None:
+        """An upsert; the last writer wins."""
+        await self._store.upsert(other_rows.seen_row(seen, self._shards))
+
+    async def forget(self, path: str) -> None:
+        """A delete."""
+        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        await self._store.drop(row["PartitionKey"], row["RowKey"])
+
+    async def all_seen(self) -> dict[str, Seen]:
+        """One range query a partition of dropped paths."""
+        wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
+        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        seen = self._store.legible((row for part in found for row in part), other_rows.seen_of)
+        return {one.path: one for one in seen}
+
+    async def _commit(self, change: Change) -> Stored | None:
+        job = change.transition.after
+        if job.state.terminal:
+            index = rows.row_of(job.id, f"n|{job.id}", self._shards)
+            operations = [
+                Operation("delete", index, change.stored.etag),
+                Operation("replace", rows.record_row(job, self._shards)),
+                Operation("create", rows.ended_row(job, self._shards)),
+                *(Operation("upsert", row) for row in listed.shown_rows(job, self._shards)),
+            ]
+        else:
+            operations = [Operation("merge", rows.active_row(job, self._shards), change.stored.etag)]
+        if change.notice is not None:
+            operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
+        try:
+            etags = await self._store.write(job.id, *operations)
+        except Refused:
+            existing = await self.get(job.id)
+            return existing if existing is not None and existing.job.wrote(change.transition.token) else None
+        return self._remember(Stored(job, etags[0], None))
+
+    async def _legible(self, job_id: str) -> Stored | None:
+        """As `get`, for a page: a record that cannot be read must not keep the others from everybody."""
+        try:
+            return await self.get(job_id)
+        except Unreadable:
+            return None
+
+    async def _existing(self, job: Job) -> Stored:
+        existing = await self.get(job.id)
+        if existing is not None and existing.job.wrote(job.history[0].token):
+            return existing
+        raise Exists(job.id)
+
+    def _remember(self, stored: Stored) -> Stored:
+        self._known[stored.job.id] = stored
+        self._known.move_to_end(stored.job.id)
+        if stored.job.state.terminal or len(self._known) > _REMEMBERED:
+            self._known.pop(stored.job.id) if stored.job.state.terminal else self._known.popitem(last=False)
+        return stored

@@ -1,0 +1,82 @@
+"""The rows by which lists show jobs, as pure translations.
+
+`l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
+state, experiment and cluster · `t|<reverse time>|<id>` the turn of a job, if it had to wait for one. `Shown`
+has all that a list shows of a job that has ended. The others are shown by their index rows (`n|`), so that a
+change costs one row; a row of an older version shows nothing either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.adapters.storage.rows import LISTED_UNTIL, Entity, joined, listed, listing_key, row_of, split
+from shared.core.job import Job
+from shared.core.ledger.listing import brief
+
+#: What comes after its kind, and its group, in the key of a row of a list.
+LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
+#: In front of the rows of all jobs.
+EVERY = "l|"
+
+
+def listed_rows(job: Job, shards: int) -> list[Entity]:
+    """Every row of lists that the job has as it is, with its turn if it has to wait for that."""
+    key = f"{EVERY}{listing_key(job)}"
+    plain = {**row_of(job.id, key, shards), "Source": job.source}
+    found = shown_rows(job, shards) if job.state.terminal else [plain]
+    if job.turn is not None:
+        found.append({**plain, "RowKey": f"t|{listed(job.turn)}|{job.id}"})
+    return found
+
+
+def shown_rows(job: Job, shards: int) -> list[Entity]:
+    """The rows that show a job that has ended: among all jobs, and in its groups."""
+    groups = [EVERY, by_state(job.state.value)]
+    groups += [by_experiment(job.experiment)] if job.experiment else []
+    groups += [by_cluster(job.cluster)] if job.cluster else []
+    text = brief(job).model_dump_json(exclude_defaults=True)
+    shown = {"Source": job.source, **split("Shown", text)}
+    return [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+
+
+def by_state(state: str) -> str:
+    """In front of the rows of a state."""
+    return f"g|s|{state}|"
+
+
+def by_experiment(name: str) -> str:
+    """In front of the rows of an experiment: a digest has nothing that a key may not have."""
+    return f"g|e|{_digest(name)}|"
+
+
+def by_cluster(name: str) -> str:
+    """In front of the rows of a cluster."""
+    return f"g|c|{_digest(name)}|"
+
+
+def shown_of(entity: Mapping[str, Any]) -> Job | None:
+    """What the row shows; None where it shows nothing."""
+    return Job.model_validate_json(joined("Shown", entity)) if entity.get("Shown0") else None
+
+
+def listed_key(entity: Mapping[str, Any]) -> str:
+    """The place of a row in its list, or of a turn. Raises ValueError for anything else."""
+    key = "|".join(str(entity["RowKey"]).rsplit("|", 2)[-2:])
+    if not LISTING_KEY.fullmatch(key):
+        raise ValueError("no place in a list")
+    return key
+
+
+def turn_of(entity: Mapping[str, Any]) -> tuple[str, str, datetime]:
+    """Source, job and moment of a row of the list of all jobs, or of a turn."""
+    key = listed_key(entity)
+    return entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]

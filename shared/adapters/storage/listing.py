@@ -1,0 +1,194 @@
+"""Lists of jobs over the ledger's table: the ranges that have what is asked for, read in order and merged.
+
+Rows show their jobs: a page costs a range query a shard, and another one where jobs of it have not ended.
+What no range has by itself is looked for in the narrowest one that contains it, within the bounds of one
+request. Records are read only for rows of older versions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from shared.adapters.storage import listed, rows
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import Range, Row
+from shared.core.errors import Misuse, Unreadable
+from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.listing import Page, Query, brief
+from shared.core.ledger.records import Active
+
+#: The bounds of one request: pages of rows, records of rows that show nothing, seconds.
+PAGES, RECORDS, SECONDS = 64, 1_000, 4.0
+#: Rows in one answer of the service, at most.
+_ROWS = 1_000
+#: After every key.
+_END = "~"
+
+#: What stands for a job, by its place: a row that shows it, one that shows nothing, or its index row.
+Entries = dict[str, Row | Active]
+Record = Callable[[str], Awaitable[Stored | None]]
+
+
+@dataclass
+class _Stream:
+    """The rows of a shard whose keys begin with `prefix` and lie below `last`: they are read up to `at`."""
+
+    shard: int
+    prefix: str
+    last: str
+    at: str
+    done: bool = False
+
+    async def more(self, store: Store, number: int) -> list[Row]:
+        """The next rows."""
+        # No key continues another one, so "!" makes the first that comes after.
+        first = f"{self.prefix}{self.at}!" if self.at else f"{self.prefix}0"
+        found = await store.rows(Range(rows.partition(self.shard), first, self.last, limit=number))
+        self.done = len(found) < number
+        if found:
+            self.at = str(found[-1]["RowKey"])[len(self.prefix) :]
+        return found
+
+
+class Listing:
+    """Finds jobs in one store. `record` reads the record of a job; None where it cannot be read."""
+
+    def __init__(self, store: Store, record: Record) -> None:
+        self._store = store
+        self._record = record
+
+    async def find(self, query: Query, limit: int, after: str | None) -> Page:
+        """Newest first, at most `limit`. Raises Misuse for an `after` that is not the `next` of a page."""
+        if after is not None and not listed.LISTING_KEY.fullmatch(after):
+            raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
+        prefixes, active = await self._ranges(query)
+        until = f"{rows.listed(query.since)}}}" if query.since else ":"
+        streams = [
+            _Stream(shard, prefix, f"{prefix}{until}", after or "")
+            for shard in range(self._store.shards)
+            for prefix in prefixes
+        ]
+        shown = _Shown(self._store, self._record)
+        # First the jobs that have not ended: one that ends meanwhile is found again, and counts as it ended.
+        entries: Entries = {}
+        if active:
+            wanted = query.states or frozenset(JobState)
+            every = await shown.active(range(self._store.shards))
+            entries |= {
+                row.listed: row for row in every if row.state in wanted and row.listed > (after or "")
+            }
+        return await self._merge(query, limit, streams, entries, shown)
+
+    async def _ranges(self, query: Query) -> tuple[list[str], bool]:
+        """How the keys of the rows begin that have what is asked for, and whether index rows have some of it.
+
+        Until the table has every job in its groups, the rows of all jobs do.
+        """
+        grouped = query.states or query.experiment or query.cluster
+        if not grouped or not await self._store.listed():
+            return [listed.EVERY], False
+        states = query.states or frozenset(JobState)
+        ended = sorted(state.value for state in states if state.terminal)
+        active = len(ended) < len(states)
+        if not ended:
+            return [], active
+        if query.experiment:
+            return [listed.by_experiment(query.experiment)], active
+        if query.states:
+            return [listed.by_state(state) for state in ended], active
+        return [listed.by_cluster(query.cluster)], active
+
+    async def _merge(
+        self, query: Query, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown
+    ) -> Page:
+        loop = asyncio.get_running_loop()
+        pages, end, number = PAGES - self._store.shards, loop.time() + SECONDS, limit  # less the index rows
+        found: list[Job] = []
+        while True:
+            going = [stream for stream in streams if not stream.done]
+            answers = await asyncio.gather(*(stream.more(self._store, number) for stream in going))
+            entries |= {key: row for answer in answers for key, row in self._placed(answer)}
+            pages, number = pages - len(going), min(4 * number, _ROWS)
+            going = [stream for stream in going if not stream.done]
+            # Up to here, what every range has is known.
+            horizon = min((stream.at for stream in going), default=_END)
+            ready = sorted(key for key in entries if key <= horizon)
+            for at in range(0, len(ready), limit):
+                chunk = {key: entries.pop(key) for key in ready[at : at + limit]}
+                for key, job in await shown.jobs(chunk):
+                    if query.fits(job):
+                        found.append(job)
+                    if len(found) == limit:
+                        return Page(tuple(found), key if going or key < ready[-1] else None)
+                last = not going and at + limit >= len(ready)
+                if not last and (shown.records >= RECORDS or loop.time() > end):
+                    return Page(tuple(found), max(chunk), cut=True)
+            if not going:
+                return Page(tuple(found))
+            if pages < len(going) or loop.time() > end:
+                return Page(tuple(found), horizon, cut=True)
+
+    def _placed(self, found: Sequence[Row]) -> list[tuple[str, Row]]:
+        return self._store.legible(found, lambda row: (listed.listed_key(row), row))
+
+
+class _Shown:
+    """What lists show of jobs, for one request. `records`: how many of these were read."""
+
+    def __init__(self, store: Store, record: Record) -> None:
+        self._store = store
+        self._record = record
+        self._active: dict[int, dict[str, Active]] = {}
+        self.records = 0
+
+    async def active(self, shards: Iterable[int]) -> list[Active]:
+        """The index rows of some shards that have a place in the list."""
+        new = [shard for shard in shards if shard not in self._active]
+        answers = await asyncio.gather(*(self._store.range(shard, "n") for shard in new))
+        for shard, answer in zip(new, answers, strict=True):
+            found = self._store.legible(answer, rows.active_of)
+            self._active[shard] = {
+                row.job_id: row for row in found if listed.LISTING_KEY.fullmatch(row.listed)
+            }
+        return [row for shard in new for row in self._active[shard].values()]
+
+    async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
+        """The jobs of some entries that can be read, in their order."""
+        nothing = [key[16:] for key, entry in entries.items() if isinstance(entry, dict) and _is_bare(entry)]
+        bare = await self._bare(nothing) if nothing else {}
+        jobs = [
+            (key, bare[key[16:]] if key[16:] in bare else await self._of(entry))
+            for key, entry in entries.items()
+        ]
+        return [(key, job) for key, job in jobs if job is not None]
+
+    async def _bare(self, ids: list[str]) -> dict[str, Job | None]:
+        """The jobs whose rows show nothing: most have not ended; of older versions' the records are read."""
+        place = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
+        count = Counter(place.values())
+        await self.active(shard for shard in count if count[shard] > 1)
+        known = {job_id: self._active.get(place[job_id], {}).get(job_id) for job_id in ids}
+        found = [row for row in known.values() if row is not None]
+        left = [job_id for job_id, row in known.items() if row is None]
+        self.records += len(left)
+        read = await asyncio.gather(*(self._recorded(job_id) for job_id in left))
+        return {row.job_id: await self._of(row) for row in found} | dict(zip(left, read, strict=True))
+
+    async def _of(self, entry: Row | Active) -> Job | None:
+        if not isinstance(entry, Active):
+            return self._store.perhaps(entry, listed.shown_of)
+        try:
+            return brief(entry.stored.job)
+        except Unreadable:
+            return await self._recorded(entry.job_id)  # notes the row by its key
+
+    async def _recorded(self, job_id: str) -> Job | None:
+        stored = await self._record(job_id)
+        return brief(stored.job) if stored is not None else None
+
+
+def _is_bare(row: Row) -> bool:
+    return not row.get("Shown0")

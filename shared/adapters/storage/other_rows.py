@@ -1,0 +1,141 @@
+"""The rows of the ledger table that belong to no job, as pure translations.
+
+Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead` the messages
+that failed too often; `meta` has the switch that stops submissions, and what troubles the sweeps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from shared.adapters.storage.rows import Entity, joined, moment_of, split, text_of
+from shared.adapters.storage.table import Range
+from shared.core.ledger.dead import DeadMessage
+from shared.core.ports import Disabled, Pause, Reported, Seen, Silent
+
+#: The partition of receivers that want no more events.
+RECEIVERS = "receivers"
+#: The partition of messages that no try could process.
+DEAD = "dead"
+#: The key of the switch that stops submissions.
+PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
+
+
+#: What each part of a sweep found to be wrong.
+TROUBLES = Range("meta", "trouble|", "trouble}")
+
+
+def trouble_row(part: str, reported: Reported) -> Entity:
+    """What is wrong, as far as the sweeps of a part have seen it."""
+    silent = {place: [text_of(one.since), one.why] for place, one in reported.silent.items()}
+    return {
+        "PartitionKey": TROUBLES.partition,
+        "RowKey": f"{TROUBLES.first}{part}",
+        "At": text_of(reported.at),
+        "Found": json.dumps(dict(reported.found)),
+        **split("Silent", json.dumps(silent)),
+    }
+
+
+def troubles_of(entity: Mapping[str, Any]) -> Reported:
+    """When something was wrong, and what."""
+    found = json.loads(entity["Found"])
+    silent = json.loads(joined("Silent", entity)) if "Silent0" in entity else {}
+    return Reported(
+        moment_of(entity["At"]),
+        {str(kind): int(n) for kind, n in found.items()},
+        {place: Silent(moment_of(since), why) for place, (since, why) in silent.items()},
+    )
+
+
+def pause_row(pause: Pause | None) -> Entity:
+    """The switch, on or off."""
+    if pause is None:
+        return {**PAUSE, "Since": ""}
+    return {**PAUSE, "Since": text_of(pause.since), "By": pause.by, "Reason": pause.reason}
+
+
+def pause_of(entity: Mapping[str, Any]) -> Pause | None:
+    """What the switch says."""
+    if not entity["Since"]:
+        return None
+    return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])
+
+
+def seen_row(seen: Seen, shards: int) -> Entity:
+    """What is remembered of a dropped path."""
+    digest = hashlib.sha256(seen.path.encode()).hexdigest()
+    return {
+        "PartitionKey": f"d{int(digest[:8], 16) % shards:03d}",
+        "RowKey": digest,
+        "Path": seen.path,
+        "Job": seen.job_id,
+        "Generation": seen.generation,
+        "Waiting": seen.waiting,
+        "Folder": seen.folder,
+        "Content": seen.content,
+        "Started": seen.started,
+        **split("Etags", json.dumps(dict(seen.etags))),
+    }
+
+
+def seen_of(entity: Mapping[str, Any]) -> Seen:
+    """What the row remembers."""
+    return Seen(
+        path=entity["Path"],
+        etags=dict(json.loads(joined("Etags", entity))),
+        job_id=str(entity["Job"]),
+        generation=int(entity["Generation"]),
+        waiting=bool(entity["Waiting"]),
+        folder=entity["Folder"],
+        content=entity["Content"],
+        started=bool(entity.get("Started", True)),
+    )
+
+
+def disabled_row(one: Disabled) -> Entity:
+    """A receiver that wants no more events."""
+    return {
+        "PartitionKey": RECEIVERS,
+        "RowKey": one.id,
+        "Url": one.url,
+        "Since": text_of(one.since),
+        "Why": one.why,
+    }
+
+
+def disabled_of(entity: Mapping[str, Any]) -> Disabled:
+    """The receiver that a row holds."""
+    return Disabled(entity["RowKey"], entity["Url"], moment_of(entity["Since"]), entity["Why"])
+
+
+def dead_row(dead: DeadMessage) -> Entity:
+    """A message that no try could process."""
+    return {
+        "PartitionKey": DEAD,
+        "RowKey": dead.id,
+        "Queue": dead.queue,
+        "Message": dead.message_id,
+        "Sealed": dead.sealed,
+        "At": text_of(dead.at),
+        "Reason": dead.reason,
+        "Digest": dead.digest,
+        **split("Body", dead.body),
+    }
+
+
+def dead_of(entity: Mapping[str, Any]) -> DeadMessage:
+    """The message that a row holds."""
+    return DeadMessage(
+        id=entity["RowKey"],
+        queue=entity["Queue"],
+        message_id=entity["Message"],
+        body=joined("Body", entity),
+        sealed=bool(entity["Sealed"]),
+        at=moment_of(entity["At"]),
+        reason=entity["Reason"],
+        digest=entity["Digest"],
+    )

@@ -1,0 +1,240 @@
+"""The rows of the ledger table, as pure translations. One job's rows share one partition.
+
+`n|<id>` record and index of a job that has not ended · `j|<id>` record of one that has, or its tombstone; the
+key is taken from the first write on · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
+`e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `f|<time>|<id>` ended then, and not archived
+yet. Those of lists are in `listed`, those of no job in `other_rows`. Long strings are split: the service
+takes 32,768 UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic_core import to_json
+
+from shared.adapters.storage.table import ETAG, Range
+from shared.core.job import Job, JobState, Target
+from shared.core.ledger.records import packed, unpacked
+from shared.core.notify.events import Notice
+from shared.core.ports import Active, Shown
+
+Entity = dict[str, Any]
+
+_CHUNK = 16_000  # characters: at most two UTF-16 units each
+#: What reverse times count down from: the last second of the year 9999, in milliseconds.
+LISTED_UNTIL = 253_402_300_799_000
+
+
+def shard_of(job_id: str, shards: int) -> int:
+    """The shard of a job; the same for ever, which is why the shard count never changes."""
+    return zlib.crc32(job_id.encode()) % shards
+
+
+def partition(shard: int) -> str:
+    """The partition key of a shard."""
+    return f"s{shard:03d}"
+
+
+def stub_row(job: Job, shards: int) -> Entity:
+    """What takes the key of a record while its index row holds it."""
+    return {**row_of(job.id, f"j|{job.id}", shards), "State": ""}
+
+
+def record_row(job: Job, shards: int) -> Entity:
+    """The record of a job that has ended."""
+    return {
+        **row_of(job.id, f"j|{job.id}", shards),
+        "State": job.state.value,
+        **split("Record", job.model_dump_json(exclude_defaults=True)),
+    }
+
+
+def job_of(entity: Mapping[str, Any]) -> Job:
+    """The record that a row holds."""
+    return Job.model_validate_json(joined("Record", entity))
+
+
+def is_stub(entity: Mapping[str, Any]) -> bool:
+    """Whether the row only takes the key of a record that stands in its index row."""
+    return str(entity["RowKey"]).startswith("j|") and entity.get("State") == ""
+
+
+def record_of(entity: Mapping[str, Any]) -> Job:
+    """The record that a row holds: an index row, or one of a job that has ended."""
+    return unpacked(joined("Packed", entity)) if entity["RowKey"].startswith("n|") else job_of(entity)
+
+
+def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
+    """What stays of a record; later drops are judged by `stored`, the storage's own time of its end."""
+    return {**record_row(job, shards), "Stored": stored.astimezone(UTC).isoformat()}
+
+
+def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
+    """When the record was last written, by the storage's clock; of a tombstone, what it says."""
+    return moment_of(entity["Stored"]) if "Stored" in entity else written
+
+
+def ended_row(job: Job, shards: int) -> Entity:
+    """The row that finds a job when its retention is over; by our clock, not by the engine's.
+
+    `Listed`: lists have the job as it ended. An older version did not say so.
+    """
+    return {**row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards), "Listed": True}
+
+
+def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
+    """The accepted document; written once, never changed."""
+    text = to_json(document).decode()
+    return {**row_of(job_id, f"s|{job_id}", shards), **split("Spec", text)}
+
+
+def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that a row holds."""
+    document: dict[str, Any] = json.loads(joined("Spec", entity))
+    return document
+
+
+def active_row(job: Job, shards: int) -> Entity:
+    """The index row of a job that has not ended, with its record."""
+    return {
+        **row_of(job.id, f"n|{job.id}", shards),
+        "State": job.state.value,
+        "Due": text_of(job.due),
+        "Target": job.target.model_dump_json() if job.target else "",
+        "Cancel": job.cancel,
+        "Misses": job.misses,
+        "Listed": listing_key(job),
+        "Status": job.status_file,
+        "Stage": job.line.sequence,
+        "Since": text_of(job.stage.at),
+        "Waits": job.waiting.text if job.waiting else "",
+        **split("Packed", packed(job)),
+    }
+
+
+def active_of(entity: Mapping[str, Any]) -> Active:
+    """What the index row says."""
+    return Active(
+        job_id=str(entity["RowKey"])[2:],
+        state=JobState(entity["State"]),
+        due=moment_of(entity["Due"]),
+        target=Target.model_validate_json(entity["Target"]) if entity["Target"] else None,
+        cancel=bool(entity["Cancel"]),
+        misses=int(entity["Misses"]),
+        listed=str(entity["Listed"]),
+        waits=entity.get("Waits", ""),
+        since=entity["Since"],
+        shown=_shown(entity),
+        packed=joined("Packed", entity),
+        etag=str(entity.get(ETAG, "")),
+    )
+
+
+def _shown(entity: Mapping[str, Any]) -> Shown | None:
+    if not entity.get("Status"):
+        return None
+    return Shown(entity["Status"], int(entity["Stage"]), moment_of(entity["Since"]))
+
+
+def listing_key(job: Job) -> str:
+    """Sorts newest first."""
+    return f"{listed(job.created)}|{job.id}"
+
+
+def listed(moment: datetime) -> str:
+    """A moment as the listing sorts it."""
+    return f"{LISTED_UNTIL - int(moment.timestamp() * 1000):015d}"
+
+
+def sortable(moment: datetime) -> str:
+    """A moment as text that sorts oldest first."""
+    return f"{int(moment.timestamp() * 1000):015d}"
+
+
+def notice_row(notice: Notice, shards: int, kind: str = "o") -> Entity:
+    """An event: `o` undelivered, `e` delivered, `x` dead."""
+    return {
+        **row_of(notice.job_id, notice_key(notice.job_id, notice.sequence, kind), shards),
+        "Due": text_of(notice.due),
+        "Event": notice.event_id,
+        **split("Notice", notice.model_dump_json()),
+    }
+
+
+def notice_key(job_id: str, sequence: int, kind: str = "o") -> str:
+    """The row key of an event; numbers are padded so that they sort."""
+    return f"{kind}|{job_id}|{sequence:08d}"
+
+
+def latest(found: Iterable[tuple[str, Notice]]) -> list[Notice]:
+    """The events of some rows, by sequence. Of one that stands in two, the undelivered one counts."""
+    each = {notice.event_id: notice for _, notice in sorted(found, key=lambda row: row[0])}  # e| before o|
+    return sorted(each.values(), key=lambda notice: notice.sequence)
+
+
+def keyed_notice(entity: Mapping[str, Any]) -> tuple[str, Notice]:
+    """The event that a row holds, with the key of the row."""
+    return entity["RowKey"], notice_of_row(entity)
+
+
+def notice_of_row(entity: Mapping[str, Any]) -> Notice:
+    """The event that a row holds."""
+    return Notice.model_validate_json(joined("Notice", entity))
+
+
+def range_of(
+    shard: int, kind: str, *, due: str = "", beyond: str = "", equal: tuple[str, str] = ("", "")
+) -> Range:
+    """The rows of a kind in a shard."""
+    return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal=equal)
+
+
+def unfinished(shard: int, now: datetime, longest: timedelta) -> Range:
+    """Index rows and events that are due: their kinds are neighbours, so one range holds both."""
+    due, never = due_range(now, longest)
+    return Range(partition(shard), "n|", "o}", due, never, due_from="o|", etags=True)
+
+
+def due_range(now: datetime, longest: timedelta) -> tuple[str, str]:
+    """The `Due` columns up to the first, or beyond the second, are due; compared as text."""
+    return text_of(now), text_of(now + longest)
+
+
+def row_of(job_id: str, key: str, shards: int) -> Entity:
+    """The keys of a row of a job."""
+    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": key}
+
+
+def text_of(moment: datetime) -> str:
+    """A moment as columns have it; compared as text."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def moment_of(text: str) -> datetime:
+    """The moment that a column holds. Raises ValueError, also without a zone: it compares with no other."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a moment without a zone")
+    return moment
+
+
+def split(name: str, text: str) -> dict[str, str]:
+    """A long text as columns, each as short as the service wants them.
+
+    An empty one is the last: of a longer text that stood there, a merge leaves the columns behind it.
+    """
+    chunks = [text[at : at + _CHUNK] for at in range(0, max(1, len(text)), _CHUNK)]
+    return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}
+
+
+def joined(name: str, entity: Mapping[str, Any]) -> str:
+    """The text that some columns hold. Raises KeyError where there is none."""
+    parts = [entity[f"{name}0"]]
+    while part := entity.get(f"{name}{len(parts)}"):
+        parts.append(part)
+    return "".join(parts)

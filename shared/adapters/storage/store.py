@@ -1,0 +1,163 @@
+"""The sharded table of the ledger: all rows of a job in one partition, written by group commit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from shared.adapters.storage import rows
+from shared.adapters.storage.group import LINGER, GroupCommit, Write
+from shared.adapters.storage.layout import LAYOUT, claim
+from shared.adapters.storage.table import Found, Operation, Range, Refused, Row, Table
+from shared.core.errors import Unreadable
+from shared.core.trouble import Troubles
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Store:
+    """One table with its shards, whose number is fixed when it is made."""
+
+    def __init__(
+        self,
+        table: Table,
+        shards: int,
+        linger: float = LINGER,
+        troubles: Troubles | None = None,
+        owner: str = "",
+    ) -> None:
+        self.shards = shards
+        self.troubles = troubles or Troubles(lambda: datetime.now(UTC))
+        self._table = table
+        self._owner = owner
+        self._group = GroupCommit(table, linger)
+        self._ready = False
+        self._listed = ""
+        self._opening = asyncio.Lock()
+
+    async def row(self, job_id: str, key: str) -> Found | None:
+        """One row of a job."""
+        return await self.get(rows.partition(rows.shard_of(job_id, self.shards)), key)
+
+    async def get(self, partition: str, key: str) -> Found | None:
+        """One row."""
+        await self.open()
+        return await self._table.get(partition, key)
+
+    async def range(self, shard: int, kind: str) -> list[Row]:
+        """The rows of a kind in a shard, in order."""
+        return await self.rows(rows.range_of(shard, kind))
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """The rows of a range."""
+        await self.open()
+        return await self._table.rows(wanted)
+
+    def read(self, row: Row, make: Callable[[Row], T]) -> T:
+        """What a row holds. Raises Unreadable, after the row was noted with the column that it failed at."""
+        try:
+            return make(row)
+        except Exception as error:  # pure code over rows that others may have written
+            raise self.spoiled(row, _column(row, make, error)) from error
+
+    def legible(self, found: Iterable[Row], make: Callable[[Row], T]) -> list[T]:
+        """What some rows hold. One that cannot be read is noted and skipped."""
+        return [one for row in found if (one := self.perhaps(row, make)) is not None]
+
+    def perhaps(self, row: Row, make: Callable[[Row], T]) -> T | None:
+        """What a row holds; None for one that cannot be read, which is noted."""
+        try:
+            return self.read(row, make)
+        except Unreadable:
+            return None
+
+    def spoiled(self, row: Row, column: str) -> Unreadable:
+        """Note that a row cannot be read, by its key alone."""
+        name = f"{row.get('PartitionKey', '?')}/{row['RowKey']}"
+        if self.troubles.found("row", name, column):
+            log.error("a row cannot be read, and is left alone: %s, %s", name, column)
+        return Unreadable(f"row {name} of the ledger", column)
+
+    async def write(self, job_id: str, *operations: Operation) -> list[str]:
+        """Change rows of one job, all or none: the ETags. Raises Refused."""
+        await self.open()
+        return await self._group.write(Write(job_id, operations))
+
+    async def upsert(self, row: Row) -> None:
+        """Write a row that belongs to no job; the last writer wins."""
+        await self.open()
+        await self._table.transact([Operation("upsert", row)])
+
+    async def write_other(self, operation: Operation) -> str:
+        """Change a row that belongs to no job: its ETag. Raises Refused."""
+        await self.open()
+        return (await self._table.transact([operation]))[0]
+
+    async def drop(self, partition: str, key: str) -> None:
+        """Delete a row that belongs to no job; one that is missing is success."""
+        await self.open()
+        try:
+            await self._table.transact([Operation("delete", {"PartitionKey": partition, "RowKey": key})])
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+
+    async def open(self) -> None:
+        """See that the table is there, and made for this app and its number of shards. Raises Misconfigured.
+
+        Every verb does it first; it costs one request a process.
+        """
+        if self._ready:
+            return
+        async with self._opening:
+            if not self._ready:
+                self._listed = await claim(self._table, self.shards, self._owner)
+                self._ready = True
+
+    async def listed(self) -> str:
+        """Until when every job that has ended is in the lists of its groups; "" while that is not known.
+
+        Costs nothing, but a point read of a table that an older version made.
+        """
+        await self.open()
+        if not self._listed:
+            found = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
+            self._listed = str(found.row.get("Listed", "")) if found is not None else ""
+        return self._listed
+
+    async def set_listed(self, until: str) -> None:
+        """Say so."""
+        await self._table.transact([Operation("upsert", {**LAYOUT, "Listed": until})])
+        self._listed = until
+
+
+class _Watched(dict[str, Any]):
+    """A row that knows which of its columns was asked for last."""
+
+    last = "RowKey"
+
+    def __getitem__(self, name: str) -> Any:
+        self.last = name
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.last = name if name in self else self.last
+        return super().get(name, default)
+
+
+def _column(row: Row, make: Callable[[Row], Any], error: Exception) -> str:
+    """The column that cannot be read, and of a record which of its fields: names of ours, no content."""
+    watched = _Watched(row)
+    try:
+        make(watched)
+    except Exception as again:  # noqa: BLE001 - any error: what counts is where it happened
+        error = again
+    column = watched.last.rstrip("0123456789")
+    field = error.errors()[0]["loc"][:1] if isinstance(error, ValidationError) else ()
+    return ": ".join([column, *map(str, field)])

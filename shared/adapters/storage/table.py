@@ -1,0 +1,89 @@
+"""What the ledger needs of a table: point reads, ranges of one partition, and transactions in one partition.
+
+Two things are tables: the service's (`resttable`), and one in memory for tests (`shared.adapters.memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from pydantic_core import to_json
+
+Row = dict[str, Any]
+#: The name under which a row of a range has its version; no column has it.
+ETAG = "odata.etag"
+
+
+class Refused(Exception):
+    """The table took nothing of a transaction: 404 missing, 409 exists already, 412 another version."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the table answered {status}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row of a transaction. `etag` guards `replace`, `merge` and `delete`; "*" is any version.
+
+    `merge` and `upsert` leave the columns alone that the row does not name: a newer version's.
+    """
+
+    verb: Literal["create", "replace", "merge", "upsert", "delete"]
+    row: Row
+    etag: str = "*"
+
+    @cached_property
+    def body(self) -> bytes:
+        """The row as it is sent; made once, since its length decides what shares a transaction."""
+        return to_json(self.row)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Rows of one partition with `first` <= RowKey < `last`.
+
+    `due`: only those due at or before it, or after `beyond`; those with a RowKey < `due_from` in any case.
+    `equal`: only those with a column of this value. `etags`: each row has its version under `ETAG`.
+    """
+
+    partition: str
+    first: str
+    last: str
+    due: str = ""
+    beyond: str = ""
+    due_from: str = ""
+    equal: tuple[str, str] = ("", "")
+    select: tuple[str, ...] = ()
+    #: 0 for all
+    limit: int = 0
+    etags: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row with its version, and the storage's own time of its last write."""
+
+    row: Row
+    etag: str
+    written: datetime
+
+
+class Table(Protocol):
+    """A table of the service. Every verb raises Unavailable when the outcome is unknown."""
+
+    async def make(self) -> bool:
+        """Create it; whether it was not there."""
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        """One row; None when it, or the table, is missing."""
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """The rows of a range, in order."""
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        """All or nothing, in one partition: the ETags. Raises Refused, and Misuse for too large a row."""

@@ -1,0 +1,1 @@
+"""The storage account by HTTP: addresses, signatures, the table service."""

@@ -1,0 +1,163 @@
+"""One way to reach a storage account: a connection string, or service addresses with an identity.
+
+Connections are made at first use and live as long as the process. Tables and queues are spoken to by plain
+HTTP (`rest`), blobs through the SDK, with azure-core's retry policy: the storage SDK's own neither retries
+429 nor heeds Retry-After, and blocks for more than a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shared.adapters.storage.wire.rest import OTHERS, TABLE, Connections, Rest, Send
+from shared.adapters.storage.wire.sign import Identity, SharedKey
+from shared.core.errors import Misconfigured, Misuse, Unavailable
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import BlobServiceClient
+
+
+#: Every write of ours may be repeated: it carries a condition.
+REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where the account is. Either `string`, or the three addresses and (optionally) a client id."""
+
+    string: str = ""
+    blob: str = ""
+    queue: str = ""
+    table: str = ""
+    client_id: str = ""
+
+    def __repr__(self) -> str:
+        return f"Connection({self.blob or 'by connection string'})"
+
+    def address(self, service: str) -> str:
+        """The address of `blob`, `queue` or `table`. Raises Misconfigured."""
+        if not self.string:
+            return str(getattr(self, service)).rstrip("/")
+        parts = self.parts()
+        if found := parts.get(f"{service.capitalize()}Endpoint"):
+            return found.rstrip("/")
+        suffix, scheme = (
+            parts.get("EndpointSuffix", "core.windows.net"),
+            parts.get("DefaultEndpointsProtocol"),
+        )
+        return f"{scheme or 'https'}://{parts['AccountName']}.{service}.{suffix}"
+
+    def parts(self) -> dict[str, str]:
+        """The fields of the connection string. Raises Misconfigured."""
+        pairs = (part.partition("=") for part in self.string.split(";") if part.strip())
+        parts = {name.strip(): value.strip() for name, _, value in pairs}
+        if not parts.get("AccountName") or not parts.get("AccountKey"):
+            raise Misconfigured("the storage connection string must name AccountName and AccountKey")
+        return parts
+
+
+class Account:
+    """The services of one account."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        transport: Callable[[], Any] | None = None,
+        *,
+        around: Callable[[Send], Send] = lambda send: send,
+        backoff: float = 0.4,
+    ) -> None:
+        """`transport` makes the SDK's HTTP transport and `around` wraps ours: tests put faults there.
+
+        `backoff` in seconds.
+        """
+        self._backoff = backoff
+        self._connection = connection
+        self._transport = transport
+        self._connections = Connections()
+        self._send = around(self._connections.send)
+        self._signer = self._who()
+        self._blobs: BlobServiceClient | None = None
+
+    @property
+    def blobs(self) -> BlobServiceClient:
+        """The blob service."""
+        if self._blobs is None:
+            self._blobs = self._blob_client()
+        return self._blobs
+
+    @property
+    def queues(self) -> Rest:
+        """The queue service."""
+        return self._rest("queue", OTHERS)
+
+    @property
+    def tables(self) -> Rest:
+        """The table service."""
+        return self._rest("table", TABLE)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._connections.close()
+        await self._signer.close()
+        if self._blobs is not None:
+            await self._blobs.close()
+            self._blobs = None
+
+    def _rest(self, service: str, version: str) -> Rest:
+        base = self._connection.address(service)
+        return Rest(base, self._signer, self._send, version=version, backoff=self._backoff)
+
+    def _who(self) -> SharedKey | Identity:
+        if self._connection.string:
+            parts = self._connection.parts()
+            return SharedKey(parts["AccountName"], parts["AccountKey"])
+        return Identity(self._connection.client_id)
+
+    def _blob_client(self) -> BlobServiceClient:
+        from azure.storage.blob.aio import BlobServiceClient
+
+        options = _options(self._backoff)
+        if self._transport is not None:
+            options["transport"] = self._transport()
+        if isinstance(self._signer, Identity):
+            return BlobServiceClient(self._connection.blob, self._signer.credential(), **options)
+        return BlobServiceClient.from_connection_string(self._connection.string, **options)
+
+
+def _options(backoff: float) -> dict[str, Any]:
+    from azure.core.pipeline.policies import AsyncRetryPolicy
+
+    class Retry(AsyncRetryPolicy[Any, Any]):
+        async def send(self, request: Any) -> Any:
+            # What the storage pipelines leave to their own retry policy to take, and expect on the answer.
+            options = request.context.options
+            mode = options.pop("location_mode", "primary")
+            for name in ("hosts", "retry_to_secondary", "retry_hook"):
+                options.pop(name, None)
+            options["retry_on_methods"] = REPEATED
+            response = await super().send(request)
+            response.http_response.location_mode = mode
+            return response
+
+    policy = Retry(retry_total=4, retry_backoff_factor=backoff, retry_backoff_max=10)
+    return {"retry_policy": policy, "connection_timeout": 5, "read_timeout": 15}
+
+
+@asynccontextmanager
+async def storage_errors() -> AsyncIterator[None]:
+    """The border that errors of the blob SDK cross. What a caller expects, it catches inside."""
+    from azure.core.exceptions import AzureError, HttpResponseError
+
+    try:
+        yield
+    except HttpResponseError as error:
+        if error.status_code == 413:
+            raise Misuse("this is larger than storage takes", status=413, remedy="shorten it") from error
+        code = getattr(error, "error_code", None) or error.reason or ""
+        raise Unavailable(f"storage answered {error.status_code} {code}".strip()) from error
+    except AzureError as error:
+        raise Unavailable(f"storage did not answer: {type(error).__name__}") from error

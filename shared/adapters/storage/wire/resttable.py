@@ -1,0 +1,157 @@
+"""The table service by REST: entity-group transactions, point reads, ranges.
+
+Source: learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from pydantic_core import from_json
+
+from shared.adapters.storage.table import ETAG, Found, Operation, Range, Refused, Row
+from shared.adapters.storage.wire.connection import Account
+from shared.core.errors import Misuse, Unavailable
+
+_JSON = "application/json;odata=nometadata"
+_VERBS = {"create": "POST", "replace": "PUT", "merge": "PATCH", "upsert": "PATCH", "delete": "DELETE"}
+_GUARDED = ("replace", "merge", "delete")
+_STATUS = re.compile(rb"^HTTP/1\.1 (\d{3})", re.MULTILINE)
+_ETAG = re.compile(rb"^ETag: *(.+?)\r?$", re.MULTILINE | re.IGNORECASE)
+_CODE = re.compile(rb'"code" *: *"(\w+)"')
+#: Answers about the rows that were asked for, as opposed to our request or the service's state.
+_ABOUT_ROWS = (404, 409, 412)
+_TOO_LARGE = frozenset({b"EntityTooLarge", b"PropertyValueTooLarge", b"RequestBodyTooLarge"})
+
+
+class RestTable:
+    """One table of an account."""
+
+    def __init__(self, account: Account, name: str) -> None:
+        self.name = name
+        self._rest = account.tables
+
+    async def make(self) -> bool:
+        """Create it; whether it was not there."""
+        body = json.dumps({"TableName": self.name}).encode()
+        headers = {"Content-Type": "application/json", "Accept": _JSON, "Prefer": "return-no-content"}
+        answer = await self._rest.call("POST", "/Tables", headers=headers, body=body, expected=(409,))
+        return answer.status != 409
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        """A point read; a missing table reads as empty."""
+        path = self._path({"PartitionKey": partition, "RowKey": row})
+        answer = await self._rest.call("GET", path, headers={"Accept": _JSON}, expected=(404,))
+        if answer.status == 404:
+            return None
+        entity = from_json(answer.body)
+        return Found(entity, answer.headers["etag"], datetime.fromisoformat(entity["Timestamp"]))
+
+    async def rows(self, wanted: Range) -> list[Row]:
+        """A range query, page after page."""
+        query = {"$filter": _filter(wanted)}
+        if wanted.select:
+            query["$select"] = ",".join(wanted.select)
+        if wanted.limit:
+            query["$top"] = str(wanted.limit)
+        found: list[Row] = []
+        after: dict[str, str] = {}
+        while True:
+            answer = await self._rest.call(
+                "GET", f"/{self.name}()", query | after, headers={"Accept": _JSON}, expected=(404,)
+            )
+            if answer.status == 404:
+                return found
+            page = from_json(answer.body)["value"]
+            if wanted.etags:
+                for row in page:
+                    row[ETAG] = _etag(row["Timestamp"])
+            found += page
+            after = {
+                name: answer.headers[f"x-ms-continuation-{name.lower()}"]
+                for name in ("NextPartitionKey", "NextRowKey")
+                if f"x-ms-continuation-{name.lower()}" in answer.headers
+            }
+            if not after or 0 < wanted.limit <= len(found):
+                return found[: wanted.limit] if wanted.limit else found
+
+    async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        """One POST to $batch."""
+        name = uuid.uuid4().hex
+        headers = {"Content-Type": f"multipart/mixed; boundary=batch_{name}", "Accept": _JSON}
+        body = self._batch(operations, name)
+        answer = await self._rest.call("POST", "/$batch", headers=headers, body=body)
+        parts = answer.body.split(b"--changesetresponse_")[1:-1]
+        statuses = [int(found[1]) if (found := _STATUS.search(part)) else 0 for part in parts]
+        for status, part in zip(statuses, parts, strict=True):
+            if not 200 <= status < 300:
+                raise _refusal(status, part)
+        if len(parts) != len(operations):
+            raise Unavailable(f"storage answered {len(parts)} of {len(operations)} operations")
+        return [found[1].decode() if (found := _ETAG.search(part)) else "" for part in parts]
+
+    def _batch(self, operations: Sequence[Operation], name: str) -> bytes:
+        parts = [
+            f"--batch_{name}\r\nContent-Type: multipart/mixed; boundary=changeset_{name}\r\n\r\n".encode()
+        ]
+        for operation in operations:
+            path = f"/{self.name}" if operation.verb == "create" else self._path(operation.row)
+            guard = f"If-Match: {operation.etag}\r\n" if operation.verb in _GUARDED else ""
+            body = b"" if operation.verb == "delete" else operation.body
+            head = (
+                f"--changeset_{name}\r\n"
+                "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+                f"{_VERBS[operation.verb]} {self._rest.base}{path} HTTP/1.1\r\n"
+                f"Content-Type: application/json\r\nAccept: {_JSON}\r\nPrefer: return-no-content\r\n"
+                f"DataServiceVersion: 3.0\r\nContent-Length: {len(body)}\r\n{guard}\r\n"
+            )
+            parts += [head.encode(), body, b"\r\n"]
+        parts.append(f"--changeset_{name}--\r\n--batch_{name}--\r\n".encode())
+        return b"".join(parts)
+
+    def _path(self, row: Row) -> str:
+        partition, key = (
+            quote(str(row[name]).replace("'", "''"), safe="") for name in ("PartitionKey", "RowKey")
+        )
+        return f"/{self.name}(PartitionKey='{partition}',RowKey='{key}')"
+
+
+def _etag(timestamp: str) -> str:
+    """The version of a row in a listing without metadata, as azure-data-tables makes it of the timestamp."""
+    return f"W/\"datetime'{timestamp.replace(':', '%3A')}'\""
+
+
+def _refusal(status: int, part: bytes) -> Exception:
+    """What the first part that failed means for the caller."""
+    code: Any = found[1] if (found := _CODE.search(part)) else b""
+    if status == 413 or code in _TOO_LARGE:
+        return Misuse("the record is larger than a table entity may be", status=413, remedy="shorten it")
+    if status in _ABOUT_ROWS:
+        return Refused(status)
+    return Unavailable(f"storage answered {status} {code.decode()}".rstrip())
+
+
+def _filter(wanted: Range) -> str:
+    column, value = wanted.equal
+    conditions = [
+        _condition("PartitionKey", "eq", wanted.partition),
+        _condition("RowKey", "ge", wanted.first) if wanted.first else "",
+        _condition("RowKey", "lt", wanted.last) if wanted.last else "",
+        _condition(column, "eq", value) if column else "",
+    ]
+    if wanted.due:
+        any_of = [_condition("Due", "le", wanted.due)]
+        any_of += [_condition("Due", "gt", wanted.beyond)] if wanted.beyond else []
+        any_of += [_condition("RowKey", "lt", wanted.due_from)] if wanted.due_from else []
+        conditions.append(f"({' or '.join(any_of)})")
+    return " and ".join(condition for condition in conditions if condition)
+
+
+def _condition(column: str, relation: str, value: str) -> str:
+    return f"{column} {relation} '{value.replace(chr(39), chr(39) * 2)}'"

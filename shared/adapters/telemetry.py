@@ -1,0 +1,132 @@
+"""Metrics and traces by OpenTelemetry, to an OTLP collector or to Application Insights.
+
+Its packages stand in requirements-telemetry.txt and are imported only when a setting asks for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shared import __version__
+from shared.core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import MetricExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+#: Set when a sweep has ended; its age is what is exported.
+SWEPT = "slipway.sweep.ended"
+
+
+#: Variables that turn off the exporter's own telemetry, and the settings that it would fetch from its maker.
+PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
+
+
+class OtelMeter:
+    """The meter port. Providers are its own, so that nothing of the host's is changed."""
+
+    def __init__(
+        self, spans: Callable[[TracerProvider], SpanExporter], metrics: MetricExporter, *, seconds: float = 60
+    ) -> None:
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        resource = Resource.create({"service.name": "slipway", "service.version": __version__})
+        reader = PeriodicExportingMetricReader(metrics, export_interval_millis=seconds * 1000)
+        self._metrics: MeterProvider = MeterProvider([reader], resource=resource)
+        self._traces: TracerProvider = TracerProvider(resource=resource)
+        self._traces.add_span_processor(BatchSpanProcessor(spans(self._traces)))
+        self._tracer = self._traces.get_tracer("slipway", __version__)
+        self._meter = self._metrics.get_meter("slipway", __version__)
+        self._made: dict[str, Any] = {}
+        self._swept = time.monotonic()
+        self._meter.create_observable_gauge("slipway.sweep.age", [self._age], unit="s")
+
+    def add(self, name: str, number: int = 1, **attributes: str) -> None:
+        """Count."""
+        if name not in self._made:
+            self._made[name] = self._meter.create_counter(name)
+        self._made[name].add(number, attributes)
+
+    def set(self, name: str, value: float, **attributes: str) -> None:
+        """A value that goes up and down."""
+        if name == SWEPT:
+            self._swept = time.monotonic()
+            return
+        if name not in self._made:
+            self._made[name] = self._meter.create_gauge(name)
+        self._made[name].set(value, attributes)
+
+    @contextmanager
+    def span(self, name: str) -> Iterator[None]:
+        """A span; an error in it is reported by its type, never by its text."""
+        from opentelemetry.trace import Status, StatusCode
+
+        opened = self._tracer.start_as_current_span(
+            name, record_exception=False, set_status_on_exception=False
+        )
+        with opened as span:
+            try:
+                yield
+            except BaseException as error:
+                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+                raise
+
+    def note(self, **attributes: str) -> None:
+        """Attributes of the span that is open."""
+        from opentelemetry.trace import get_current_span
+
+        get_current_span().set_attributes({f"slipway.{name}": value for name, value in attributes.items()})
+
+    def flush(self) -> None:
+        """Send what is held, now; blocks."""
+        self._traces.force_flush()
+        self._metrics.force_flush()
+
+    def close(self) -> None:
+        """Send what is held, and end the threads that export; blocks."""
+        self._traces.shutdown()
+        self._metrics.shutdown()
+
+    def _age(self, options: object) -> Iterable[Any]:
+        from opentelemetry.metrics import Observation
+
+        yield Observation(time.monotonic() - self._swept)
+
+
+def to_collector(url: str) -> OtelMeter:
+    """To an OTLP collector, protobuf over HTTP."""
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    except ImportError:
+        raise _missing("SLIPWAY_OTLP_URL") from None
+    base = url.rstrip("/")
+    return OtelMeter(
+        lambda _: OTLPSpanExporter(f"{base}/v1/traces"), OTLPMetricExporter(f"{base}/v1/metrics")
+    )
+
+
+def to_application_insights(connection: str) -> OtelMeter:
+    """To Application Insights, by its connection string."""
+    try:
+        from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
+    except ImportError:
+        raise _missing("SLIPWAY_INSIGHTS") from None
+    given = {"connection_string": connection, "disable_offline_storage": True}
+    return OtelMeter(
+        lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **given),
+        AzureMonitorMetricExporter(**given),
+    )
+
+
+def _missing(setting: str) -> Misconfigured:
+    return Misconfigured(f"{setting} is set and its packages are missing: install requirements-telemetry.txt")

@@ -1,0 +1,1 @@
+"""Webhooks: which addresses may be called, how a request is signed and sent."""

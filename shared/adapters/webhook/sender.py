@@ -1,0 +1,178 @@
+"""Send signed events to receivers that strangers chose: the outgoing door.
+
+The address text passes the URL gate first (`core/webhook_url.py`); the real protection is the connect-time
+gate (`gate.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from shared.adapters.webhook.gate import AddressRefusedError, Gate, OwnThreads
+from shared.adapters.webhook.signing import signature_headers
+from shared.core.backoff import parse_retry_after
+from shared.core.notify import webhook_url
+from shared.core.ports import Outcome, Posted
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+    from aiohttp.abc import AbstractResolver
+
+
+class WebhookSender:
+    """Posts events; one per process. Close it at the end. A post never takes longer than `total_seconds`."""
+
+    def __init__(
+        self,
+        policy: webhook_url.UrlPolicy,
+        *,
+        total_seconds: float = 15,
+        connect_seconds: float = 5,
+        slot_seconds: float = 5,
+        per_host: int = 4,
+        at_once: int = 256,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        self._policy = policy
+        self._total_seconds = total_seconds
+        self._connect_seconds = connect_seconds
+        self._names = resolver or OwnThreads()
+        self._slots = _Slots(per_host, at_once, slot_seconds)
+        self._sessions: dict[bool, ClientSession] = {}
+
+    async def post(
+        self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
+    ) -> Posted:
+        """Make one signed try. `now` becomes the signed timestamp.
+
+        Every reaction of network and receiver is an outcome; only an id or a secret that cannot be signed
+        with raises (ValueError).
+        """
+        problem = webhook_url.refusal(url, self._policy)
+        if problem is not None:
+            return Posted("refused", None, problem, None, 0)
+        headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
+        try:
+            # Waiting for a slot is no attempt, and takes nothing of its time.
+            async with self._slots.take(webhook_url.authority(url)):
+                return await self._timed(url, body, headers, now)
+        except _NoSlotError:
+            return Posted("busy", None, "not sent: enough is under way to this receiver", None, 0)
+
+    async def close(self) -> None:
+        """Close the connections; safe to repeat."""
+        while self._sessions:
+            _, session = self._sessions.popitem()
+            await session.close()
+
+    async def _timed(self, url: str, body: bytes, headers: dict[str, str], now: datetime) -> Posted:
+        started = time.perf_counter()
+        status, retry_after = None, None
+        try:
+            async with asyncio.timeout(self._total_seconds):
+                response = await self._answer(url, body, headers)
+            status = response.status
+            outcome, detail = _meaning(status)
+            if outcome == "retry":
+                retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
+        except _expected_errors() as error:
+            outcome, detail = _failure(error)
+        return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
+
+    async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> ClientResponse:
+        """Send, and return the head of the answer; its body could say nothing that matters, so it is left."""
+        from yarl import URL
+
+        from shared.adapters.webhook.session import GONE, Way
+
+        session = self._session(loopback=self._policy.reaches_loopback(_host(url)))
+        # `encoded`: the bytes that passed the gate are the bytes that are sent.
+        request = partial(session.post, URL(url, encoded=True), data=body, allow_redirects=False)
+        while True:
+            way = Way()
+            try:
+                async with request(headers=headers, trace_request_ctx=way) as response:
+                    return response
+            except GONE:
+                if not way.reused:
+                    raise
+
+    def _session(self, *, loopback: bool) -> ClientSession:
+        """Loopback hosts have a session of their own, so that no public name can lead to this machine."""
+        if loopback not in self._sessions:
+            from shared.adapters.webhook.session import session
+
+            gate = Gate(self._names, loopback=loopback)
+            self._sessions[loopback] = session(gate, self._connect_seconds)
+        return self._sessions[loopback]
+
+
+class _NoSlotError(Exception):
+    """Enough is under way."""
+
+
+class _Slots:
+    """So many deliveries at once, to one receiver and in all: a hanging one cannot delay the others."""
+
+    def __init__(self, per_host: int, at_once: int, patience: float) -> None:
+        self._per_host = per_host
+        self._all = asyncio.Semaphore(at_once)
+        self._patience = patience
+        self._free: dict[str, asyncio.Semaphore] = {}
+        self._users: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def take(self, key: str) -> AsyncIterator[None]:
+        """Hold a slot; raises _NoSlotError after the patience. An unused receiver is forgotten."""
+        slots = self._free.setdefault(key, asyncio.Semaphore(self._per_host))
+        self._users[key] += 1
+        try:
+            async with AsyncExitStack() as held:
+                try:
+                    async with asyncio.timeout(self._patience):
+                        # The receiver's own first: who waits for it takes nothing from the others.
+                        await held.enter_async_context(slots)
+                        await held.enter_async_context(self._all)
+                except TimeoutError:
+                    raise _NoSlotError from None
+                yield
+        finally:
+            self._users[key] -= 1
+            if not self._users[key]:
+                del self._users[key], self._free[key]
+
+
+def _meaning(status: int) -> tuple[Outcome, str]:
+    """Standard Webhooks: only 2xx is success, 410 is a farewell, all else (3xx too) is tried again."""
+    if 200 <= status <= 299:
+        return "delivered", "2xx"
+    if status == 410:
+        return "gone", "410"
+    return "retry", f"{status // 100}xx"
+
+
+def _expected_errors() -> tuple[type[Exception], ...]:
+    from aiohttp import ClientError
+
+    return (ClientError, OSError)  # TimeoutError is an OSError
+
+
+def _failure(error: Exception) -> tuple[Outcome, str]:
+    """Name the class of an error, never its text: that holds resolved addresses and the receiver's words."""
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, AddressRefusedError):
+        return "refused", "The webhook host leads to an address that is not public; use a public receiver."
+    if isinstance(error, TimeoutError):
+        return "retry", "timeout"
+    return "retry", type(error).__name__
+
+
+def _host(url: str) -> str:
+    return webhook_url.authority(url).rpartition(":")[0]

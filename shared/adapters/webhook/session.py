@@ -1,0 +1,70 @@
+"""The HTTP session of the webhook sender: a connection may serve the next event of its address, and no other.
+
+Loaded at the first delivery. What a receiver answers could be read as the answer to the next request of its
+connection, so two addresses, and with them two tenants of one host, never share one.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_reqrep import ConnectionKey
+
+from shared.adapters.webhook.gate import Gate
+from shared.core.notify.cloudevents import CONTENT_TYPE
+
+#: Bytes of an answer that are held in memory; its body is never looked at.
+_READ_LIMIT = 4096
+#: Seconds for which an idle connection is kept: less than servers do, and enough for what comes in a burst.
+_IDLE = 2.0
+#: A connection that was kept may be closed at the very moment when it is used again.
+GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+
+
+class Way:
+    """How a request went: `reused` after it was sent over a connection that had been kept."""
+
+    reused = False
+
+
+class _Request(aiohttp.ClientRequest):
+    @property
+    def connection_key(self) -> ConnectionKey:
+        """The whole address in a member that only distinguishes connections: there is no proxy."""
+        return super().connection_key._replace(proxy_headers_hash=str(self.url))  # type: ignore[arg-type]
+
+
+def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
+    """A session whose every connection passes the gate. Its requests take a `Way` as `trace_request_ctx`."""
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_reused)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            resolver=cast("AbstractResolver", gate),
+            socket_factory=gate.open,  # aiohttp asks no resolver about an IP literal
+            use_dns_cache=False,
+            keepalive_timeout=_IDLE,
+            limit=0,  # the slots bound it
+        ),
+        request_class=_Request,
+        trace_configs=[trace],
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={
+            "Content-Type": CONTENT_TYPE,
+            "Accept-Encoding": "identity",
+            "User-Agent": "Slipway-Webhooks",
+        },
+        auto_decompress=False,
+        trust_env=False,
+        read_bufsize=_READ_LIMIT,
+        timeout=aiohttp.ClientTimeout(total=None, connect=connect_seconds),
+    )
+
+
+async def _reused(
+    _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.reused = True

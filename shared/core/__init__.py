@@ -1,0 +1,4 @@
+"""Core: the job, its events and records, the errors and the ports. Pure: no I/O, no clock, no SDK.
+
+Every other room stands on this one; it stands on the job file alone.
+"""

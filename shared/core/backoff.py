@@ -1,0 +1,54 @@
+"""When to try again. Pure: the random number is passed in."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+#: Seconds for which an address is left alone at most, whether it asks for that or fails on and on.
+LONGEST_RETRY_AFTER = 24 * 3600.0
+
+#: Longer than any wait of a job.
+LONGEST_JOB_WAIT = timedelta(hours=1)
+
+_SECONDS = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
+    """Whether a time has come. One further ahead than any wait was written by a clock that was wrong."""
+    return due <= now or due - now > longest
+
+
+def full_jitter(attempt: int, base: float, cap: float, jitter: float) -> float:
+    """Return a wait in seconds, spread over the whole of `base` doubled `attempt` times, at most `cap`."""
+    if attempt < 0:
+        raise ValueError("attempt counts the tries so far, from 0")
+    check_jitter(jitter)
+    return jitter * min(cap, math.ldexp(base, min(attempt, 64)))
+
+
+def parse_retry_after(value: str | None, now: datetime) -> float | None:
+    """Read a Retry-After header (RFC 9110 10.2.3), seconds or a date, as seconds between 0 and 24 hours.
+
+    Returns None where there is none or it cannot be read. Some senders' dates are in zones other than GMT.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    if _SECONDS.fullmatch(text):
+        return min(float(text), LONGEST_RETRY_AFTER)
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return min(max((date - now).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
+
+
+def check_jitter(jitter: float) -> None:
+    """Raise ValueError for a number that `random.random()` cannot return."""
+    if not 0 <= jitter < 1:
+        raise ValueError("jitter is in [0, 1), as random.random() returns it")

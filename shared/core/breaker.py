@@ -1,0 +1,75 @@
+"""A breaker: after some failures in a row all calls stop for a while, then one call probes. Pure, in memory.
+
+Each process learns for itself and forgets with its end: that costs a few tries that fail; a shared state
+would cost every job a request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+#: Failing keys that are remembered; beyond it the oldest goes.
+_KEYS = 10_000
+
+
+@dataclass
+class _Failing:
+    failures: int = 0
+    #: seconds of the present pause, and when it is over
+    pause: float = 0.0
+    until: datetime | None = None
+    probing: bool = False
+
+
+class Breaker:
+    """Many breakers of one kind, by key: a cluster, or an address.
+
+    Opens after `failures` in a row for `pause` seconds; each probe that fails doubles that, up to `longest`.
+    """
+
+    def __init__(self, failures: int = 5, pause: float = 30.0, longest: float = 30.0) -> None:
+        self._failures = failures
+        self._pause = pause
+        self._longest = longest
+        self._failing: dict[str, _Failing] = {}
+
+    def wait(self, key: str, now: datetime) -> float:
+        """Seconds until the next try is allowed; 0.0: try now, and report the outcome.
+
+        After a pause the first who asks is let through to probe; the others wait for what it finds.
+        """
+        one = self._failing.get(key)
+        if one is None or one.until is None:
+            return 0.0
+        left = (one.until - now).total_seconds()
+        if 0 < left <= one.pause:  # more than the whole pause: the clock went back
+            return left
+        one.probing = one.failures >= self._failures
+        one.until = now + timedelta(seconds=one.pause) if one.probing else None
+        return 0.0
+
+    def open(self, key: str, now: datetime) -> bool:
+        """Whether a try would have to wait; does not take the probe."""
+        one = self._failing.get(key)
+        return (
+            one is not None and one.until is not None and 0 < (one.until - now).total_seconds() <= one.pause
+        )
+
+    def answered(self, key: str) -> None:
+        """It works: everything is forgotten."""
+        self._failing.pop(key, None)
+
+    def failed(self, key: str, now: datetime, *, asked: float | None = None) -> None:
+        """It does not work. `asked`: seconds for which it wants to be left alone."""
+        one = self._failing.setdefault(key, _Failing())
+        if len(self._failing) > _KEYS:
+            del self._failing[next(iter(self._failing))]
+        if one.until is not None and not one.probing and not asked:
+            return  # begun before it opened: the pause is over soon enough
+        one.failures += 1
+        over = one.failures - self._failures
+        grown = min(self._longest, self._pause * 2.0 ** min(over, 30)) if over >= 0 else 0.0
+        one.pause = max(grown, asked or 0.0)
+        one.until = now + timedelta(seconds=one.pause) if one.pause else None
+        one.probing = False

@@ -1,0 +1,62 @@
+"""Who calls the API, and what they may do. Pure.
+
+Roles are app roles of Entra. Without Entra the host checks function keys, whose holders may do everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shared.core.errors import Misuse
+
+if TYPE_CHECKING:
+    from shared.core.job import Job
+
+#: Ask for jobs, and see and cancel one's own.
+SUBMIT = "Jobs.Submit"
+#: See the jobs of everybody and of every door.
+READ_ALL = "Jobs.Read.All"
+#: Everything: cancel the jobs of others, pause, audit.
+ADMIN = "Jobs.Admin"
+ROLES = frozenset({SUBMIT, READ_ALL, ADMIN})
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One caller; `id` is "" for a holder of a function key."""
+
+    id: str = ""
+    roles: frozenset[str] = ROLES
+
+    @property
+    def source(self) -> str:
+        """The owner of what they ask for, in front of whose idempotency keys it stands."""
+        return f"http:{self.id}"
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the jobs of others are theirs to see."""
+        return bool(self.roles & {READ_ALL, ADMIN})
+
+    def sees(self, job: Job) -> bool:
+        """Whether they may see a job: their own, or any."""
+        return self.sees_all or job.source == self.source
+
+    def needs(self, *roles: str) -> None:
+        """Raise Misuse (403) unless they have one of these roles; an administrator has them all."""
+        if not self.roles & {*roles, ADMIN}:
+            raise Misuse(
+                f"this needs the role {' or '.join(sorted({*roles, ADMIN}))}",
+                status=403,
+                remedy="ask the operator of this deployment for it",
+            )
+
+    def may_change(self, job: Job) -> None:
+        """Raise Misuse (403) for a job that they see and that is not theirs."""
+        if job.source != self.source:
+            self.needs(ADMIN)
+
+
+#: The holder of a function key.
+KEY_HOLDER = Caller()

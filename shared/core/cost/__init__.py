@@ -1,0 +1,1 @@
+"""What a job costs: prices with their sources. Pure."""

@@ -1,0 +1,82 @@
+"""The price table: what an hour of a node costs, by region, VM size and priority; with date and source. Pure.
+
+Prices change, and differ by contract: an operator's own rows (SLIPWAY_PRICES) win over those that ship here.
+A size without a row has no price; none is ever guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from shared.core.cost.price_table import TABLE
+
+
+class Price(BaseModel):
+    """One row. `per_hour` is for one node, without what disks, traffic and storage cost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    region: str
+    #: as Azure writes it, e.g. Standard_NC6; capitals do not matter
+    size: str
+    priority: Literal["dedicated", "lowpriority"]
+    currency: str = Field(pattern="^[A-Z]{3}$")
+    per_hour: float = Field(ge=0, lt=10_000)
+    #: when the price was looked up
+    date: date
+    source: str
+
+
+@cache
+def shipped() -> tuple[Price, ...]:
+    """The rows of `price_table`."""
+    rows: list[Price] = []
+    for date_, source, lines in TABLE:
+        for line in lines.strip().splitlines():
+            size, *words = line.split()
+            for region, *costs in zip(words[::3], words[1::3], words[2::3], strict=True):
+                rows += (
+                    Price.model_validate(
+                        {"region": region, "size": size, "priority": priority, "currency": "USD"}
+                        | {"per_hour": float(cost), "date": date_, "source": source}
+                    )
+                    for priority, cost in zip(("dedicated", "lowpriority"), costs, strict=True)
+                    if cost != "-"
+                )
+    return tuple(rows)
+
+
+def prices_from(rows: Any) -> tuple[Price, ...]:
+    """The rows of an operator. Raises ValueError, which names the first wrong one."""
+    if not isinstance(rows, list):
+        raise ValueError("it must be a list of rows")
+    found = []
+    for index, row in enumerate(rows):
+        try:
+            found.append(Price.model_validate(row))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the row"
+            raise ValueError(f"row {index}: {place}: {first['msg'].lower()}") from None
+    return tuple(found)
+
+
+def matching(own: Iterable[Price], size: str, priority: str, region: str) -> tuple[Price, ...]:
+    """The rows for a node: an operator's if any fits, else those that ship. No region: of every region."""
+    for rows in (own, shipped()):
+        found = tuple(
+            row
+            for row in rows
+            if row.size.lower() == size.lower()
+            and (row.priority == priority or not priority)
+            and (row.region.lower() == region.lower() or not region)
+        )
+        if found:
+            return found
+    return ()

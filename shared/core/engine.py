@@ -1,0 +1,252 @@
+"""The port to a scheduler, and what passes through it. Pure declarations.
+
+Every verb may be repeated safely, returns at once and makes no callback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.job import JobState, Reason, Target
+from shared.jobspec import JobSpec, JsonObject, Problem
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A configured target on an engine. `id` is the engine's own id."""
+
+    name: str
+    engine: str
+    id: str
+    facts: ClusterFacts = NO_FACTS
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An attempt of the same job before this one, and why the ledger has it that it ended; "" if unknown."""
+
+    target: Target
+    reason: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """One attempt, ready to be submitted: the document has its credentials and its environment."""
+
+    target: Target
+    document: JsonObject
+    #: what must not run any more when this one does, where an engine cannot be sure that it does not
+    earlier: tuple[Earlier, ...] = ()
+    #: what it asks of the cluster beyond that (`jobspec.resources`)
+    resources: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why an attempt waits: the engine's word, and a sentence of ours."""
+
+    word: str
+    text: str
+    #: whether it is over when others have ended, or in a moment: recorded only when it lasts
+    passes: bool = False
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What an engine says of one attempt, in our words."""
+
+    state: JobState
+    reason: Reason | None = None
+    message: str = ""
+    exit_code: int | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    #: whether the cluster ended it before anything of it ran, as when a node does not boot
+    unstarted: bool = False
+    #: of one that is queued; None where nothing is known to hinder it
+    why: Why | None = None
+    #: by what the engine itself calls it, "" where that is not known
+    handle: str = ""
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file that a job wrote. `size` in bytes, None for a directory and a `link` that leads elsewhere."""
+
+    name: str
+    size: int | None
+    modified: datetime | None
+    link: bool = False
+
+
+@dataclass(frozen=True)
+class LogChunk:
+    """Bytes of a log from an offset; `next` is where to go on."""
+
+    data: bytes
+    next: int
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node: its name on the engine, and its state in the engine's words."""
+
+    name: str
+    state: str
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """A cluster as it is now; `counts` are nodes by state."""
+
+    name: str
+    engine: str
+    state: str
+    nodes: int
+    counts: Mapping[str, int]
+    minimum: int | None
+    maximum: int | None
+    size: str
+    errors: tuple[str, ...] = ()
+    #: dedicated or lowpriority; "" when the engine does not say
+    priority: str = ""
+    #: the nodes one by one; empty when the engine only counts them
+    members: tuple[NodeView, ...] = ()
+    facts: ClusterFacts = NO_FACTS
+
+
+def room(view: ClusterView) -> int:
+    """The most nodes that a job of the cluster may have."""
+    most = view.nodes if view.maximum is None else view.maximum
+    return most if view.facts.max_nodes is None else min(most, view.facts.max_nodes)
+
+
+#: How the reason of a wait begins that lasts until the job or the cluster changes.
+NEVER = "can never start as things stand"
+
+
+def too_large(nodes: int, view: ClusterView) -> str:
+    """Why a job of that many nodes can never start on the cluster as it is; "" when it can."""
+    most = room(view)
+    asked = f"asks for {nodes} {'node' if nodes == 1 else 'nodes'}"
+    return f"{NEVER}: the job {asked}, the cluster has at most {most}" if nodes > most else ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The request that gives an order to the engine, before it is sent. `body` is JSON."""
+
+    method: str
+    path: str
+    body: Any
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable of a job's processes."""
+
+    name: str
+    #: as the script sees it, or how it is formed where `exact` is False
+    value: str
+    #: who sets it: engine, job, slipway
+    source: str
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Ability:
+    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
+
+    answer: Literal["yes", "configured", "no"]
+    note: str = ""
+
+
+#: What is asked of engines; each declares every one of them. `docs/reference/engines.md` shows the answers.
+ABILITIES: Mapping[str, str] = {
+    "durable": "an acknowledged job is never forgotten",
+    "gang": "the nodes of a job start together",
+    "mpi": "toolkits under MPI",
+    "containers": "containers",
+    "registries": "log-in to a private registry by the job",
+    "shares": "shares and containers mounted by the job",
+    "servers": "file servers mounted by the job",
+    "commands": "mount commands of the job",
+    "preparation": "job preparation",
+    "secrets": "secret values",
+    "vault": "secrets from Key Vault",
+    "priorities": "scheduling priorities",
+    "limit": "wall-clock limit from the start",
+    "exit": "exit code",
+    "ended": "jobs that ended long ago are known",
+    "bulk": "one call for the status of all jobs",
+    "logs": "logs while a job runs",
+    "elastic": "nodes from zero",
+    "preemptible": "nodes that may be taken away",
+}
+
+
+class Engine(Protocol):
+    """A scheduler. Each verb returns at once, may be repeated safely and makes no callback."""
+
+    @property
+    def version(self) -> str:
+        """What it speaks, for receipts: a name and the version of its interface."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Ability]:
+        """Pure: every one of ABILITIES."""
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """Pure: each field that this engine cannot honour (SW109), so that a gap is refused at acceptance.
+
+        The spec has the right shape and one toolkit; it may break other rules, which are reported as well.
+        """
+
+    def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
+        """Pure: each of a job's `resources` that the cluster does not give it (SW109), below /resources."""
+
+    def submission(self, order: Order) -> Submission:
+        """Pure: the request that `submit` sends for the order; to show it, mask the order first."""
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        """Pure: the environment that the job's processes will see, in the order of its making."""
+
+    async def submit(self, order: Order) -> Observation | None:
+        """Give the attempt to the scheduler. A name that is taken with the same token is success.
+
+        The answer is what is known of it already; None for nothing but that it was taken.
+        """
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """In bulk, by engine-side name. A name that is missing was not found."""
+
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """All active attempts on the cluster, also those of other apps: name on the cluster → token."""
+
+    async def see(self, target: Target) -> Observation:
+        """One attempt, asked directly. Raises NotFound."""
+
+    async def cancel(self, target: Target) -> None:
+        """Ask for the end. A job that ended or is unknown is success."""
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """The files of an output directory (`stdouterr` or an output id)."""
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """Part of a file of `stdouterr`. Raises NotFound while there is no such file."""
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """The cluster as it is now."""
+
+    async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
+        """What its jobs with those resources can count on, as it said lately; nothing while it is silent.
+
+        It raises no error of the cluster, and asks now and then only, however many jobs come.
+        """
+
+    async def close(self) -> None:
+        """Close connections."""

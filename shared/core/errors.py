@@ -1,0 +1,87 @@
+"""The errors of the dispatcher. Each class says what its caller does next.
+
+SlipwayError
+├── EngineError
+│   ├── Transient       outcome unknown: repeat with the same name
+│   │   ├── Busy        it answers, but not now: the same
+│   │   └── LeftAlone   not even called, because its breaker is open: later
+│   ├── Saturated       quota or capacity: wait long; costs no attempt
+│   ├── Rejected        the engine will never take this job: fail it
+│   ├── Misconfigured   ours to mend: park the job and raise an alarm
+│   ├── NotFound        the engine does not know it: wait a grace period, then lost
+│   └── Conflict        the name belongs to another job: never overwrite
+├── Exists              the key is taken: a duplicate, join it
+├── Unavailable         storage does not answer: the trigger will be repeated
+├── Unreadable          a row holds what this version cannot read: skip it, leave it alone, report it
+└── Misuse              a caller's mistake: message, remedy and HTTP status are for a person
+"""
+
+from __future__ import annotations
+
+
+class SlipwayError(Exception):
+    """Root of every error that Slipway raises on purpose."""
+
+
+class EngineError(SlipwayError):
+    """Something an engine said or failed to say about one job."""
+
+
+class Transient(EngineError):
+    """The outcome is unknown; repeat with the same name."""
+
+
+class Busy(Transient):
+    """It answers, but cannot do this now; repeat with the same name."""
+
+
+class LeftAlone(Transient):
+    """Nothing was asked: the cluster has not answered for a while; look again later."""
+
+
+class Saturated(EngineError):
+    """Quota or capacity is used up; wait long, it costs no attempt."""
+
+
+class Rejected(EngineError):
+    """The engine will never accept this job as it stands."""
+
+
+class Misconfigured(EngineError):
+    """Our own settings, identity or cluster are wrong; park the job and raise an alarm."""
+
+
+class NotFound(EngineError):
+    """The engine does not know this job; not yet evidence that it is lost."""
+
+
+class Conflict(EngineError):
+    """The engine-side name belongs to another job; never overwrite it."""
+
+
+class Exists(SlipwayError):
+    """A record with this id exists already; the caller joins it."""
+
+
+class Unavailable(SlipwayError):
+    """Storage did not answer; the trigger is repeated, nothing was decided."""
+
+
+class Unreadable(SlipwayError):
+    """A row is damaged, or a newer version wrote it: it is left alone, and so are those that need it."""
+
+    def __init__(self, what: str, column: str) -> None:
+        super().__init__(f"{what} cannot be read: {column}")
+
+
+class Misuse(SlipwayError):
+    """A request that cannot be served, told to the person who made it."""
+
+    def __init__(
+        self, message: str, *, status: int = 400, remedy: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.remedy = remedy
+        #: Seconds, for 429.
+        self.retry_after = retry_after

@@ -1,0 +1,56 @@
+"""What a cluster's jobs can count on: what is configured of it, and what its engine says. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from shared.jobspec import iso_duration
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """Facts of one cluster; None for each that is not known."""
+
+    #: all paths that it mounts below $AZ_BATCHAI_MOUNT_ROOT
+    mounts: frozenset[str] | None = None
+    #: that a job may have
+    max_nodes: int | None = None
+    #: of a node; memory in MiB
+    gpus: int | None = None
+    memory: int | None = None
+    #: how long it lets a job run
+    longest: timedelta | None = None
+
+
+#: Nothing is known.
+NO_FACTS = ClusterFacts()
+
+
+def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
+    """What an operator configured and what the engine says: limits bound each other, mounts add up.
+
+    Of GPUs and memory the configured number counts.
+    """
+    mounts = [one for one in (configured.mounts, read.mounts) if one is not None]
+    nodes = [one for one in (configured.max_nodes, read.max_nodes) if one is not None]
+    times = [one for one in (configured.longest, read.longest) if one is not None]
+    return ClusterFacts(
+        mounts=frozenset().union(*mounts) if mounts else None,
+        max_nodes=min(nodes, default=None),
+        gpus=read.gpus if configured.gpus is None else configured.gpus,
+        memory=read.memory if configured.memory is None else configured.memory,
+        longest=min(times, default=None),
+    )
+
+
+def shown(facts: ClusterFacts) -> dict[str, Any]:
+    """Facts as JSON, by the names of the options that configure them."""
+    return {
+        "mounted": None if facts.mounts is None else sorted(facts.mounts),
+        "maxNodes": facts.max_nodes,
+        "gpus": facts.gpus,
+        "nodeMemory": facts.memory,
+        "maxWallClock": iso_duration(facts.longest) if facts.longest else None,
+    }

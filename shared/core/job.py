@@ -1,0 +1,303 @@
+"""The job: one frozen record, its states, and the arrows between them. Pure: no clock, no I/O.
+
+States and reasons are few and separate: a state says where a job is, a reason why it ended or waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+
+class JobState(StrEnum):
+    """Where a job is."""
+
+    #: The spec is valid and recorded; no submission has been tried, or a new attempt waits.
+    ACCEPTED = "accepted"
+    #: Engine, engine-side name and token are fixed; the engine may or may not have the job.
+    SUBMITTING = "submitting"
+    #: The engine has the job and no node runs it yet (again, after a preemption).
+    QUEUED = "queued"
+    #: At least one node runs it.
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    #: The engine forgot a job that it had; its end is unknown.
+    LOST = "lost"
+    #: The document cannot run; nothing was submitted.
+    REJECTED = "rejected"
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the state never changes again."""
+        return not ARROWS[self]
+
+
+_S = JobState
+_ENDS = frozenset({_S.SUCCEEDED, _S.FAILED, _S.CANCELLED, _S.LOST})
+
+#: The whole lifecycle. A state without arrows is terminal. Back to ACCEPTED is a new attempt.
+ARROWS: dict[JobState, frozenset[JobState]] = {
+    _S.ACCEPTED: frozenset({_S.SUBMITTING}) | _ENDS,
+    _S.SUBMITTING: frozenset({_S.QUEUED, _S.RUNNING, _S.ACCEPTED}) | _ENDS,
+    _S.QUEUED: frozenset({_S.RUNNING, _S.ACCEPTED}) | _ENDS,
+    _S.RUNNING: frozenset({_S.QUEUED, _S.ACCEPTED}) | _ENDS,
+    _S.SUCCEEDED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.LOST: frozenset(),
+    _S.REJECTED: frozenset(),
+}
+
+
+#: Most entries of a record's history; beyond it the middle goes.
+_HISTORY = 120
+
+
+class Reason(StrEnum):
+    """Why a job ended, or what it waits for."""
+
+    #: The job's own command returned a code other than zero.
+    USER = "user"
+    #: The job preparation command failed.
+    PREPARATION = "preparation"
+    #: A person or the service ended it.
+    TERMINATED = "terminated"
+    #: The wall-clock limit was reached.
+    TIMEOUT = "timeout"
+    #: A low-priority node was taken away.
+    PREEMPTED = "preempted"
+    #: The engine or a node failed, not the job.
+    INFRASTRUCTURE = "infrastructure"
+    #: The engine cannot honour something in the spec.
+    UNSUPPORTED = "unsupported"
+    #: The document breaks a rule of the format.
+    INVALID = "invalid"
+
+
+class _Frozen(BaseModel):
+    """Members that it does not know stay: a newer version wrote them, and may come back."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class Subscriber(_Frozen):
+    """A receiver of a job. `url` is safe to show; one with a path or a query is in `sealed`."""
+
+    url: str
+    secret: str | None = None
+    sealed: str | None = None
+    #: what the sealed address is bound to
+    place: str = ""
+    events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
+
+
+class Budget(_Frozen):
+    """New attempts that a job may have, or has had, by whose fault the last one failed."""
+
+    infrastructure: int = 0
+    user: int = 0
+
+
+class Drop(_Frozen):
+    """A script's arrival in the drop container."""
+
+    container: str
+    folder: str
+    job_file: str
+    #: blob name → SHA-256 of what was read
+    files: dict[str, str]
+    #: blob name → ETag that was read
+    etags: dict[str, str]
+
+
+class Target(_Frozen):
+    """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
+
+    engine: str
+    cluster: str
+    experiment: str
+    name: str
+    token: str
+
+
+class Waiting(_Frozen):
+    """Why a job waits: the word of its engine, or ours; the same in a sentence; since when."""
+
+    word: str
+    text: str
+    since: AwareDatetime
+
+
+class Entry(_Frozen):
+    """One recorded transition. `token` recognises our own write when its answer was lost."""
+
+    sequence: int
+    state: JobState
+    at: AwareDatetime
+    token: str
+    attempt: int = 1
+    reason: Reason | None = None
+    note: str = ""
+    #: what it waited for from then on; "" for nothing that is known
+    waits: str = ""
+
+
+class Job(_Frozen):
+    """The ledger record of one job; changed only by making a new one with `move` or `note`."""
+
+    id: str
+    key: str
+    generation: int = 1
+    payload: str
+    door: str
+    name: str
+    experiment: str
+    cluster: str
+    labels: dict[str, str] = {}
+    notify: tuple[Subscriber, ...] = ()
+    drop: Drop | None = None
+    #: folder of the answers in the container `runs`
+    receipt: str = ""
+    #: who asked: the caller at the API, or the door
+    source: str = ""
+    #: the job that this one repeats, by `rerun`
+    rerun_of: str = ""
+
+    state: JobState
+    reason: Reason | None = None
+    message: str = ""
+    exit_code: int | None = None
+    attempt: int = 1
+    retry: Budget = Budget()
+    #: what it asks of its cluster: the message's `resources`
+    resources: dict[str, Any] = {}
+    spent: Budget = Budget()
+    target: Target | None = None
+    #: by what the engine itself calls the attempt: a number, an id; "" until that is known
+    handle: str = ""
+    waiting: Waiting | None = None
+    cancel: bool = False
+    misses: int = 0
+    missed_at: AwareDatetime | None = None
+    unknown_since: AwareDatetime | None = None
+    problems: tuple[dict[str, Any], ...] = ()
+
+    created: AwareDatetime
+    started: AwareDatetime | None = None
+    ended: AwareDatetime | None = None
+    #: when the sweep looks at it again although the engine says nothing new
+    due: AwareDatetime
+    #: when it could start at the earliest, because its source asked for more than an hour may bring
+    turn: AwareDatetime | None = None
+    sequence: int = 1
+    history: tuple[Entry, ...] = ()
+    #: where the whole record stands, when this one is only a tombstone
+    archived: str = ""
+
+    @property
+    def stage(self) -> Entry:
+        """The entry that brought the present state; the notes after it move nothing."""
+        return self._since(lambda entry: (entry.state, entry.attempt))
+
+    @property
+    def line(self) -> Entry:
+        """The entry since which the line in STATUS is what it is."""
+        return self._since(lambda entry: (entry.state, entry.attempt, entry.waits))
+
+    def _since(self, look: Callable[[Entry], Any]) -> Entry:
+        """The first of the last entries that look the same."""
+        found = self.history[-1]
+        for entry in reversed(self.history):
+            if look(entry) != look(found):
+                break
+            found = entry
+        return found
+
+    @property
+    def status_file(self) -> str:
+        """The blob with the one line that is always current; "" for a job that was not dropped."""
+        return f"{self.receipt}/STATUS" if self.drop is not None else ""
+
+    def move(self, to: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
+        """The next record, in another state. Raises ValueError off the arrows."""
+        if to not in ARROWS[self.state]:
+            raise ValueError(f"a job cannot go from {self.state} to {to}")
+        fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
+        changes = {**fresh, "waiting": None, **changes}
+        if to is JobState.RUNNING and self.started is None:
+            changes.setdefault("started", now)
+        if to.terminal:
+            changes.setdefault("ended", now)
+        return self._next(to, now, token, changes, announced=True)
+
+    def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
+        """A change that is no transition of state (cancel flag, misses, due, what it waits for).
+
+        Not for terminal records.
+        """
+        if self.state.terminal:
+            raise ValueError(f"a job that is {self.state} never changes")
+        return self._next(self.state, now, token, changes, announced=False)
+
+    def _next(
+        self, to: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
+    ) -> Transition:
+        sequence = self.sequence + 1
+        waiting = changes.get("waiting", self.waiting)
+        if "message" in changes:
+            changes = {**changes, "message": plain(str(changes["message"]))}
+        entry = Entry(
+            sequence=sequence,
+            state=to,
+            at=now,
+            token=token,
+            attempt=changes.get("attempt", self.attempt),
+            reason=changes.get("reason"),
+            note=str(changes.get("message", ""))[:200],
+            waits=waiting.text if waiting else "",
+        )
+        history = (*self.history, entry)
+        if len(history) > _HISTORY:  # a job that waits for weeks stays within one row
+            history = (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
+        after = self.model_copy(update={"state": to, "sequence": sequence, "history": history, **changes})
+        return Transition(before=self, after=after, token=token, announced=announced)
+
+    def wrote(self, token: str) -> bool:
+        """Whether a write with this token is part of this record's history."""
+        return any(entry.token == token for entry in self.history)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One step of one record, to be committed if nothing changed meanwhile."""
+
+    before: Job
+    after: Job
+    token: str
+    #: whether it is an event that a receiver may subscribe to
+    announced: bool
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record as the ledger holds it: with its ETag, and the storage's own time of the last write.
+
+    `stored` is known when the record was read, None when it was just written.
+    """
+
+    job: Job
+    etag: str
+    stored: datetime | None
+
+
+def plain(text: str, limit: int = 2000) -> str:
+    """Text from elsewhere, fit for records, events and log lines: printable, whole, bounded."""
+    cut = text[:limit].encode("utf-8", "replace").decode()
+    return "".join(c if c.isprintable() else " " for c in cut)

@@ -1,0 +1,135 @@
+"""What the ledger holds of jobs that ended, what is kept of them for good, and the two ports to that. Pure.
+
+After the retention a record becomes a line of the archive, and a tombstone under its own key: the tombstone
+makes every late duplicate join, whenever it comes, so it is never removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from shared.core.job import Job, Stored
+from shared.core.notify.events import Notice
+from shared.jobspec import JsonObject
+
+_PLACE = re.compile(r"(?P<name>[^#]+)#(?P<start>\d+)\+(?P<length>\d+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Everything that is recorded of one job that has ended: secrets are sealed, as in the ledger."""
+
+    stored: Stored
+    spec: JsonObject | None
+    events: tuple[Notice, ...]
+
+    @property
+    def job(self) -> Job:
+        """Its record."""
+        return self.stored.job
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a line stands: the blob, and its bytes there."""
+
+    name: str
+    start: int
+    length: int
+
+    def __str__(self) -> str:
+        return f"{self.name}#{self.start}+{self.length}"
+
+
+class FinishedJobs(Protocol):
+    """The part of the ledger that has ended. Every verb may be repeated safely."""
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+
+    async def relist(self, now: datetime, seconds: float) -> int:
+        """Put into the lists what an older version ended: how many jobs. The next run does what is left."""
+
+    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
+        """Jobs of the shard that ended before that, the oldest first, each behind its moment and `|`.
+
+        `after` is the last one of an earlier answer. One range query.
+        """
+
+    async def gather(self, job_id: str) -> Finished | None:
+        """All of a job; None while one of its events is on its way, or when it is archived already."""
+
+    async def entomb(self, finished: Finished, tombstone: Job) -> bool:
+        """Put the tombstone in the record's place and remove the rest; False when something changed."""
+
+
+class Archive(Protocol):
+    """Where the lines lie."""
+
+    async def put(self, name: str, lines: bytes) -> None:
+        """Keep some lines; the name stands for their content, so it may be repeated."""
+
+    async def read(self, place: Place) -> bytes | None:
+        """One line; None if it was deleted."""
+
+
+def line_of(finished: Finished) -> bytes:
+    """One line of JSON: the record, the accepted document, the events, and when storage wrote the end."""
+    body = {
+        "job": finished.job.model_dump(mode="json", exclude_defaults=True),
+        "spec": finished.spec,
+        "events": [notice.model_dump(mode="json") for notice in finished.events],
+        "stored": finished.stored.stored.isoformat() if finished.stored.stored else None,
+    }
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def finished_of(line: bytes) -> Finished:
+    """What a line holds."""
+    body = json.loads(line)
+    stored = datetime.fromisoformat(body["stored"]) if body["stored"] else None
+    events = tuple(Notice.model_validate(one) for one in body["events"])
+    return Finished(Stored(Job.model_validate(body["job"]), "", stored), body["spec"], events)
+
+
+def places(shard: int, lines: Sequence[bytes], day: datetime) -> list[Place]:
+    """Where each line will stand. The name is a digest of all, so a repeated write changes nothing."""
+    digest = hashlib.sha256(b"".join(lines)).hexdigest()[:24]
+    name, start, found = f"{day:%Y/%m/%d}/s{shard:03d}-{digest}.jsonl", 0, []
+    for line in lines:
+        found.append(Place(name, start, len(line)))
+        start += len(line)
+    return found
+
+
+def place_of(job: Job) -> Place:
+    """Where an archived job's line stands."""
+    match = _PLACE.fullmatch(job.archived)
+    if match is None:
+        raise ValueError(f"{job.id} is not archived")
+    return Place(match["name"], int(match["start"]), int(match["length"]))
+
+
+def tombstone(job: Job, place: Place) -> Job:
+    """What stays: enough to answer a duplicate as the record would, and to find the rest."""
+    drop = job.drop.model_copy(update={"files": {}}) if job.drop is not None else None
+    nothing = {
+        "key": "",
+        "labels": {},
+        "resources": {},
+        "notify": (),
+        "retry": type(job.retry)(),
+        "spent": type(job.spent)(),
+        "target": None,
+        "problems": (),
+        "message": "",
+    }
+    kept = {"drop": drop, "history": job.history[-1:], "archived": str(place)}
+    return job.model_copy(update=nothing | kept)

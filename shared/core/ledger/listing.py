@@ -1,0 +1,87 @@
+"""Lists of jobs: what is asked for, and what of a record a list shows. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.core.job import Budget, Job, JobState
+
+
+@dataclass(frozen=True)
+class Query:
+    """Conditions that all hold; one that is empty asks for nothing."""
+
+    states: frozenset[JobState] = frozenset()
+    #: the whole name, or with a * at its end how it begins
+    name: str = ""
+    experiment: str = ""
+    cluster: str = ""
+    #: the name of a label, and its value; None for any
+    label: tuple[str, str | None] | None = None
+    doors: frozenset[str] = frozenset()
+    #: created then or later
+    since: datetime | None = None
+    #: whose jobs, as their records have it
+    owner: str = ""
+
+    def fits(self, job: Job) -> bool:
+        """Whether a job is asked for."""
+        return (
+            (not self.states or job.state in self.states)
+            and self._named(job.name)
+            and self.experiment in ("", job.experiment)
+            and self.cluster in ("", job.cluster)
+            and self._labelled(job)
+            and (not self.doors or job.door in self.doors)
+            and (self.since is None or job.created >= self.since)
+            and self.owner in ("", job.source)
+        )
+
+    def _named(self, name: str) -> bool:
+        if self.name.endswith("*"):
+            return name.startswith(self.name[:-1])
+        return self.name in ("", name)
+
+    def _labelled(self, job: Job) -> bool:
+        if self.label is None:
+            return True
+        name, value = self.label
+        return name in job.labels and value in (None, job.labels[name])
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some jobs, newest first, as lists show them, and where the next page starts.
+
+    `cut`: the bound of one request was reached before there were as many jobs as asked for.
+    """
+
+    jobs: tuple[Job, ...]
+    next: str | None = None
+    cut: bool = False
+
+
+def brief(job: Job) -> Job:
+    """The part of a record that a list shows: the same until that changes, and bounded in size.
+
+    Of the history it has the entry that brought the present state.
+    """
+    stage = job.stage.model_copy(update={"token": "", "note": ""})
+    target = job.target.model_copy(update={"token": ""}) if job.target else None
+    nothing = {
+        "key": "",
+        "payload": "",
+        "notify": (),
+        "drop": None,
+        "retry": Budget(),
+        "spent": Budget(),
+        "problems": (),
+        "misses": 0,
+        "missed_at": None,
+        "unknown_since": None,
+        "due": job.created,
+        "turn": None,
+        "sequence": stage.sequence,
+    }
+    return job.model_copy(update={**nothing, "target": target, "history": (stage,)})

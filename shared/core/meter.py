@@ -1,0 +1,68 @@
+"""meter: what is counted and timed, for a listener. Pure; without a listener it costs a call.
+
+Names are those of the table in docs/how-to/monitor.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
+
+Act = TypeVar("Act", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+class Meter(Protocol):
+    """The listener. No verb raises, waits, or does I/O of its own."""
+
+    def add(self, name: str, number: int = 1, **attributes: str) -> None:
+        """Count."""
+
+    def set(self, name: str, value: float, **attributes: str) -> None:
+        """A value that goes up and down."""
+
+    def span(self, name: str) -> AbstractContextManager[object]:
+        """Time what happens inside."""
+
+    def note(self, **attributes: str) -> None:
+        """Say more of the span that is open."""
+
+
+class NoMeter:
+    """A meter without a listener: it drops every value."""
+
+    def add(self, name: str, number: int = 1, **attributes: str) -> None:
+        """Nothing."""
+
+    def set(self, name: str, value: float, **attributes: str) -> None:
+        """Nothing."""
+
+    def span(self, name: str) -> AbstractContextManager[object]:
+        """Nothing."""
+        return nullcontext()
+
+    def note(self, **attributes: str) -> None:
+        """Nothing."""
+
+
+class Metered(Protocol):
+    """An object with a meter: the ports."""
+
+    @property
+    def meter(self) -> Meter:
+        """The listener."""
+
+
+def timed(name: str) -> Callable[[Act], Act]:
+    """A span around a use case, whose first argument holds the meter."""
+
+    def around(act: Act) -> Act:
+        @wraps(act)
+        async def inside(held: Metered, *args: Any, **named: Any) -> Any:
+            with held.meter.span(name):
+                return await act(held, *args, **named)
+
+        return cast("Act", inside)
+
+    return around

@@ -1,0 +1,182 @@
+"""Job events: their content, their receivers, and their frozen bytes. Pure.
+
+Events are CloudEvents 1.0 in structured JSON; the id is a function of job, sequence and type, so that every
+delivery of one event, after any crash, carries one id and one body.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from shared.core.job import Entry, Job, JobState
+from shared.core.notify.cloudevents import cloud_event, event_id
+from shared.core.view import summary
+
+#: The outbox target that rewrites the receipt, so that a crash never leaves a drop without its answer.
+RECEIPT = "receipt:"
+#: The outbox target for those who prefer to pull.
+NOTICES = "queue:job-notices"
+
+
+#: Tries of one target that a row keeps: the whole schedule, and some more after a redelivery.
+_TRIES = 16
+
+
+class Try(BaseModel):
+    """One POST: when, what was answered (None: nothing), in how many milliseconds, and in words."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
+
+    at: AwareDatetime
+    status: int | None = None
+    ms: int
+    said: str
+
+
+class Delivery(BaseModel):
+    """One target of one event, and how far it is."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
+
+    url: str
+    secret: str | None = None
+    sealed: str | None = None
+    #: what the sealed address is bound to
+    place: str = ""
+    attempts: int = 0
+    due: AwareDatetime
+    #: pending, delivered, dead
+    state: str = "pending"
+    last: str = ""
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def webhook(self) -> bool:
+        """Whether it is a receiver's address, and not a receipt or a queue of ours."""
+        return self.url not in (RECEIPT, NOTICES)
+
+    def tried(self, one: Try) -> Delivery:
+        """The same after another POST; the oldest tries go."""
+        return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
+
+
+class Notice(BaseModel):
+    """An outbox row: one recorded event and its targets. The body never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
+
+    job_id: str
+    sequence: int
+    event_id: str
+    type: str
+    body: str
+    targets: tuple[Delivery, ...]
+    due: AwareDatetime
+    #: when its delivery began, or began again
+    since: AwareDatetime
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do: every target is delivered or dead."""
+        return self.state != "pending"
+
+    @property
+    def state(self) -> str:
+        """The one that matters most of its targets' states: pending, dead, delivered."""
+        states = {target.state for target in self.targets}
+        return next((state for state in ("pending", "dead") if state in states), "delivered")
+
+
+def notice_of(
+    job: Job,
+    previous: JobState | None,
+    *,
+    entry: Entry,
+    source: str,
+    due: datetime,
+    pull: bool,
+    receipt: bool,
+) -> Notice | None:
+    """The outbox row of one entry of the record's history, or None if it has no receiver.
+
+    An end of a drop, a rejection, or an end without a receiver gets a receipt; with `receipt` every end does.
+    """
+    if entry.state is JobState.SUBMITTING:
+        return None  # an intent, not something that happened to the job
+    targets = [
+        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, place=s.place, due=due)
+        for s in job.notify
+        if entry.state.value in s.events
+    ]
+    if pull:
+        targets.append(Delivery(url=NOTICES, due=due))
+    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not targets
+    if entry.state.terminal and answered:
+        targets.insert(0, Delivery(url=RECEIPT, due=due))
+    if not targets:
+        return None
+    type_ = f"io.slipway.job.{entry.state.value}.v1"
+    identity = event_id(job.id, entry.sequence, type_)
+    event = partial(
+        cloud_event, id=identity, source=source, type=type_, subject=f"jobs/{job.id}", time=entry.at
+    )
+    data = _data(job, previous, entry)
+    try:
+        body = event(data=data)
+    except ValueError:  # too large: what a person wrote goes, the facts stay
+        body = event(data={name: value for name, value in data.items() if name not in ("problems", "labels")})
+    return Notice(
+        job_id=job.id,
+        sequence=entry.sequence,
+        event_id=identity,
+        type=type_,
+        body=body.decode(),
+        targets=tuple(targets),
+        due=due,
+        since=entry.at,
+    )
+
+
+def view(notice: Notice) -> dict[str, Any]:
+    """An event as the API shows it: each delivery with its receiver, time and answer."""
+    return {
+        "id": notice.event_id,
+        "job": notice.job_id,
+        "sequence": notice.sequence,
+        "type": notice.type,
+        "state": notice.state,
+        "targets": [_target(target) for target in notice.targets if target.webhook],
+    }
+
+
+def _target(target: Delivery) -> dict[str, Any]:
+    shown = {
+        "url": target.url,
+        "state": target.state,
+        "attempts": target.attempts,
+        "last": target.last,
+        "tries": [
+            {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.said}
+            for one in target.tries
+        ],
+    }
+    return shown | ({"next": target.due.isoformat()} if target.state == "pending" else {})
+
+
+def _data(job: Job, previous: JobState | None, entry: Entry) -> dict[str, Any]:
+    data = {
+        **summary(job),
+        "jobId": job.id,
+        "state": entry.state.value,
+        "sequence": entry.sequence,
+        "message": job.message[:2000],
+    }
+    if previous is not None:
+        data["previousState"] = previous.value
+    if job.problems:
+        data["problems"] = list(job.problems[:10])
+    return {name: value for name, value in data.items() if value != ""}

@@ -1,0 +1,92 @@
+"""schedule: when an event is tried again, and every bound of its delivery that follows from that. Pure.
+
+No other module holds a time of deliveries: what is due, what a wrong clock wrote, and when an event is given
+up are all derived here, so a longer wait needs no change elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared.core.backoff import LONGEST_RETRY_AFTER, check_jitter
+
+_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+#: A tighter limit than any row or queue has: a longer schedule is a typing error.
+_MOST_WAITS, _LONGEST = 50, 30 * _DAY
+#: By this share a pause is made longer at most, so that not all events that wait for it come back at once.
+_HOLD_SPREAD = 0.5
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How often and when an event is sent; the default is the example schedule of Standard Webhooks 1.0.0.
+
+    Raises ValueError for waits that no delivery could keep.
+    """
+
+    #: Seconds before the second, the third … try. The first is made at once, so tries = waits + 1.
+    waits: tuple[float, ...] = (
+        5.0,
+        5 * _MINUTE,
+        30 * _MINUTE,
+        2 * _HOUR,
+        5 * _HOUR,
+        10 * _HOUR,
+        14 * _HOUR,
+        20 * _HOUR,
+        24 * _HOUR,
+    )
+    #: Each wait varies by this share to both sides, so that receivers are not met by all senders at once.
+    spread: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.waits) <= _MOST_WAITS:
+            raise ValueError(f"give 1 to {_MOST_WAITS} waits, not {len(self.waits)}")
+        if wrong := [wait for wait in self.waits if not 1 <= wait <= _LONGEST]:
+            raise ValueError(f"a wait is from 1 s to {_LONGEST / _DAY:g} days, not {wrong[0]:g} s")
+
+    @property
+    def tries(self) -> int:
+        """How often an event is sent to one target before it is given up."""
+        return len(self.waits) + 1
+
+    @property
+    def total(self) -> timedelta:
+        """From the first try to the last, before the spread."""
+        return timedelta(seconds=sum(self.waits))
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """No event waits longer, spread included: what is due further ahead was written by a wrong clock."""
+        return timedelta(
+            seconds=max(max(self.waits) * (1 + self.spread), LONGEST_RETRY_AFTER * (1 + _HOLD_SPREAD))
+        )
+
+    @property
+    def life(self) -> timedelta:
+        """After this time an event is given up whose address could not even be tried, in whole days.
+
+        Long enough for all the tries at their longest waits, and for two pauses of the longest kind.
+        """
+        longest = max(self.total * (1 + self.spread), 2 * self.longest_wait)
+        return timedelta(days=math.ceil(longest / timedelta(days=1)))
+
+    def delay(self, tries: int, *, retry_after: float | None = None, jitter: float = 0.5) -> float | None:
+        """Return the seconds until the next try after so many, or None when all are used up.
+
+        `jitter` in [0, 1) picks the place within the spread; `retry_after` (seconds) is never undercut.
+        """
+        if tries < 1:
+            raise ValueError("the first try needs no wait")
+        check_jitter(jitter)
+        if tries >= self.tries:
+            return None
+        wait = self.waits[tries - 1] * (1 + self.spread * (2 * jitter - 1))
+        return max(wait, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
+
+    def hold(self, pause: float, jitter: float) -> float:
+        """Return the seconds until an event is looked at again whose address is left alone for `pause`."""
+        check_jitter(jitter)
+        return min(pause, LONGEST_RETRY_AFTER) * (1 + _HOLD_SPREAD * jitter)

@@ -1,0 +1,83 @@
+"""orders: messages with which the dispatcher wakes itself. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+#: CloudEvents type of our own delayed look at a folder.
+LOOK = "io.slipway.drop.look.v1"
+
+
+#: CloudEvents type of a notice that jobs have ended, from the system that runs them; `data.jobs` has ids.
+ENDED = "io.slipway.jobs.ended.v1"
+
+
+SWEEP = "io.slipway.sweep.v1"
+
+
+#: Jobs that one such notice may name.
+_MOST_ENDED = 1000
+
+
+#: What the places of problems call what was sent.
+MESSAGE = "message"
+
+
+@dataclass(frozen=True)
+class Look:
+    """Look at a folder again; `newest` is its youngest file when the look was ordered."""
+
+    folder: str
+    newest: datetime
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A notice that jobs have ended. Not trusted: each job is queried at its cluster."""
+
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The timer wants one part of a sweep; asked for `at` that moment."""
+
+    part: int
+    of: int
+    at: datetime
+
+
+def digest(document: Any) -> str:
+    """SHA-256 of a document's canonical JSON: the same for any spacing and order of keys."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def look_message(folder: str, newest: datetime) -> str:
+    """The delayed message that looks at a folder again."""
+    return json.dumps(
+        {
+            "specversion": "1.0",
+            "type": LOOK,
+            "source": "urn:slipway",
+            "id": f"{folder}@{newest.isoformat()}",
+            "data": {"folder": folder, "newest": newest.isoformat()},
+        }
+    )
+
+
+def ended_message(jobs: Sequence[str]) -> str:
+    """The notice that these jobs have ended."""
+    event = {"specversion": "1.0", "type": ENDED, "source": "urn:slipway", "id": jobs[0]}
+    return json.dumps(event | {"data": {"jobs": list(jobs)}})
+
+
+def sweep_message(part: int, of: int, at: datetime) -> str:
+    """The order to sweep one part."""
+    event = {"specversion": "1.0", "type": SWEEP, "source": "urn:slipway", "id": f"{part}-{at.isoformat()}"}
+    return json.dumps(event | {"data": {"part": part, "of": of, "at": at.isoformat()}})

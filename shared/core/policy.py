@@ -1,0 +1,72 @@
+"""The limits and times of the use cases. Every one is a setting; the defaults are those of `settings.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from shared.core.backoff import LONGEST_JOB_WAIT
+from shared.core.cost.prices import Price
+from shared.core.notify.schedule import Schedule
+from shared.core.notify.webhook_url import UrlPolicy
+from shared.jobspec import Defaults, JsonObject, Limits
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The limits and times of the use cases; every one is a setting. Times in seconds."""
+
+    source: str = "urn:slipway"
+    drop_container: str = "scripts"
+    settle: float = 3.0
+    message_tries: int = 40
+    dispatch_deadline: float = 20.0
+    submit_lease: float = 60.0
+    lost_after_misses: int = 3
+    lost_after: float = 300.0
+    #: when an event is tried again, and when it is given up
+    schedule: Schedule = field(default_factory=Schedule)
+    deliver_grace: float = 30.0
+    deliver_batch: int = 50
+    deliver_deadline: float = 20.0
+    deliver_patience: float = 1.0
+    sweep_deadline: float = 120.0
+    ask_deadline: float = 60.0
+    #: into how many parts a sweep is handed out
+    sweep_parts: int = 1
+    inventory_window: timedelta = timedelta(days=7)
+    drop_patience: float = 60.0
+    #: how long a finished record stays where it is; none: for good
+    retention: timedelta = timedelta(days=30)
+    archive_batch: int = 100
+    archive_deadline: float = 120.0
+    max_document: int = 256 << 10
+    max_script: int = 16 << 20
+    #: stops submissions, regardless of the pause in the ledger
+    paused: bool = False
+    #: of one caller or door; 0: any number
+    max_jobs_per_hour: int = 10_000
+    #: submitted and not ended; 0: any number
+    max_active_jobs: int = 10_000
+    notices: bool = False
+    #: a receipt for every job, and not only for drops and for jobs without a receiver
+    receipts: bool = False
+    #: where people find the pages of the rules; "" while that is nowhere but in the project
+    rules_url: str = ""
+    #: an operator's own prices, and the region of the clusters; "" while it is unknown
+    prices: tuple[Price, ...] = ()
+    region: str = ""
+    default_notify: tuple[JsonObject, ...] = ()
+    urls: UrlPolicy = field(default_factory=UrlPolicy)
+    limits: Limits = field(default_factory=Limits)
+    completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """Longer than any wait of a job: what is due further ahead was written by a clock that was wrong."""
+        return max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))
+
+    @property
+    def longest_delivery_wait(self) -> timedelta:
+        """The same for an event in the outbox, where the sweep looks a little later than the message."""
+        return self.schedule.longest_wait + timedelta(seconds=self.deliver_grace)

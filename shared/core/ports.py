@@ -1,0 +1,293 @@
+"""The ports: what the use cases ask of storage and webhooks; that to a scheduler is in `engine`. Pure.
+
+Every verb may be repeated safely. Adapters return or raise; they never call back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from shared.core.breaker import Breaker
+from shared.core.caller import Caller
+from shared.core.engine import (
+    Ability,
+    Cluster,
+    ClusterView,
+    Engine,
+    LogChunk,
+    NodeView,
+    Observation,
+    Order,
+    OutputFile,
+    Submission,
+    Variable,
+)
+from shared.core.facts import ClusterFacts
+from shared.core.job import Job, Stored
+from shared.core.ledger.dead import DeadMessages
+from shared.core.ledger.finished import Archive, FinishedJobs
+from shared.core.ledger.lease import Leases
+from shared.core.ledger.listing import Page, Query
+from shared.core.ledger.records import Active, Change, Pause, Reported, Seen, Shown, Silent, Unfinished
+from shared.core.memo import Memo
+from shared.core.meter import Meter, NoMeter
+from shared.core.notify.events import Notice
+from shared.core.notify.outbox import Outbox
+from shared.core.notify.receivers import Disabled, Receivers
+from shared.core.policy import Policy
+from shared.core.trouble import Troubles
+from shared.jobspec import JsonObject
+
+__all__ = [
+    "Ability",
+    "Active",
+    "Archive",
+    "Blob",
+    "Change",
+    "Cluster",
+    "ClusterFacts",
+    "ClusterView",
+    "DeadMessages",
+    "Disabled",
+    "Drops",
+    "Engine",
+    "Engines",
+    "FinishedJobs",
+    "Leases",
+    "Ledger",
+    "LogChunk",
+    "NodeView",
+    "Observation",
+    "Order",
+    "Outbox",
+    "Outcome",
+    "OutputFile",
+    "Page",
+    "Pause",
+    "Ports",
+    "Posted",
+    "Query",
+    "Queues",
+    "Reported",
+    "Seal",
+    "Seen",
+    "Shown",
+    "Silent",
+    "Submission",
+    "Tokens",
+    "Unfinished",
+    "Variable",
+    "Webhooks",
+]
+
+
+class Ledger(Protocol):
+    """The records of all jobs. A transition is one atomic write of record, index row and outbox row."""
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are; fixed when the table was made."""
+
+    async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
+        """Insert a record and its immutable spec. Raises `Exists`, unless the existing one is our own."""
+
+    async def get(self, job_id: str) -> Stored | None:
+        """The record, or None."""
+
+    async def recall(self, job_id: str) -> Stored | None:
+        """The record as this process last saw it, perhaps an old one: a change to it will be refused then."""
+
+    async def spec(self, job_id: str) -> JsonObject | None:
+        """The document that was accepted, secrets sealed, credentials not filled in."""
+
+    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
+        """Apply each change if its record is still at that version; None where it is not (read again).
+
+        At most one change per job. A write of our own whose answer was lost counts as applied.
+        """
+
+    async def active(self, shard: int) -> list[Active]:
+        """Every job of the shard that has not ended, in one range query."""
+
+    async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
+        """The same, and the shard's events that are due, in one range query over both.
+
+        An event that is due further ahead than `longest` counts as due: a wrong clock wrote it.
+        """
+
+    async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
+        """Jobs as lists show them, newest first, at most `limit`; `after` is an earlier page's `next`.
+
+        By nothing, by one state or by a moment it costs a range query a shard, by experiment or cluster two.
+        Any other condition is looked for within bounds: then a page may be `cut`.
+        """
+
+    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        """When each job of a source could start, since then or later: created, or its turn; by id.
+
+        Two range queries a shard.
+        """
+
+    async def paused(self) -> Pause | None:
+        """The switch, in one point read; None while it is off."""
+
+    async def pause(self, pause: Pause | None) -> None:
+        """Turn the switch on or off."""
+
+    async def report(self, part: str, reported: Reported) -> None:
+        """Say to every process what a sweep found to be wrong, in numbers by kind."""
+
+    async def reported(self) -> list[Reported]:
+        """What each part of the sweeps said last, and when."""
+
+    async def seen(self, path: str) -> Seen | None:
+        """What is remembered of a dropped path."""
+
+    async def remember(self, seen: Seen) -> None:
+        """Remember it (last writer wins: it is a cache)."""
+
+    async def forget(self, path: str) -> None:
+        """Remember nothing of a dropped path; one that is not remembered is success."""
+
+    async def all_seen(self) -> dict[str, Seen]:
+        """Everything remembered, by path."""
+
+
+@dataclass(frozen=True)
+class Blob:
+    """One blob of the drop container, as listed. `modified` is the storage's clock, in whole seconds."""
+
+    name: str
+    etag: str
+    modified: datetime
+    size: int
+    #: the metadata `mode`: "explain" for a file that is not to run
+    mode: str = ""
+
+
+class Drops(Protocol):
+    """The drop container, and the container of answers."""
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """Every blob whose name starts with the prefix; with `deep=False` none in a folder below it."""
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        """Content and ETag; None when it is missing or has another ETag. Misuse above `limit` bytes."""
+
+    async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
+        """A blob named `container/name`, only in containers that may be read."""
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write into `runs`. Without `replace` an existing answer stays."""
+
+    async def drop_answer(self, name: str) -> None:
+        """Delete an answer if it is there."""
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        """Write a line, or a receipt, into `runs` unless one with the same or a greater number stands there.
+
+        Whether it was written. Costs nothing when this process has written or seen such a line. `fresh`: most
+        likely none is there.
+        """
+
+
+class Queues(Protocol):
+    """Queues that wake functions up."""
+
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
+        """Send a message that never expires, visible after `delay` seconds."""
+
+
+class Seal(Protocol):
+    """Sealing of secret values that people sent."""
+
+    @property
+    def available(self) -> bool:
+        """Whether a key is configured."""
+
+    def seal(self, value: str, place: str) -> str:
+        """The sealed text; it opens only with the same `place`."""
+
+    def unseal(self, text: str, place: str) -> str:
+        """The value. Raises Misconfigured when the key does not fit."""
+
+
+class Tokens(Protocol):
+    """Who is behind an access token."""
+
+    async def verify(self, token: str) -> Caller:
+        """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""
+
+
+#: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good;
+#: `busy`: nothing was sent, because enough is under way to this receiver.
+Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]
+
+
+@dataclass(frozen=True)
+class Posted:
+    """How one POST went, in words that may be shown: no body, no resolved address, no query."""
+
+    outcome: Outcome
+    status: int | None
+    detail: str
+    #: Seconds, at most a day; None when the receiver asked for nothing.
+    retry_after: float | None
+    milliseconds: int
+
+
+class Webhooks(Protocol):
+    """Deliveries to receivers."""
+
+    async def post(
+        self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
+    ) -> Posted:
+        """One attempt, bounded in time, behind both gates."""
+
+
+class Engines(Protocol):
+    """The configured clusters and their engines, loaded at first use."""
+
+    @property
+    def clusters(self) -> Mapping[str, Cluster]:
+        """By name."""
+
+    def of(self, engine: str) -> Engine:
+        """The engine by name. Raises Misconfigured."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a use case may touch. Built once per process by `wiring`."""
+
+    ledger: Ledger
+    outbox: Outbox
+    dead: DeadMessages
+    finished: FinishedJobs
+    archive: Archive
+    leases: Leases
+    drops: Drops
+    queues: Queues
+    webhooks: Webhooks
+    engines: Engines
+    seal: Seal
+    policy: Policy
+    clock: Callable[[], datetime]
+    token: Callable[[], str]
+    jitter: Callable[[], float]
+    #: the same that the ledger notes its rows in
+    troubles: Troubles
+    #: by cluster
+    breaker: Breaker = field(default_factory=Breaker)
+    receivers: Receivers = field(default_factory=Receivers)
+    #: name → signing secrets of the configured webhook secrets, newest first
+    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: storage account → key, filled into mounts at submission, never stored
+    account_keys: Mapping[str, str] = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)
+    meter: Meter = field(default_factory=NoMeter)
+    #: None where the host checks function keys
+    tokens: Tokens | None = None

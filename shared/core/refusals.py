@@ -1,0 +1,40 @@
+"""Problems that only a deployment can have with a request: SW101 and up. The format's own are in `spec`."""
+
+from __future__ import annotations
+
+from shared.jobspec import JsonObject, Problem
+
+#: code → (title, remedy when the finder has no better one)
+REFUSALS: dict[str, tuple[str, str]] = {
+    "SW101": ("cluster not usable", "ask the operator of this deployment"),
+    "SW102": (
+        "secret cannot be kept",
+        "use a Key Vault reference, or set SLIPWAY_SEAL_KEY on the deployment",
+    ),
+    "SW103": ("webhook address refused", "give a public https address"),
+    "SW104": ("unknown webhook secret", "name a configured secret"),
+    "SW105": (
+        "several scripts for a template",
+        "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",
+    ),
+    "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
+    "SW107": ("file too large", "make it smaller; data belongs into a mounted container"),
+    "SW108": ("idempotency key taken", "send the same document again, or choose a new key"),
+    "SW109": ("cluster cannot do this", "choose another cluster, or do without"),
+    "SW110": ("more node-hours than allowed", "lower nodeCount, or write a shorter maxWallClockTime"),
+    "SW111": (
+        "document could not be judged",
+        "report this defect of Slipway with the document; the log of the deployment has the details",
+    ),
+}
+
+
+def gives_none(engine: str, resources: JsonObject) -> tuple[Problem, ...]:
+    """The answer of an engine whose jobs always get whole nodes."""
+    text = f"clusters of {engine} give whole nodes, and nothing else can be asked of them"
+    return tuple(refused("SW109", f"/resources/{name}", text, f"remove {name}") for name in resources)
+
+
+def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
+    """A problem with the code's own remedy where none is given."""
+    return Problem(code, pointer, message, remedy or REFUSALS[code][1])

@@ -1,0 +1,86 @@
+"""trouble: what keeps a part of the work from being done, as this process saw it lately. In memory.
+
+Each has a name and a reason, never content. Health counts them, and the audit names them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.core.ledger.records import Silent
+
+#: A row that cannot be read, a job that waits for the deployment to be mended, a sweep that failed, a part
+#: that our settings do not fit, and a cluster that does not answer.
+Kind = Literal["row", "job", "sweep", "settings", "cluster"]
+#: How the words begin that say what only an operator can help.
+MEND = "waits for the deployment to be mended"
+#: How long one counts that was not seen again: longer than any wait until the next look. The next sweep may
+#: be another process's, which knows of no failure to take back.
+_LATELY, _SWEPT = timedelta(minutes=15), timedelta(minutes=3)
+#: How many are remembered; beyond it the oldest goes.
+_MOST = 1000
+
+
+def lately(kind: str, at: datetime, now: datetime) -> bool:
+    """Whether what was found then still counts."""
+    return now - at < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
+
+
+class Troubles:
+    """What was found, by kind and name: a reason and when."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        #: the reason, when it was seen last, and since when it is seen
+        self._found: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
+        #: the reasons that were given, so that each is logged once
+        self._known: dict[tuple[Kind, str], str] = {}
+        #: whether a problem was published, and its end not yet
+        self.told = False
+
+    def found(self, kind: Kind, what: str, why: str) -> bool:
+        """Something is wrong, perhaps still; whether that is news, and worth a line of the log."""
+        key, now = (kind, what), self._clock()
+        before = self._found.pop(key, None)
+        since = before[2] if before is not None and lately(kind, before[1], now) else now
+        self._found[key] = (why, now, since)
+        news = self._known.get(key) != why
+        self._known[key] = why
+        if len(self._found) > _MOST:
+            del self._found[next(iter(self._found))]
+        if len(self._known) > _MOST:
+            del self._known[next(iter(self._known))]
+        return news
+
+    def over(self, kind: Kind, what: str) -> None:
+        """It is mended."""
+        self._found.pop((kind, what), None)
+        self._known.pop((kind, what), None)
+
+    def silent(self) -> dict[str, Silent]:
+        """The clusters that do not answer, by engine and name."""
+        now = self._clock()
+        return {
+            what: Silent(since, why)
+            for (kind, what), (why, at, since) in self._found.items()
+            if kind == "cluster" and lately(kind, at, now)
+        }
+
+    def forget(self, kind: Kind) -> None:
+        """Before everything is looked at anew."""
+        for key in [key for key in self._found if key[0] == kind]:
+            del self._found[key]
+
+    def counts(self) -> dict[str, int]:
+        """How many of each kind there are lately; none of what is well."""
+        now = self._clock()
+        return dict(Counter(kind for (kind, _), (_, at, _) in self._found.items() if lately(kind, at, now)))
+
+    def reasons(self, kind: Kind) -> dict[str, str]:
+        """What was found within the last minutes, and why."""
+        now = self._clock()
+        found = self._found.items()
+        return {what: why for (one, what), (why, at, _) in found if one == kind and lately(kind, at, now)}

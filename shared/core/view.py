@@ -1,0 +1,105 @@
+"""A job as people see it: in the API, in events and in receipts, with the same names everywhere. Pure.
+
+Nothing here is secret: no token, no key, no sealed value, and no value of a setting.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from shared.core.job import Entry, Job
+from shared.jobspec import redact
+
+#: By what a cluster knows an attempt; not its token.
+_SHOWN = {"engine", "cluster", "experiment", "name"}
+
+
+def summary(job: Job) -> dict[str, Any]:
+    """What a job is and where it is."""
+    return _without_nothing(
+        {
+            "name": job.name,
+            "experiment": job.experiment,
+            "cluster": job.cluster,
+            "door": job.door,
+            "state": job.state.value,
+            "reason": job.reason.value if job.reason else None,
+            "message": job.message,
+            "waiting": _waiting(job),
+            "exitCode": job.exit_code,
+            "attempt": job.attempt,
+            "cancelRequested": job.cancel or None,
+            "labels": dict(job.labels),
+            "resources": redact(dict(job.resources)),
+            "createdAt": _time(job.created),
+            "startedAt": _time(job.started),
+            "endedAt": _time(job.ended),
+            "receipt": f"runs/{job.receipt}/receipt.json",
+        }
+    )
+
+
+def line(job: Job) -> dict[str, Any]:
+    """A job in a list."""
+    more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
+    return {"id": job.id, **summary(job), **_without_nothing(more)}
+
+
+def whole(job: Job) -> dict[str, Any]:
+    """A job with its history, its problems and those who asked to be told."""
+    return {
+        **line(job),
+        **_without_nothing(
+            {
+                "drop": _drop(job),
+                "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],
+                "problems": list(job.problems),
+                "history": [_entry(entry) for entry in job.history],
+            }
+        ),
+    }
+
+
+def _engine(job: Job) -> dict[str, Any] | None:
+    """By what we, and the cluster itself, call the attempt."""
+    if job.target is None:
+        return None
+    return job.target.model_dump(include=_SHOWN) | ({"id": job.handle} if job.handle else {})
+
+
+def _waiting(job: Job) -> dict[str, Any] | None:
+    if job.waiting is None or job.state.terminal:
+        return None
+    return {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
+
+
+def _drop(job: Job) -> dict[str, Any] | None:
+    if job.drop is None:
+        return None
+    files = [
+        {"name": name, "sha256": digest, "etag": job.drop.etags.get(name)}
+        for name, digest in sorted(job.drop.files.items())
+    ]
+    return {"container": job.drop.container, "folder": job.drop.folder, "files": files}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return _without_nothing(
+        {
+            "sequence": entry.sequence,
+            "state": entry.state.value,
+            "at": _time(entry.at),
+            "attempt": entry.attempt,
+            "reason": entry.reason.value if entry.reason else None,
+            "note": entry.note or entry.waits,
+        }
+    )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+def _without_nothing(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value not in (None, "", {}, [])}

@@ -1,0 +1,159 @@
+"""answers: what is left in the container `runs` for the person who dropped something.
+
+The last receipt and the diagnostics are guaranteed: the outbox row of the end writes them. STATUS is one line
+in a blob that carries its number, the sequence of its transition; the receipt of a drop changes together with
+it, and has the same number. Every write names the text that it replaces, so a writer that comes late finds a
+greater number there and leaves it. The last line is guaranteed like the receipt; what a process could not
+write before is written by the next sweep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.core.conceal import without_secrets
+from shared.core.errors import SlipwayError, Unreadable
+from shared.core.job import Job, JobState, Reason, Target, plain
+from shared.core.ports import Active, OutputFile, Ports, Shown
+from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
+
+log = logging.getLogger(__name__)
+
+#: Seconds for the last lines of a failed job; a receipt does not wait longer for them.
+_PATIENCE = 2.0
+_LAST_BYTES, _LAST_LINES = 4096, 20
+#: How many lines are checked at once.
+_PARALLEL = 16
+
+
+async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
+    """The first receipt: accepted. Never replaces a later one."""
+    await asyncio.gather(
+        ports.drops.put_answer(f"{job.receipt}/receipt.json", receipt(job, document), replace=False),
+        put_status(ports, job, fresh=True),
+    )
+
+
+async def put_final(ports: Ports, job_id: str) -> None:
+    """The last answer, from the record as it ended; may be repeated."""
+    stored = await ports.ledger.get(job_id)
+    if stored is None or stored.job.archived:
+        return  # the answer of an archived job was given long ago, from more than a tombstone holds
+    job = stored.job
+    if job.state is JobState.REJECTED:
+        await asyncio.gather(
+            ports.drops.put_answer(f"{job.receipt}/diagnostics.txt", diagnostics(job), replace=True),
+            ports.drops.put_answer(f"{job.receipt}/diagnostics.json", diagnostics_json(job), replace=True),
+        )
+    try:
+        document = await ports.ledger.spec(job_id)
+    except Unreadable:
+        document = None  # what the record says is an answer, too
+    engine, last = "", None
+    if job.target is not None:
+        engine = _engine(ports, job.target)
+        last = await _last_lines(ports, job, job.target, document)
+    body = receipt(job, document, engine=engine, last=last)
+    if not job.status_file:
+        await ports.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
+        return
+    await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
+    # After the receipt: who reads the end here finds it there.
+    await ports.drops.put_status(job.status_file, status(job), job.line.sequence)
+
+
+async def put_news(ports: Ports, job: Job, document: Mapping[str, Any] | None = None) -> None:
+    """Receipt and STATUS of an active drop whose line is another than before. Never raises.
+
+    `document` is the accepted one, which is read where the caller does not have it.
+    """
+    if job.status_file and not job.state.terminal and await _put_receipt(ports, job, document):
+        await put_status(ports, job)
+
+
+async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> bool:
+    """Whether STATUS may go on: while it is too old, the sweep sees that the receipt is, too."""
+    try:
+        document = document or await ports.ledger.spec(job.id)
+        body = receipt(job, document, engine=_engine(ports, job.target) if job.target else "")
+        await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
+    except Unreadable:
+        return True  # there is none before the end
+    except SlipwayError as error:
+        log.warning("the receipt of %s is left to the sweep: %s", job.id, error, extra={"job": job.id})
+        return False
+    return True
+
+
+async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
+    """The current line of an active drop; `put_final` writes its end. Never raises."""
+    if not job.status_file or job.state.terminal:
+        return
+    try:
+        await ports.drops.put_status(job.status_file, status(job), job.line.sequence, fresh=fresh)
+    except SlipwayError as error:
+        log.warning("STATUS of %s is left to the sweep: %s", job.id, error, extra={"job": job.id})
+
+
+async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
+    """A line that a process failed to write. Costs nothing for lines that this process knows."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(row: Active, shown: Shown) -> None:
+        line = status_line(row.job_id, row.state, shown.since, row.waits)
+        async with gate:
+            try:
+                if await ports.drops.put_status(shown.name, line, shown.sequence):
+                    await _put_receipt(ports, row.stored.job, None)
+            except SlipwayError as error:
+                log.warning("STATUS of %s is left to the next sweep: %s", row.job_id, error)
+
+    await asyncio.gather(*(one(row, row.shown) for row in rows if row.shown is not None))
+
+
+def _engine(ports: Ports, target: Target) -> str:
+    try:
+        return ports.engines.of(target.engine).version
+    except SlipwayError:
+        return target.engine
+
+
+async def _last_lines(
+    ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None
+) -> LastLines | None:
+    """The end of what a failed job wrote to standard error, as far as the engine gives it at once."""
+    ran = any(entry.state in (JobState.QUEUED, JobState.RUNNING) for entry in job.history)
+    if job.state is not JobState.FAILED or not ran:
+        return None
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            engine = ports.engines.of(target.engine)
+            file = _stderr(await engine.files(target, "stdouterr"), job.reason)
+            if file is None:
+                return None
+            name, size = file
+            start = max(0, size - _LAST_BYTES)
+            chunk = await engine.log(target, name, start, _LAST_BYTES)
+            text = without_secrets(ports, job, document, chunk.data.decode("utf-8", "replace"))
+    except (SlipwayError, TimeoutError):
+        return None
+    except Exception:
+        # The job chose names and content: an error in reading them costs these lines only.
+        log.exception("the last lines of %s cannot be read", job.id, extra={"job": job.id})
+        return None
+    lines = text.splitlines()[1 if start else 0 :]  # the first one is cut
+    return LastLines(plain(name, 300), tuple(lines[-_LAST_LINES:])) if lines else None
+
+
+def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> tuple[str, int] | None:
+    """The file that most likely says why: of the preparation if that failed, else the first with text.
+
+    Its name and its size.
+    """
+    found = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
+    preparation = reason is Reason.PREPARATION
+    fitting = [(name, size) for name, size in found if ("job_prep" in name) is preparation]
+    return next(iter(fitting or found), None)

@@ -1,0 +1,193 @@
+"""deliver: send recorded events to their receivers, then mark them. A crash in between sends the same again.
+
+The bytes and the id of an event are frozen in its outbox row; each try is signed anew over those bytes.
+
+A hung receiver blocks no other: each receiver has a lane of its own, and deliveries still open after a
+short patience continue while their function returns. The outbox row stays until it is settled, so that a
+process that ends meanwhile causes a second delivery and never loses an event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import defaultdict, deque
+from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from shared.core.errors import SlipwayError
+from shared.core.notify.events import Delivery, Notice
+from shared.core.ports import Ports
+from shared.delivery.attempt import attempt
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
+QUEUE = "job-events"
+#: What goes on after its function has returned; the loop itself keeps no task alive.
+_under_way: set[asyncio.Task[Any]] = set()
+
+
+@dataclass
+class _Progress:
+    """Whether a delivery has come to an end lately, whichever."""
+
+    made: bool = False
+
+
+async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
+    """Deliver what is due of one event; None when nothing is left of it, or when it goes on without us."""
+    if ports.receivers.any_disabled:
+        await _learn(ports)
+    notice = await ports.outbox.notice(job_id, sequence)
+    if notice is None:
+        return None
+    return await _patiently(ports, _deliver(ports, notice))
+
+
+async def deliver_now(ports: Ports, *notices: Notice) -> None:
+    """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
+    left = await _reach(ports, notices, ports.policy.deliver_deadline)
+    await asyncio.gather(*(_wake(ports, notice, 0) for notice in left))
+
+
+async def deliver_at_door(ports: Ports, notice: Notice) -> None:
+    """Deliver while a caller waits for our answer. Errors are left to the sweep."""
+    await _patiently(ports, _one(ports, notice))
+
+
+async def deliver_due(ports: Ports, events: Iterable[Notice], **of: str) -> int:
+    """The safety net: events whose time has come and whose message never did. The next sweep goes on.
+
+    `of` says which part of them these are, so that what one part measures does not hide another's.
+    """
+    await _learn(ports)
+    now = ports.clock()
+    due = sorted(events, key=lambda notice: notice.due)
+    oldest = max(0.0, (now - due[0].due).total_seconds()) if due else 0.0
+    ports.meter.set("slipway.outbox.oldest", oldest, **of)
+    return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
+
+
+async def finish() -> None:
+    """Wait for what goes on without its function."""
+    while _under_way:
+        await asyncio.gather(*_under_way, return_exceptions=True)
+
+
+async def _learn(ports: Ports) -> None:
+    """Now and then: which receivers are disabled."""
+    if not ports.receivers.stale(ports.clock()):
+        return
+    try:
+        ports.receivers.learn(await ports.outbox.disabled())
+    except SlipwayError as error:
+        log.warning("who is disabled is not known anew: %s", error)
+
+
+async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
+    """Deliver in lanes until the deadline, or until nothing moves any more; returns those not begun.
+
+    A POST is never cut off (it ends by itself): the receiver may have had the event already.
+    """
+    lanes: dict[tuple[str, ...], deque[Notice]] = defaultdict(deque)
+    for notice in notices:
+        lanes[tuple(t.url for t in notice.targets if t.webhook)].append(notice)
+    progress = _Progress()
+    running = {
+        asyncio.create_task(_work(ports, lane, progress))
+        for lane in lanes.values()
+        for _ in range(min(ports.policy.deliver_batch, len(lane)))
+    }
+    loop = asyncio.get_running_loop()
+    end = loop.time() + deadline
+    while running and loop.time() < end:
+        progress.made = False
+        _, running = await asyncio.wait(running, timeout=ports.policy.deliver_patience)
+        if not progress.made:
+            break
+    left = [notice for lane in lanes.values() for notice in lane]
+    for lane in lanes.values():
+        lane.clear()
+    for task in running:
+        _leave(task)
+    return left
+
+
+async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
+    """One of the workers of a lane: one event after the other, until none is left."""
+    while lane:
+        await _one(ports, lane.popleft())
+        progress.made = True
+
+
+async def _one(ports: Ports, notice: Notice) -> None:
+    try:
+        await _deliver(ports, notice)
+    except Exception:
+        # One event must never stop the others; its row stays, and the sweep comes back to it.
+        log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
+
+
+async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
+    """The result of some work, or None when it goes on without us."""
+    task = asyncio.create_task(work)
+    done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
+    if done:
+        return task.result()
+    _leave(task)
+    return None
+
+
+def _leave(task: asyncio.Task[Any]) -> None:
+    """Let it continue by itself; the outbox row records its outcome."""
+    _under_way.add(task)
+    task.add_done_callback(_ended)
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _under_way.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a delivery is left to the sweep", exc_info=error)
+
+
+async def _deliver(ports: Ports, notice: Notice) -> Notice:
+    """One round of an event, unless one is going on: that one settles it."""
+    if notice.event_id in ports.receivers.under_way:
+        return notice
+    ports.receivers.under_way.add(notice.event_id)
+    try:
+        return await _round(ports, notice)
+    finally:
+        ports.receivers.under_way.discard(notice.event_id)
+
+
+async def _round(ports: Ports, notice: Notice) -> Notice:
+    now = ports.clock()
+    targets = await _attempts(ports, notice, now)
+    pending = [target.due for target in targets if target.state == "pending"]
+    after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
+    if pending:
+        # The sweep looks a little later than the message, so that one of them does the work.
+        later = after.due + timedelta(seconds=ports.policy.deliver_grace)
+        await ports.outbox.settle(after.model_copy(update={"due": later}))
+        await _wake(ports, after, (after.due - now).total_seconds())
+    else:
+        await ports.outbox.settle(after)
+    return after
+
+
+async def _attempts(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
+    """Its targets after a try of each, all at once; a single one needs no task of its own."""
+    if len(notice.targets) == 1:
+        return [await attempt(ports, notice, notice.targets[0], now)]
+    return await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
+
+
+async def _wake(ports: Ports, notice: Notice, delay: float) -> None:
+    body = json.dumps({"job": notice.job_id, "sequence": notice.sequence})
+    await ports.queues.send(QUEUE, body, delay=delay)

@@ -1,0 +1,147 @@
+"""The receipt: the answer left for a drop, a projection of its record. Pure; holds no secret."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from shared import __version__
+from shared.core.identity import engine_name
+from shared.core.job import Entry, Job, JobState
+from shared.core.orders import MESSAGE, digest
+from shared.core.view import whole
+from shared.jobspec import redact
+from shared.jobspec.report import text
+
+#: The format of job.json, and of the accepted document in a receipt.
+FORMAT = "2018-05-01"
+_LINE = 300
+
+
+@dataclass(frozen=True)
+class LastLines:
+    """The end of a file that a failed job wrote, without its secrets."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+def receipt(
+    job: Job, document: Mapping[str, Any] | None, *, engine: str = "", last: LastLines | None = None
+) -> bytes:
+    """`receipt.json`: what was accepted, what became of it, and the way there. `engine`: what it speaks."""
+    body = whole(job)
+    body["versions"] = {"slipway": __version__, "format": FORMAT} | ({"engine": engine} if engine else {})
+    if job.state is not JobState.REJECTED:
+        body["attempts"] = attempts(job)
+    body |= _seconds(job)
+    if last is not None:
+        body["lastLines"] = {"file": last.file, "lines": list(last.lines)}
+    if document:
+        accepted = redact(dict(document))
+        body |= _counts(job, accepted)
+        if job.target is not None:
+            body["outputs"] = outputs(job, accepted)
+        body["spec"] = {"sha256": digest(accepted)}
+        body["accepted"] = accepted
+    return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def diagnostics(job: Job) -> bytes:
+    """`diagnostics.txt`: every problem with its place and its remedy, for people."""
+    file = job.drop.job_file if job.drop else MESSAGE
+    return f"{job.message}.\n\n{text(job.problems, file)}".encode()
+
+
+def diagnostics_json(job: Job) -> bytes:
+    """`diagnostics.json`: the same problems, as `POST /api/validate` answers them."""
+    body = {"valid": False, "job": job.id, "problems": list(job.problems), "notes": []}
+    return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def status(job: Job) -> bytes:
+    """The line of STATUS: state, since when, which job; for an end also how, else what it waits for."""
+    if not job.state.terminal:
+        return status_line(job.id, job.state, job.stage.at, job.waiting.text if job.waiting else "")
+    parts = [f"exit code {job.exit_code}"] if job.exit_code is not None else []
+    parts += [job.reason.value] if job.reason else []
+    parts += [str(redact(job.message))] if job.message else []
+    return status_line(job.id, job.state, job.ended or job.stage.at, "; ".join(parts))
+
+
+def status_line(job_id: str, state: JobState, since: datetime, how: str = "") -> bytes:
+    """One line in UTF-8. `submitting` is `accepted` to people: no node has it yet."""
+    word = "accepted" if state is JobState.SUBMITTING else state.value
+    text = f"{word} {since.isoformat(timespec='seconds').replace('+00:00', 'Z')} {job_id}"
+    text += f": {how}" if how else ""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return plain[:_LINE].rstrip().encode() + b"\n"
+
+
+def attempts(job: Job) -> list[dict[str, Any]]:
+    """What happened to each attempt: its name on the cluster, when it was queued and so on, why it ended."""
+    found: dict[int, dict[str, Any]] = {}
+
+    def attempt(number: int) -> dict[str, Any]:
+        return found.setdefault(number, {"attempt": number, "name": engine_name(job, number)})
+
+    for entry in job.history:
+        if entry.state is JobState.ACCEPTED and entry.attempt in found:
+            continue  # what it waits for
+        if entry.state is JobState.ACCEPTED and (last := found.get(entry.attempt - 1)):
+            # This entry is where the attempt before it ended.
+            last |= {"state": "failed", "endedAt": _time(entry.at)} | _why(entry)
+            attempt(entry.attempt)["state"] = entry.state.value
+            continue
+        one = attempt(entry.attempt)
+        one["state"] = entry.state.value
+        name = "endedAt" if entry.state.terminal else f"{entry.state.value}At"
+        one.setdefault(name, _time(entry.at))
+        if entry.state.terminal:
+            one |= _why(entry)
+    if last := found.get(job.attempt):  # as its engine says; the history has when it was seen
+        last |= {"runningAt": _time(job.started)} if job.started else {}
+        last |= {"endedAt": _time(job.ended)} if job.ended else {}
+    return [one for _, one in sorted(found.items())]
+
+
+def _why(end: Entry) -> dict[str, str]:
+    found = {"reason": end.reason.value if end.reason else "", "message": end.note}
+    return {name: said for name, said in found.items() if said}
+
+
+def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each output directory: its id, where the job wrote it, where the API shows it; no signed address."""
+    properties = document.get("properties") or {}
+    prefix = properties.get("stdOutErrPathPrefix", "")
+    found = [{"id": "stdouterr", "path": prefix, "log": f"/api/jobs/{job.id}/log"}]
+    for directory in properties.get("outputDirectories") or ():
+        path = "/…/".join(part for part in (directory.get("pathPrefix"), directory.get("pathSuffix")) if part)
+        found.append({"id": directory["id"], "path": path})
+    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in found]
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _seconds(job: Job) -> dict[str, float]:
+    found = {}
+    if job.started:
+        found["waitedSeconds"] = round(max(0.0, (job.started - job.created).total_seconds()), 1)
+        if job.ended:
+            found["ranSeconds"] = round(max(0.0, (job.ended - job.started).total_seconds()), 1)
+    return found
+
+
+def _counts(job: Job, document: Mapping[str, Any]) -> dict[str, Any]:
+    nodes = (document.get("properties") or {}).get("nodeCount")
+    if not isinstance(nodes, int) or job.state is JobState.REJECTED:
+        return {}
+    if job.started is None or job.ended is None:
+        return {"nodes": nodes}
+    hours = max(0.0, (job.ended - job.started).total_seconds()) / 3600
+    return {"nodes": nodes, "nodeHours": round(nodes * hours, 4)}

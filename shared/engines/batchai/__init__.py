@@ -1,0 +1,1 @@
+"""Batch AI: the engine over its ARM API, served by the emulator."""

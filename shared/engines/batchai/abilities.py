@@ -1,0 +1,29 @@
+"""What Batch AI can do, and its emulator. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.core.engine import Ability
+
+ABILITIES: Mapping[str, Ability] = {
+    "durable": Ability("yes", "a job is a resource with a name"),
+    "gang": Ability("yes"),
+    "mpi": Ability("yes"),
+    "containers": Ability("yes", "the emulator runs the job on the host, and says so"),
+    "registries": Ability("yes"),
+    "shares": Ability("yes"),
+    "servers": Ability("yes"),
+    "commands": Ability("yes", "where SLIPWAY_UNMANAGED_MOUNTS allows them"),
+    "preparation": Ability("yes"),
+    "secrets": Ability("yes"),
+    "vault": Ability("yes"),
+    "priorities": Ability("yes"),
+    "limit": Ability("yes"),
+    "exit": Ability("yes"),
+    "ended": Ability("yes", "until the job is deleted"),
+    "bulk": Ability("yes", "a list for each experiment, in pages of 1,000"),
+    "logs": Ability("yes"),
+    "elastic": Ability("yes", "the cluster's scale settings"),
+    "preemptible": Ability("yes", "low-priority clusters"),
+}

@@ -1,0 +1,113 @@
+"""The client of one Batch AI workspace: the service with an identity, or an emulator on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.core.errors import Misconfigured
+
+#: Azure Resource Manager, of every cloud: the service Batch AI behind it was shut down in 2019.
+_AZURE = (
+    "management.azure.com",
+    "management.core.windows.net",
+    "management.usgovcloudapi.net",
+    "management.chinacloudapi.cn",
+    "management.microsoftazure.de",
+)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where the engine's jobs live. `url` is that of an emulator; plain http only on loopback."""
+
+    url: str
+    subscription: str
+    group: str
+    name: str
+    client_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """The ARM id."""
+        return (
+            f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
+            f"/providers/Microsoft.BatchAI/workspaces/{self.name}"
+        )
+
+    def cluster_id(self, cluster: str) -> str:
+        """The ARM id of a cluster."""
+        return f"{self.id}/clusters/{cluster}"
+
+    @property
+    def trouble(self) -> str:
+        """Why no job can run there, and the remedy; "" if one might."""
+        host = (urlsplit(self.url).hostname or "").lower().rstrip(".")
+        # A region may stand in front.
+        if host and not any(f".{host}".endswith(f".{azure}") for azure in _AZURE):
+            return ""
+        why = "Azure has ended its service Batch AI" if host else "SLIPWAY_BATCHAI_URL names no Batch AI API"
+        return f"{why}: describe a Slurm cluster in SLIPWAY_CLUSTERS, or give SLIPWAY_BATCHAI_URL an emulator"
+
+
+def connect(workspace: Workspace) -> Any:
+    """The SDK's async client, imported now. Raises Misconfigured for a service that no longer is.
+
+    So it does for plain http beyond this machine.
+    """
+    if workspace.trouble:
+        raise Misconfigured(workspace.trouble)
+    from azure.core.pipeline.policies import SansIOHTTPPolicy
+    from azure.mgmt.batchai.aio import BatchAI
+
+    address = urlsplit(workspace.url)
+    # The ledger owns the retries; the SDK's own would outlast the dispatch deadline.
+    options: dict[str, Any] = {
+        "base_url": workspace.url,
+        "retry_total": 1,
+        "retry_backoff_factor": 0.2,
+        "connection_timeout": 5,
+        "read_timeout": 20,
+        "per_retry_policies": [_whole_answers()],
+    }
+    if address.scheme == "http":
+        if address.hostname not in ("127.0.0.1", "localhost", "::1"):
+            raise Misconfigured("plain http is only for an emulator on this machine: use https")
+        return BatchAI(
+            _NoCredential(), workspace.subscription, authentication_policy=SansIOHTTPPolicy(), **options
+        )
+    from azure.identity.aio import DefaultAzureCredential
+
+    credential = DefaultAzureCredential(managed_identity_client_id=workspace.client_id or None)
+    return BatchAI(credential, workspace.subscription, **options)
+
+
+def _whole_answers() -> Any:
+    """Reads a streamed answer to its end, within a try of the request: one that breaks off is tried again."""
+    from azure.core.pipeline.policies import AsyncHTTPPolicy
+
+    class WholeAnswers(AsyncHTTPPolicy):  # type: ignore[type-arg]
+        async def send(self, request: Any) -> Any:
+            answer = await self.next.send(request)
+            if request.context.options.get("stream"):
+                await answer.http_response.read()
+            return answer
+
+    return WholeAnswers()
+
+
+class _NoCredential:
+    """Satisfies the client's constructor; the emulator requires no login."""
+
+    async def get_token(self, *scopes: str, **options: Any) -> Any:
+        raise Misconfigured("the emulator takes no token")
+
+    async def close(self) -> None:
+        return
+
+    async def __aenter__(self) -> _NoCredential:
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        return

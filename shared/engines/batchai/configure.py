@@ -1,0 +1,46 @@
+"""The Batch AI clusters of a deployment, which are those of one workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.facts import ClusterFacts
+from shared.core.ports import Engine
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.facts import configured
+from shared.engines.registry import Configured, Values
+
+
+def workspace_of(settings: Values) -> Workspace:
+    """The workspace that the settings name."""
+    return Workspace(
+        url=settings.text("SLIPWAY_BATCHAI_URL"),
+        subscription=settings.text("SLIPWAY_SUBSCRIPTION"),
+        group=settings.text("SLIPWAY_RESOURCE_GROUP"),
+        name=settings.text("SLIPWAY_WORKSPACE"),
+        client_id=settings.text("AZURE_CLIENT_ID"),
+    )
+
+
+def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+    """Each with the facts of its own, or those that earlier versions had for all."""
+    workspace, usual = workspace_of(settings), _usual(settings)
+    own = configured({name: one for name, one in options.items() if one}, "SLIPWAY_CLUSTERS")
+
+    def load() -> Engine:
+        from shared.engines.batchai.engine import BatchAIEngine
+
+        return BatchAIEngine(workspace)
+
+    faults = dict.fromkeys(options, workspace.trouble) if workspace.trouble else {}
+    return Configured({name: own.get(name, usual) for name in options}, load, faults)
+
+
+def _usual(settings: Values) -> ClusterFacts:
+    return ClusterFacts(
+        mounts=frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None,
+        max_nodes=settings.whole("SLIPWAY_CLUSTER_NODES") or None,
+        gpus=settings.whole("SLIPWAY_CLUSTER_GPUS") or None,
+        longest=settings.hours("SLIPWAY_CLUSTER_WALL_CLOCK_HOURS"),
+    )

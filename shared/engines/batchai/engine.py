@@ -1,0 +1,300 @@
+"""The Batch AI engine, over azure-mgmt-batchai 7.0.0: the service's API of 2018-05-01, or the emulator's.
+
+The SDK is imported at the first call, never at start. Lists are parsed behind the SDK's pipeline without its
+models, which cost eight times more. Every error of the SDK crosses the border in `api_errors`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
+from shared.core.facts import NO_FACTS
+from shared.core.job import JobState, Target
+from shared.core.ports import (
+    Ability,
+    ClusterFacts,
+    ClusterView,
+    LogChunk,
+    Observation,
+    Order,
+    OutputFile,
+    Submission,
+    Variable,
+)
+from shared.core.refusals import gives_none
+from shared.engines.batchai.abilities import ABILITIES
+from shared.engines.batchai.client import Workspace, connect
+from shared.engines.batchai.download import Downloads
+from shared.engines.batchai.environment import environment
+from shared.engines.batchai.errors import api_errors, names_ours, raise_for
+from shared.engines.batchai.page import page_of
+from shared.engines.batchai.request import API, submission
+from shared.engines.batchai.view import view_of
+from shared.engines.batchai.waits import Seen, explained, youngest
+from shared.engines.batchai.words import observation, token_of
+from shared.engines.recent import Lately
+from shared.jobspec import JobSpec, JsonObject, Problem
+
+log = logging.getLogger(__name__)
+
+#: Seconds for which a look at a cluster is good: what its jobs wait for is in it.
+_GOOD = 15.0
+
+
+class BatchAIEngine:
+    """The engine port over one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._open: Any = None
+        self._downloads = Downloads()
+        self._experiments: set[str] = set()
+        self._lately = Lately(self.nodes, _GOOD, time.monotonic)
+
+    @property
+    def version(self) -> str:
+        """The API."""
+        return f"Batch AI {API}"
+
+    @property
+    def capabilities(self) -> Mapping[str, Ability]:
+        """All of the format."""
+        return ABILITIES
+
+    def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
+        """Whole nodes only: the service had no words for less."""
+        return gives_none("Batch AI", resources)
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        """Nothing: the format is Batch AI's own. Raises Misconfigured where there is no Batch AI."""
+        if self._workspace.trouble:
+            raise Misconfigured(self._workspace.trouble)
+        return ()
+
+    def submission(self, order: Order) -> Submission:
+        """The PUT of the job."""
+        return submission(self._workspace, order)
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        """The documented variables, and the job's own."""
+        return environment(self._workspace, order)
+
+    async def submit(self, order: Order) -> Observation | None:
+        """PUT by name. An existing job with our token is ours; with another one it is never overwritten."""
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+        async with api_errors():
+            try:
+                await self._ensure_experiment(order.target.experiment)
+            except ResourceExistsError as error:
+                raise Busy(f"experiment {order.target.experiment} is busy") from error
+            try:
+                existing = await self._put(order)
+            except ResourceExistsError:
+                existing = await self._get(order.target)
+            except ResourceNotFoundError:
+                # The experiment may have been deleted since we made it; the next try makes it again.
+                self._experiments.discard(order.target.experiment)
+                raise
+        if existing is not None and token_of(existing) != order.target.token:
+            raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
+        seen = _understood(existing) if existing is not None else None
+        handle = f"{self._jobs(order.target.experiment)}/{order.target.name}"
+        seen = seen or Observation(JobState.QUEUED, handle=handle)
+        (seen,) = await self._explained(order.target.cluster, [(order.document, seen)])
+        return seen
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """One list per experiment, in pages of 1000."""
+        experiments: dict[str, set[str]] = defaultdict(set)
+        for target in targets:
+            experiments[target.experiment].add(target.name)
+
+        found: dict[str, Seen] = {}
+
+        async def one(experiment: str, names: set[str]) -> None:
+            # Page by page, so that what is held of a job is what is asked about it.
+            async for jobs in self._pages(self._jobs(experiment), page_of):
+                for job in jobs:
+                    if job["name"] in names and (seen := _understood(job)) is not None:
+                        found[job["name"]] = job, seen
+
+        async with api_errors():
+            await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
+        return dict(zip(found, await self._explained(cluster, found.values()), strict=True))
+
+    async def at_work(self, cluster: str) -> Mapping[str, str]:
+        """One list of experiments, and one of the jobs of each."""
+        mine = self._workspace.cluster_id(cluster).lower()
+        found: dict[str, str] = {}
+        async with api_errors():
+            experiments = [e async for page in self._pages(f"{self._workspace.id}/experiments") for e in page]
+            for experiment in experiments:
+                async for jobs in self._pages(self._jobs(experiment["name"])):
+                    found |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
+        return found
+
+    async def see(self, target: Target) -> Observation:
+        """A direct GET."""
+        async with api_errors():
+            job = await self._get(target)
+            (seen,) = await self._explained(target.cluster, [(job, observation(job))])
+        return seen
+
+    async def cancel(self, target: Target) -> None:
+        """POST terminate; one that ended or is unknown is success."""
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+        async with api_errors():
+            try:
+                await (await self._client()).jobs.begin_terminate(*self._place(target), polling=False)
+            except (ResourceNotFoundError, ResourceExistsError):
+                return
+
+    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        """listOutputFiles of one directory."""
+        async with api_errors():
+            return tuple(
+                [
+                    OutputFile(
+                        file.name,
+                        None if file.file_type == "directory" else file.content_length,
+                        file.last_modified,
+                    )
+                    for file in await self._files(target, directory, path)
+                ]
+            )
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """A ranged GET of the file's download address, which is kept while it is valid."""
+        async with api_errors():
+            key = f"{target.experiment}/{target.name}/{file}"
+            url = self._downloads.known(key)
+            if url is None:
+                files = await self._files(target, "stdouterr", ".")
+                url = next((f.download_url for f in files if f.name == file and f.download_url), None)
+            if url is None:
+                raise NotFound(f"there is no {file} yet")
+            return await self._downloads.read(key, url, offset, limit)
+
+    async def nodes(self, cluster: str) -> ClusterView:
+        """GET of the cluster."""
+        async with api_errors():
+            found = await self._json(f"{self._workspace.cluster_id(quote(cluster, safe=''))}")
+        return view_of(cluster, found["properties"])
+
+    async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
+        """Of its resource, as it was some seconds ago."""
+        found = await self._lately.view(cluster)
+        return found.facts if found else NO_FACTS
+
+    async def _explained(self, cluster: str, jobs: Collection[Seen]) -> list[Observation]:
+        """With what the queued ones wait for, by their cluster after the last of them came into its queue."""
+        age = youngest(jobs, datetime.now(UTC))
+        return explained(jobs, None if age is None else await self._lately.now(cluster, age))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._downloads.close()
+        if self._open is not None:
+            await self._open.close()
+            self._open = None
+
+    async def _ensure_experiment(self, experiment: str) -> None:
+        if experiment in self._experiments:
+            return
+        workspace = self._workspace
+        client = await self._client()
+        await client.experiments.begin_create(workspace.group, workspace.name, experiment, polling=False)
+        self._experiments.add(experiment)
+
+    async def _put(self, order: Order) -> dict[str, Any] | None:
+        """The existing job when the service answered 200 with one, None for a fresh 202."""
+        from azure.core.rest import HttpRequest
+
+        asked = self.submission(order)
+        request = HttpRequest(asked.method, asked.path, json=asked.body)
+        answer = await (await self._client())._send_request(request, stream=False)
+        raise_for(answer, 200, 202)
+        text = answer.text()
+        return dict(json.loads(text)) if answer.status_code == 200 and text else None
+
+    async def _get(self, target: Target) -> dict[str, Any]:
+        return await self._json(f"{self._jobs(target.experiment)}/{target.name}")
+
+    def _jobs(self, experiment: str) -> str:
+        return f"{self._workspace.id}/experiments/{experiment}/jobs"
+
+    async def _pages(
+        self, first: str, parse: Callable[[bytes], Any] = json.loads
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        url: str | None = first
+        while url:
+            try:
+                page = parse(await self._body(url))
+            except ResourceNotFoundError as error:
+                if names_ours(error):
+                    raise  # nothing can be said of any job
+                return
+            yield page["value"]
+            url = page.get("nextLink")
+
+    async def _json(self, url: str) -> dict[str, Any]:
+        return dict(json.loads(await self._body(url)))
+
+    async def _body(self, url: str) -> bytes:
+        """GET through the SDK's pipeline (authentication, retries), without its models.
+
+        As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
+        """
+        from azure.core.rest import HttpRequest
+
+        parameters = {} if "api-version=" in url else {"api-version": API}
+        request = HttpRequest("GET", url, params=parameters)
+        answer = await (await self._client())._send_request(request, stream=True)
+        raise_for(answer)
+        return bytes(answer.content)
+
+    async def _files(self, target: Target, directory: str, path: str) -> list[Any]:
+        from azure.mgmt.batchai.models import JobsListOutputFilesOptions
+
+        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
+        files = (await self._client()).jobs.list_output_files(*self._place(target), options)
+        return [file async for file in files]
+
+    def _place(self, target: Target) -> tuple[str, str, str, str]:
+        return self._workspace.group, self._workspace.name, target.experiment, target.name
+
+    async def _client(self) -> Any:
+        if self._open is None:
+            self._open = connect(self._workspace)
+        return self._open
+
+
+def _understood(job: Mapping[str, Any]) -> Observation | None:
+    """The status from the list, if its words are known; a missing job is queried directly, for the reason."""
+    try:
+        return observation(job)
+    except Transient as error:
+        log.warning("%s", error)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.warning("the cluster's API said something unreadable of %s", job.get("name"), exc_info=True)
+    return None
+
+
+def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
+    """Our token of a job that has not ended on that cluster, None for any other job."""
+    place = (job["properties"].get("cluster") or {}).get("id", "").lower()
+    seen = _understood(job) if place == cluster_id else None
+    return token_of(job) if seen is not None and not seen.state.terminal else None

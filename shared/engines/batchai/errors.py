@@ -1,0 +1,81 @@
+"""The border that errors of the Batch AI client cross, each into what its caller does next."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
+
+_QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
+#: What the service says with 400 of a directory that a job does not have.
+_ABSENT = "OutputDirectoryNotFound"
+_OURS = frozenset({"WorkspaceNotFound", "ClusterNotFound", "ResourceGroupNotFound"})
+
+
+@asynccontextmanager
+async def api_errors() -> AsyncIterator[None]:
+    """Turn what the SDK raises into the tree of `errors.py`."""
+    from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+
+    try:
+        yield
+    except ClientAuthenticationError as error:
+        raise Misconfigured(f"the cluster's API refuses our identity: {_text(error)}") from error
+    except HttpResponseError as error:
+        raise _meaning(error) from error
+    except AzureError as error:
+        raise Transient(f"the cluster's API did not answer: {type(error).__name__}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        # A proxy's page, a date that is none: what cannot be understood decides nothing.
+        raise Transient(f"the cluster's API said something unreadable: {type(error).__name__}") from error
+
+
+def raise_for(answer: Any, *wanted: int) -> None:
+    """Raise the SDK's own error for an answer that is none of those wanted (200 if none is named)."""
+    from azure.core import exceptions
+
+    if answer.status_code in (wanted or (200,)):
+        return
+    kinds = {
+        401: exceptions.ClientAuthenticationError,
+        404: exceptions.ResourceNotFoundError,
+        409: exceptions.ResourceExistsError,
+    }
+    raise kinds.get(answer.status_code, exceptions.HttpResponseError)(response=answer)
+
+
+def names_ours(error: Any) -> bool:
+    """Whether what is missing is named by the settings: a workspace, a cluster, a resource group."""
+    return _code(error) in _OURS
+
+
+def _code(error: Any) -> str:
+    return str(getattr(error.error, "code", "") or "")
+
+
+def _meaning(error: Any) -> EngineError:
+    status, code = error.status_code, _code(error)
+    text = _text(error)
+    if code in _QUOTA:
+        return Saturated(text)
+    if status == 403 or code in _OURS:
+        return Misconfigured(text)
+    if status == 404 or code == _ABSENT:
+        return NotFound(text)
+    if status in (400, 405, 413, 422):
+        return Rejected(text)
+    if status == 409:
+        return Conflict(text)
+    return Transient(text)
+
+
+def _text(error: Any) -> str:
+    inner = getattr(error, "error", None)
+    message = str(getattr(inner, "message", "") or error.reason or error.message or "").strip()
+    target = getattr(inner, "target", None)
+    where = f" (at {target})" if target else ""
+    return f"{error.status_code} {getattr(inner, 'code', None) or ''} {message}{where}".replace("  ", " ")[
+        :1000
+    ]

@@ -1,0 +1,86 @@
+"""What a Batch AI cluster's jobs can count on: by its resource, and as an operator configures it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.jobspec import parse_duration
+from shared.jobspec.format.mounts import MOUNT_LISTS
+
+#: Sizes with GPUs: one for six cores, and so much memory (GiB) for each, less in the first NC and NV.
+_GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)
+_CORES, _MEMORY, _FIRST_MEMORY = 6, 112, 56
+#: option → what its value is
+_OPTIONS: Mapping[str, type] = {
+    "mounted": list,
+    "maxNodes": int,
+    "gpus": int,
+    "nodeMemory": int,
+    "maxWallClock": str,
+}
+
+
+def facts_of(properties: Mapping[str, Any]) -> ClusterFacts:
+    """The facts in a cluster resource."""
+    scale = properties.get("scaleSettings") or {}
+    auto, manual = scale.get("autoScale") or {}, scale.get("manual") or {}
+    gpus, memory = _hardware(str(properties.get("vmSize", "")))
+    return ClusterFacts(
+        mounts=_mounts(properties.get("nodeSetup") or {}),
+        max_nodes=auto.get("maximumNodeCount", manual.get("targetNodeCount")),
+        gpus=gpus,
+        memory=memory,
+    )
+
+
+def configured(document: Any, setting: str) -> dict[str, ClusterFacts]:
+    """The facts of a JSON object: name of a cluster → its options. Raises Misconfigured."""
+    if not isinstance(document, dict):
+        raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
+    return {name: _configured(options, f"{setting}: {name}") for name, options in document.items()}
+
+
+def _configured(options: Any, place: str) -> ClusterFacts:
+    if not isinstance(options, dict):
+        raise Misconfigured(f"{place} must be an object of options")
+    for option, value in options.items():
+        if option not in _OPTIONS:
+            raise Misconfigured(f"{place}: there is no option {option!r}; there are {', '.join(_OPTIONS)}")
+        wanted = _OPTIONS[option]
+        texts = wanted is not list or all(isinstance(one, str) for one in value)
+        if type(value) is not wanted or not texts:
+            raise Misconfigured(f"{place}: {option} has the wrong type")
+    written = options.get("maxWallClock")
+    longest = parse_duration(written) if written else None
+    if written and not longest:
+        raise Misconfigured(f"{place}: maxWallClock is no ISO 8601 duration, such as P1D or PT12H")
+    return ClusterFacts(
+        mounts=frozenset(options["mounted"]) if "mounted" in options else None,
+        max_nodes=options.get("maxNodes"),
+        gpus=options.get("gpus"),
+        memory=options.get("nodeMemory"),
+        longest=longest,
+    )
+
+
+def _mounts(setup: Mapping[str, Any]) -> frozenset[str] | None:
+    """What the nodes mount; not known where a command sets them up, which may mount anything."""
+    if setup.get("setupTask"):
+        return None
+    volumes = setup.get("mountVolumes") or {}
+    entries = [entry for name in MOUNT_LISTS for entry in volumes.get(name) or ()]
+    return frozenset(str(entry["relativeMountPath"]) for entry in entries)
+
+
+def _hardware(size: str) -> tuple[int | None, int | None]:
+    """GPUs and MiB of a node; None for sizes that are not known here."""
+    found = _GPU_SIZE.fullmatch(size.upper())
+    if found is None:
+        return None, None
+    gpus = int(found["cores"]) // _CORES
+    first = found["kind"] in "CV" and found["later"] is None
+    return gpus, gpus * (_FIRST_MEMORY if first else _MEMORY) * 1024

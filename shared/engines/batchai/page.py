@@ -1,0 +1,50 @@
+"""A page of a list of jobs. Of each only what `observation` looks at becomes objects: the least of 1.9 KB."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+
+class _Info(TypedDict, total=False):
+    errors: Any
+    exitCode: Any
+    startTime: Any
+    endTime: Any
+
+
+class _Properties(TypedDict, total=False):
+    nodeCount: Any
+    executionState: Any
+    executionStateTransitionTime: Any
+    provisioningState: Any
+    executionInfo: _Info | None
+
+
+class _Job(TypedDict, total=False):
+    id: Any
+    name: Any
+    properties: _Properties | None
+
+
+class _Page(TypedDict, total=False):
+    value: list[_Job]
+    nextLink: str | None
+
+
+_PAGE = TypeAdapter(_Page)
+
+
+def page_of(body: bytes) -> Any:
+    """The page. Raises ValueError for what is no JSON.
+
+    What pydantic refuses is read whole, as everything else is: it takes no half of a surrogate, and the text
+    of one job must not hide the others.
+    """
+    try:
+        return _PAGE.validate_json(body)
+    except ValueError:
+        return json.loads(body)

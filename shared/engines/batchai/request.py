@@ -1,0 +1,33 @@
+"""The request that creates a job, built in one place: the engine sends it, explain shows it. Pure.
+
+Jobs_Create of API 2018-05-01: PUT by name, so that a repetition meets the same resource.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.core.engine import Order, Submission
+from shared.engines.batchai.client import Workspace
+
+API = "2018-05-01"
+
+
+def submission(workspace: Workspace, order: Order) -> Submission:
+    """Method, path with query, and body. What is null is left out: the service counts it as absent."""
+    path = f"{job_path(workspace, order)}?api-version={API}"
+    return Submission("PUT", path, _without_nulls(order.document))
+
+
+def job_path(workspace: Workspace, order: Order) -> str:
+    """The resource of the job."""
+    target = order.target
+    return f"{workspace.id}/experiments/{target.experiment}/jobs/{target.name}"
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value

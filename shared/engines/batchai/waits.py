@@ -1,0 +1,76 @@
+"""Why a job of Batch AI waits: its resource does not say, so it is concluded from its cluster's. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from shared.core.engine import ClusterView, Observation, Why, too_large
+from shared.core.job import JobState
+from shared.engines import untrusted as said
+from shared.jobspec import JsonObject
+
+#: A job resource, and what it was understood to say.
+Seen = tuple[JsonObject, Observation]
+
+
+def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
+    """For how many seconds all the queued ones are in their queue; None where no job is queued.
+
+    What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
+    """
+    moments = [_since(job) for job, seen in jobs if seen.state is JobState.QUEUED]
+    if not moments:
+        return None
+    ages = [(now - moment).total_seconds() for moment in moments if moment is not None]
+    return max(0.0, min(ages, default=math.inf))
+
+
+def explained(jobs: Iterable[Seen], view: ClusterView | None) -> list[Observation]:
+    """What is known of each job, with what the queued ones wait for."""
+    return [
+        replace(seen, why=why(_properties(job).get("nodeCount"), view))
+        if seen.state is JobState.QUEUED
+        else seen
+        for job, seen in jobs
+    ]
+
+
+def _since(job: JsonObject) -> datetime | None:
+    return said.moment(_properties(job).get("executionStateTransitionTime"))
+
+
+def _properties(job: JsonObject) -> JsonObject:
+    return job.get("properties") or {}
+
+
+def why(nodes: Any, view: ClusterView | None) -> Why | None:
+    """For a queued job of that many nodes; None where nothing is known of its cluster."""
+    if view is None or not isinstance(nodes, int):
+        return None
+    if never := too_large(nodes, view):
+        return Why("TooManyNodes", never)
+    if view.counts.get("idle", 0) >= nodes:
+        text = f"enough nodes of the cluster {view.name} are idle, but jobs before it may need more"
+        return Why("InTurn", text, passes=True)
+    if view.errors:
+        return Why("ClusterErrors", f"the cluster {view.name} reports: {view.errors[0]}")
+    return _comes(nodes, view)
+
+
+def _comes(nodes: int, view: ClusterView) -> Why:
+    """Its nodes are missing or in use, and nothing says that this will stay so."""
+    counts = view.counts
+    if view.state == "resizing":
+        return Why("Resizing", f"the cluster {view.name} is changing the number of its nodes", passes=True)
+    if counts.get("preparing", 0):
+        return Why("NodesPreparing", f"nodes of the cluster {view.name} are being prepared", passes=True)
+    if counts.get("unusable", 0):
+        return Why("NodesUnusable", f"nodes of the cluster {view.name} are unusable")
+    # The number of all nodes includes those that leave, and those taken back, which no state counts.
+    if counts.get("idle", 0) + counts.get("running", 0) < nodes:
+        return Why("NodesMissing", f"the cluster {view.name} has not enough nodes yet", passes=True)
+    return Why("NodesBusy", f"the nodes of the cluster {view.name} are busy with other jobs", passes=True)

@@ -1,0 +1,80 @@
+"""Batch AI's words in ours, as tables and pure functions: states, error codes, ids (API 2018-05-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.errors import Transient
+from shared.core.job import JobState, Reason
+from shared.core.ports import Observation
+from shared.engines import untrusted as said
+
+#: executionState → our state. `failed` is refined by the error codes below.
+STATES: dict[str, JobState] = {
+    "queued": JobState.QUEUED,
+    "running": JobState.RUNNING,
+    "terminating": JobState.RUNNING,
+    "succeeded": JobState.SUCCEEDED,
+    "failed": JobState.FAILED,
+}
+
+#: executionInfo.errors[].code → why it ended.
+REASONS: dict[str, Reason] = {
+    "JobFailed": Reason.USER,
+    "JobPreparationFailed": Reason.PREPARATION,
+    "JobTerminated": Reason.TERMINATED,
+    "JobMaxWallClockTimeReached": Reason.TIMEOUT,
+    "JobPreempted": Reason.PREEMPTED,
+    "MpiNotInstalled": Reason.UNSUPPORTED,
+    "FailedStartingContainer": Reason.UNSUPPORTED,
+}
+
+#: The environment variable that holds our token: jobs of Batch AI have no tags.
+TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
+
+
+def observation(job: Mapping[str, Any]) -> Observation:
+    """What a job resource says. Raises Transient for a word that is not in the table: it decides nothing."""
+    properties = job.get("properties") or {}
+    info = properties.get("executionInfo") or {}
+    errors = info.get("errors") or []
+    code = str(errors[0].get("code", "")) if errors else ""
+    word = str(properties.get("executionState", "queued")).lower()
+    if word not in STATES:
+        raise Transient(f"the cluster says {word[:40]!r} of {job.get('name')}, an unknown state")
+    state = STATES[word]
+    exit_code = said.exit_code(info.get("exitCode"))
+    reason = None
+    if state is JobState.FAILED:
+        reason = REASONS.get(code, Reason.INFRASTRUCTURE if exit_code is None else Reason.USER)
+        if reason is Reason.TERMINATED:
+            state = JobState.CANCELLED
+    elif str(properties.get("provisioningState", "")).lower() == "failed":
+        state, reason = JobState.FAILED, Reason.INFRASTRUCTURE
+    return Observation(
+        state=state,
+        reason=reason,
+        message=_message(errors),
+        exit_code=exit_code,
+        started=said.moment(info.get("startTime")),
+        ended=said.moment(info.get("endTime")),
+        handle=str(job.get("id") or ""),
+    )
+
+
+def token_of(job: Mapping[str, Any]) -> str | None:
+    """The token in a job resource's environment, None when it has none."""
+    for variable in (job.get("properties") or {}).get("environmentVariables") or []:
+        if variable.get("name") == TOKEN:
+            return str(variable.get("value"))
+    return None
+
+
+def _message(errors: list[Mapping[str, Any]]) -> str:
+    parts = []
+    for error in errors:
+        details = "; ".join(f"{d.get('name')}: {d.get('value')}" for d in error.get("details") or [])
+        text = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ")
+        parts.append(f"{text} ({details})" if details else text)
+    return "; ".join(parts)[:2000]

@@ -1,0 +1,1 @@
+"""Launch: the commands that each toolkit of a job file becomes. Pure."""

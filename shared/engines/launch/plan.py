@@ -1,0 +1,104 @@
+"""What runs on the nodes for a job: one program for every scheduler, and the plan that it follows. Pure.
+
+The program (`node/`) is Python, for any version from 3.6 on with nothing installed: it has JSON, processes in
+groups and atomic renames, where a shell would need quoting for each of them; and the nodes of a scheduler
+have it. What enters a job's container is bash alone. The plan is data. A person's text is in the environment
+of a step, and meets a shell only as the job's own command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shared.core.engine import Order
+from shared.engines.launch.shells import PREPARE, SETUP
+from shared.engines.launch.site import Site, Spread
+from shared.engines.launch.steps import Steps
+from shared.engines.launch.toolkits import main_steps
+from shared.engines.launch.variables import inputs, outputs, own, secrets, system
+from shared.jobspec import wall_clock
+
+_FILES = ("files", "processes", "turns", "claim", "run")
+#: Variables by which the program gets its orders.
+PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
+
+
+@cache
+def script() -> str:
+    """The program, the same for every job: it holds nothing of any of them."""
+    folder = Path(__file__).parents[1] / "node"
+    parts = ["#!/usr/bin/env python3\n"]
+    for name in _FILES:
+        lines = (folder / f"{name}.py").read_text(encoding="utf-8").splitlines(keepends=True)
+        parts += [line for line in lines if not line.startswith("from shared.")]
+    return "".join(parts)
+
+
+def plan(site: Site, order: Order) -> dict[str, Any]:
+    """Everything that the program has to know, as JSON. Secret values stand in it: see `environment`."""
+    properties: Mapping[str, Any] = order.document["properties"]
+    nodes = int(properties["nodeCount"])
+    steps = Steps(site, nodes, _names(site, order, properties))
+    preparation = (properties.get("jobPreparation") or {}).get("commandLine")
+    main = main_steps(steps, properties)
+    return {
+        "version": 1,
+        "token": order.target.token,
+        "records": site.records,
+        "ends": site.ends,
+        "earlier": [[one.target.name, one.target.token, one.reason] for one in order.earlier],
+        "run": list(site.scheduler.run),
+        "hosts": list(site.scheduler.hosts),
+        "ready": list(site.scheduler.ready),
+        "programs": _programs(site),
+        "seconds": seconds(properties, site.longest),
+        "slots": steps.slots(properties),
+        "links": [list(link) for link in site.links],
+        "system": _pairs(system(site, properties)),
+        "inputs": _pairs(inputs(properties)),
+        "outputs": [list(output) for output in outputs(site, properties)],
+        "job": _pairs(own(properties)),
+        "secrets": secrets(properties),
+        "setup": [steps.everywhere(SETUP, host=True)],
+        "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
+        "main": main,
+        "cleanup": steps.cleanup(),
+    }
+
+
+def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
+    """The environment in which the scheduler is to start the program. Nothing else may hold secret values."""
+    return {
+        "PATH": site.path,
+        "LANG": "C.UTF-8",
+        PLAN: json.dumps(plan(site, order), separators=(",", ":")),
+        SUBMISSION: submission,
+    }
+
+
+def seconds(properties: Mapping[str, Any], longest: timedelta | None = None) -> int:
+    """The wall-clock limit, on a cluster that lets no job run for longer."""
+    written = (properties.get("constraints") or {}).get("maxWallClockTime")
+    return int(wall_clock(written, longest).total_seconds())
+
+
+def _pairs(variables: Mapping[str, str]) -> list[list[str]]:
+    return [[name, value] for name, value in variables.items()]
+
+
+def _programs(site: Site) -> list[str]:
+    """The scheduler's programs that a run needs: for its state, the nodes' names, and steps on them."""
+    spread = site.scheduler.spread(Spread(1, 1))
+    return list(dict.fromkeys(words[0] for words in (site.scheduler.ready, site.scheduler.hosts, spread)))
+
+
+def _names(site: Site, order: Order, properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every variable that the processes of the job see, under any launcher."""
+    found = [*system(site, properties), *inputs(properties)]
+    found += [name for name, *_ in outputs(site, properties)]
+    return tuple(dict.fromkeys((*found, *own(properties), *secrets(properties), "SLIPWAY_WORK")))

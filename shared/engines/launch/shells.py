@@ -1,0 +1,66 @@
+"""The few shell texts on the nodes: constants, with everything that varies in variables. Pure.
+
+`{RANK}` and `{NODE}` stand for the scheduler's variables. A person's command is in $SLIPWAY_COMMAND.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
+
+#: The job's own command, in its working directory.
+ONE = 'cd "$SLIPWAY_WORK" && exec bash -c "$SLIPWAY_COMMAND"'
+
+#: One of several, which has a number and files of its own.
+RANKED = (
+    'cd "$SLIPWAY_WORK" || exit; export AZ_BATCHAI_TASK_INDEX="$%s"; '
+    'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-$AZ_BATCHAI_TASK_INDEX.txt" '
+    '2>>"$AZ_BATCHAI_STDOUTERR_DIR/stderr-$AZ_BATCHAI_TASK_INDEX.txt"; '
+    'exec bash -c "$SLIPWAY_COMMAND"'
+)
+
+#: The job preparation on one of several nodes, named by the scheduler's variable.
+PREPARE = (
+    'cd "$SLIPWAY_WORK" || exit; '
+    'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-job_prep-$%s.txt" '
+    '2>>"$AZ_BATCHAI_STDOUTERR_DIR/stderr-job_prep-$%s.txt"; '
+    'exec bash -c "$SLIPWAY_COMMAND"'
+)
+
+#: Makes a node's directories, and shows the mounts below the job's mount root. In /tmp, another user may have
+#: made the directories above, and could put others in their place.
+SETUP = """mkdir -p -m 700 "$SLIPWAY_TEMP" || exit
+for at in "${SLIPWAY_TEMP%/*/*}" "${SLIPWAY_TEMP%/*}" "$SLIPWAY_TEMP"; do
+  case $(stat -c %u "$at") in
+    0 | "$(id -u)") ;;
+    *) echo "$at on $(uname -n) belongs to another user" >&2; exit 1 ;;
+  esac
+done
+mkdir -p "$SLIPWAY_WORK" "$AZ_BATCHAI_JOB_MOUNT_ROOT" || exit
+while IFS=$(printf '\\t') read -r at to; do
+  [ -n "$at" ] || continue
+  [ -d "$to" ] || { echo "There is no directory $to on $(uname -n)" >&2; exit 1; }
+  mkdir -p "$(dirname "$AZ_BATCHAI_JOB_MOUNT_ROOT/$at")" || exit
+  ln -sfn "$to" "$AZ_BATCHAI_JOB_MOUNT_ROOT/$at" || exit
+done <<END
+$SLIPWAY_LINKS
+END
+"""
+
+
+def quote(text: str, known: Collection[str]) -> str:
+    """Shell text for a word of the job file: known variables get their values on the node, all else stays."""
+    found, end = "", 0
+    for match in _VARIABLE.finditer(text):
+        name = match[1] or match[2]
+        if name in known:
+            found += _literal(text[end : match.start()]) + f'"${{{name}}}"'
+            end = match.end()
+    return (found + _literal(text[end:])) or "''"
+
+
+def _literal(text: str) -> str:
+    return shlex.quote(text) if text else ""

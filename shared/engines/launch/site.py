@@ -1,0 +1,70 @@
+"""What a cluster, and the scheduler on it, give to a job. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Processes over the nodes of a job: `tasks` on the `nodes` from number `first` on, in blocks."""
+
+    nodes: int
+    tasks: int
+    first: int = 0
+    #: the MPI that starts them; "" for none
+    mpi: str = ""
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """How the program finds out where it is, and starts processes on other nodes."""
+
+    #: a command that prints the nodes of the job, one a line, the first of them first
+    hosts: tuple[str, ...]
+    #: a command that succeeds while the scheduler answers
+    ready: tuple[str, ...]
+    #: variables whose values number the runs of a job
+    run: tuple[str, ...]
+    #: variables that hold a process's node and its rank
+    node: str
+    rank: str
+    #: the words before a command that is to run in many places
+    spread: Callable[[Spread], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Container:
+    """How a process gets into a job's container: by words before it, or by options of the scheduler."""
+
+    words: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """One cluster, for one attempt of a job. Paths are those of its nodes."""
+
+    scheduler: Scheduler
+    #: what lies between a path prefix of the job and the folder of one run
+    segment: str
+    #: directory of the attempt on a file system that all nodes share
+    records: str
+    #: directory of the attempt on each node
+    temporary: str
+    #: the file of the program's own output, with the scheduler's variables as {NAME}
+    output: str
+    mount_root: str
+    path: str
+    gpus: int
+    #: mount path of the job → directory of the nodes
+    links: tuple[tuple[str, str], ...] = ()
+    #: directory of the nodes in which a new file is noticed at once; "" for none
+    ends: str = ""
+    container: Container | None = None
+    #: "mpirun", or what the scheduler calls its own MPI
+    mpi: str = "mpirun"
+    #: how long the cluster lets a job run; None where that is not known
+    longest: timedelta | None = None

@@ -1,0 +1,132 @@
+"""The ways in which processes of a job are started: once, everywhere, by rank, under MPI. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.engines.launch.shells import ONE, RANKED, quote
+from shared.engines.launch.site import Site, Spread
+
+_JOURNAL = "{SLIPWAY_LOG}"
+Step = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Makes the steps of one job on one site; `names` are the variables that its processes see."""
+
+    site: Site
+    nodes: int
+    names: tuple[str, ...]
+
+    def once(self, command: str) -> Step:
+        """On the first node."""
+        start = self._entered(("bash", "-c", ONE))
+        if self.site.container and self.site.container.options:
+            start = (*self._spread(Spread(1, 1)), *start)
+        return self._step(start, command, ("stdout.txt", "stderr.txt"))
+
+    def single(self, command: str, node: int, name: str, more: Mapping[str, str], *, service: bool) -> Step:
+        """One process on a node, with files and variables of its own."""
+        start = self._entered(("bash", "-c", ONE))
+        if self.nodes > 1 or (self.site.container and self.site.container.options):
+            start = (*self._spread(Spread(1, 1, first=node)), *start)
+        files = (f"stdout-{name}.txt", f"stderr-{name}.txt")
+        return self._step(start, command, files, more, service=service)
+
+    def everywhere(self, shell: str, command: str = "", *, host: bool = False) -> Step:
+        """Once on every node; `host`: beside the container."""
+        if self.nodes == 1 and command:
+            return self.once(command) | {"files": ["stdout-job_prep.txt", "stderr-job_prep.txt"]}
+        text = ("bash", "-c", shell.replace("%s", self.site.scheduler.node))
+        start = text if host else self._entered(text)
+        if self.nodes > 1:
+            start = (*self._spread(Spread(self.nodes, self.nodes), host=host), *start)
+        return self._step(start, command, (_JOURNAL, _JOURNAL))
+
+    def ranked(self, command: str, count: int, more: Mapping[str, str]) -> Step:
+        """So many processes, each with its rank and files of its own."""
+        shell = RANKED % self.site.scheduler.rank
+        start = self._entered(("bash", "-c", shell))
+        return self._step((*self._spread(self._over(count)), *start), command, (_JOURNAL, _JOURNAL), more)
+
+    def under_mpi(
+        self, command: str, count: int, more: Mapping[str, str] | None = None, *, own_files: bool = False
+    ) -> Step:
+        """So many processes that MPI starts; with `own_files` each writes into files of its own."""
+        more, site = more or {}, self.site
+        native = site.mpi != "mpirun"
+        rank = site.scheduler.rank if native else "OMPI_COMM_WORLD_RANK"
+        start = self._entered(("bash", "-c", RANKED % rank if own_files else ONE))
+        if native:
+            before = self._spread(self._over(count, mpi=site.mpi))
+        else:
+            before = self._mpirun(count, (*self.names, *more, "SLIPWAY_COMMAND"))
+        return self._step((*before, *start), command, ("stdout.txt", "stderr.txt"), more, scheduler=True)
+
+    def script(self, block: Mapping[str, Any], arguments: str = "commandLineArgs") -> str:
+        """Shell text that runs the block's Python script."""
+        interpreter = block.get("pythonInterpreterPath") or "python"
+        return self.command((interpreter, block["pythonScriptFilePath"]), block.get(arguments))
+
+    def command(self, words: tuple[str, ...], arguments: str | None) -> str:
+        """Shell text of a command. Its arguments are shell text already, by the job's author."""
+        return " ".join([*(quote(word, self.names) for word in words), arguments or ""]).rstrip()
+
+    def node_of(self, index: int, count: int) -> int:
+        """The node of a process: in blocks, filled from the first node on."""
+        return index // self._each(count)
+
+    def slots(self, properties: Mapping[str, Any]) -> int:
+        """The most processes of the job on one node."""
+        blocks = (value for name, value in properties.items() if name.endswith("Settings"))
+        counts = [block["processCount"] for block in blocks if block and block.get("processCount")]
+        return self._each(max(counts, default=self.nodes))
+
+    def cleanup(self) -> list[list[str]]:
+        """The commands that put away the nodes' directories, and the program's own output if it is empty."""
+        everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
+        return [
+            [*everywhere, "rm", "-rf", "--", "{SLIPWAY_TEMP}"],
+            ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],
+        ]
+
+    def _each(self, count: int) -> int:
+        return -(-count // self.nodes)
+
+    def _over(self, count: int, mpi: str = "") -> Spread:
+        return Spread(-(-count // self._each(count)), count, mpi=mpi)
+
+    def _mpirun(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+        exported = [word for name in dict.fromkeys(names) for word in ("-x", name)]
+        spread = ("--map-by", f"ppr:{self._each(count)}:node:oversubscribe", "-n", str(count))
+        options = ("--allow-run-as-root", "--bind-to", "none", "--hostfile", "{AZ_BATCHAI_MPI_HOST_FILE}")
+        return ("mpirun", *options, *spread, *exported)
+
+    def _spread(self, spread: Spread, *, host: bool = False) -> tuple[str, ...]:
+        container = None if host else self.site.container
+        return (*self.site.scheduler.spread(spread), *(container.options if container else ()))
+
+    def _entered(self, start: tuple[str, ...]) -> tuple[str, ...]:
+        return (*(self.site.container.words if self.site.container else ()), *start)
+
+    def _step(
+        self,
+        argv: tuple[str, ...],
+        command: str,
+        files: tuple[str, str],
+        more: Mapping[str, str] | None = None,
+        *,
+        service: bool = False,
+        scheduler: bool = False,
+    ) -> Step:
+        return {
+            "argv": list(argv),
+            "files": list(files),
+            "environment": [list(pair) for pair in (more or {}).items()],
+            "literal": {"SLIPWAY_COMMAND": command},
+            "service": service,
+            "scheduler": scheduler or argv[0] not in ("bash", *self._entered(())[:1]),
+        }

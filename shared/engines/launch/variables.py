@@ -1,0 +1,64 @@
+"""The variables that a job's processes find, as templates in the order of their making. Pure.
+
+The names are those of Batch AI; values may use what stands before them, and $SLIPWAY_RUN, $SLIPWAY_HOSTS and
+$SLIPWAY_HOST_<n>, which the program on the nodes finds out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.engines.launch.site import Site
+
+#: For every mpirun, a job's own included; with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may be root.
+_OPEN_MPI = {
+    f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")
+}
+
+
+def system(site: Site, properties: Mapping[str, Any]) -> dict[str, str]:
+    """What every job has."""
+    temporary, shared = f"{site.temporary}/$SLIPWAY_RUN", f"{site.records}/$SLIPWAY_RUN/shared"
+    return {
+        "AZ_BATCHAI_MOUNT_ROOT": site.mount_root,
+        "AZ_BATCHAI_JOB_TEMP": temporary,
+        "AZ_BATCHAI_JOB_TEMP_DIR": site.temporary,
+        "AZ_BATCHAI_JOB_MOUNT_ROOT": f"{temporary}/mounts",
+        "AZ_BATCHAI_SHARED_JOB_TEMP": shared,
+        "AZ_BATCHAI_MPI_HOST_FILE": f"{shared}/hostfile",
+        "AZ_BATCHAI_NUM_GPUS": str(site.gpus),
+        "AZ_BATCHAI_NUM_GPUS_PER_NODE": str(site.gpus),
+        "AZ_BATCH_HOST_LIST": "$SLIPWAY_HOSTS",
+        "AZ_BATCH_MASTER_NODE": "$SLIPWAY_HOST_0",
+        **_OPEN_MPI,
+    }
+
+
+def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
+    """The input directories."""
+    given = properties.get("inputDirectories") or ()
+    return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in given}
+
+
+def outputs(site: Site, properties: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """The output directories: variable, id, prefix as written, and what the run puts behind it."""
+    run = f"{site.segment}/$SLIPWAY_RUN"
+    prefix = properties["stdOutErrPathPrefix"]
+    found = [("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
+    for directory in properties.get("outputDirectories") or ():
+        rest = f"{run}/outputs/{directory.get('pathSuffix') or ''}".rstrip("/")
+        name = directory["id"]
+        found.append((f"AZ_BATCHAI_OUTPUT_{name}", name, directory["pathPrefix"], rest))
+    return found
+
+
+def own(properties: Mapping[str, Any]) -> dict[str, str]:
+    """The job's own variables."""
+    return {v["name"]: str(v["value"]) for v in properties.get("environmentVariables") or ()}
+
+
+def secrets(properties: Mapping[str, Any]) -> dict[str, str]:
+    """The job's secrets, taken as they are: a '$' in a password is a '$'."""
+    given = properties.get("secrets") or ()
+    return {s["name"]: str(s["value"]) for s in given if s.get("value") is not None}

@@ -1,0 +1,74 @@
+"""What clusters said of themselves lately, so that a job costs no question of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from shared.core.engine import ClusterView
+from shared.core.errors import EngineError
+
+log = logging.getLogger(__name__)
+Place = TypeVar("Place", bound=Hashable)
+
+#: Seconds that a look may take, and after which one that failed is repeated.
+_PATIENCE, _AGAIN = 2.0, 15.0
+#: More places than this are no clusters but texts of jobs: all are forgotten, and asked again.
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The last look: when it was over, the last view that was had, and whether it was had by this look."""
+
+    at: float
+    view: ClusterView | None
+    failed: bool
+
+
+class Lately(Generic[Place]):
+    """Views of places, each good for some seconds by the clock; the last one stands while none is had."""
+
+    def __init__(
+        self, look: Callable[[Place], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
+    ) -> None:
+        self._look, self._good, self._clock = look, good, clock
+        self._turns: defaultdict[Place, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._looks: dict[Place, _Look] = {}
+
+    def known(self, place: Place) -> ClusterView | None:
+        """The last view, without a look; None while there never was an answer."""
+        return self._looks[place].view if place in self._looks else None
+
+    async def view(self, place: Place) -> ClusterView | None:
+        """The view, from at most one look at a time; None while there never was an answer."""
+        return (await self._look_at(place, self._good)).view
+
+    async def now(self, place: Place, since: float) -> ClusterView | None:
+        """The view, no older than so many seconds; None while the place does not answer."""
+        found = await self._look_at(place, min(since, self._good))
+        return None if found.failed else found.view
+
+    async def _look_at(self, place: Place, seconds: float) -> _Look:
+        if len(self._turns) > _MOST:
+            self._turns.clear()
+            self._looks.clear()
+        async with self._turns[place]:
+            before = self._looks.get(place)
+            if before is not None:
+                good = min(self._good, _AGAIN) if before.failed else seconds
+                if 0 <= self._clock() - before.at <= good:
+                    return before
+            view, failed = before.view if before else None, False
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    view = await self._look(place)
+            except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
+                failed = True
+                log.warning("%s does not say what it is like: %r", place, error)
+            self._looks[place] = found = _Look(self._clock(), view, failed)
+            return found

@@ -1,0 +1,127 @@
+"""What a job chose by its `resources` that Slurm does not have: by its lists, or by its own refusal. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.core.errors import EngineError, Rejected
+from shared.core.refusals import refused
+from shared.engines.slurm.wire.dialect import integer
+from shared.jobspec import JsonObject, Problem, mebibytes
+
+#: Type and number of each kind of GPU of a node.
+_GPUS = re.compile(r"(?:^|,)gpu(?::([^:,()]+))?:(\d{1,6})", re.ASCII)
+
+_OPTIONS = dict.fromkeys((2018, 2023, 2048, 2057, 2094, 2099, 2114, 2123, 9001), ("options",))
+#: Codes of slurmctld (slurm_errno.h) → the resources that it may mean, the likeliest first.
+_MEANT: dict[int, tuple[str, ...]] = {
+    **_OPTIONS,
+    **dict.fromkeys((2000, 2001, 2003), ("partition",)),
+    2045: ("account", "partition"),
+    2066: ("qos",),
+    2052: ("reservation",),
+    2053: ("reservation",),
+    2029: ("constraint",),
+    2133: ("options", "constraint"),
+    2044: ("memory",),
+    2004: ("partition", "options"),
+    **dict.fromkeys((2005, 2069), ("cpus",)),
+    **dict.fromkeys((2072, 2115, 2119), ("gpuType", "gpus", "options")),
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a list of the cluster has that jobs choose from. Nothing of a cluster that was not asked."""
+
+    partitions: frozenset[str] = frozenset()
+    #: the most of one node in the partition; None where some of its nodes are not listed
+    cpus: int | None = None
+    memory: int | None = None
+    gpus: int | None = None
+    by_type: Mapping[str, int] = field(default_factory=dict)
+
+
+def listed(
+    partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
+) -> Listed:
+    """What the lists say that a job in that partition can choose."""
+    known = {str(one.get("name")): one for one in partitions}
+    members = [node for node in nodes if partition in (node.get("partitions") or ())]
+    names = frozenset(known)
+    if not members or _total(known.get(partition, {})) != len(members):
+        return Listed(names)
+    gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
+    by_type: dict[str, int] = {}
+    for kind, number in (one for found in gpus for one in found if one[0]):
+        by_type[kind] = max(int(number), by_type.get(kind, 0))
+    return Listed(
+        names,
+        cpus=_most(node.get("cpus") for node in members),
+        memory=_most(node.get("real_memory") for node in members),
+        gpus=max(sum(int(number) for _, number in found) for found in gpus),
+        by_type=by_type,
+    )
+
+
+def absent(name: str, place: str, known: Listed, asked: JsonObject) -> Iterator[Problem]:
+    """Each of a job's resources that no node has. `place`: the job's partition, or the cluster."""
+    partition = asked.get("partition")
+    if partition and known.partitions and partition not in known.partitions:
+        text = f"{name} has no partition {partition}"
+        yield _absent("partition", text, f"it has {', '.join(sorted(known.partitions))}")
+        return
+    yield from _gpus(place, known, asked)
+    text = f"no node of {place} has more than"
+    if known.cpus is not None and (asked.get("cpus") or 0) > known.cpus:
+        yield _absent("cpus", f"{text} {known.cpus} CPUs", f"ask for {known.cpus} at most")
+    memory = asked.get("memory")
+    if known.memory is not None and memory and mebibytes(memory) > known.memory:
+        yield _absent("memory", f"{text} {known.memory} MiB of memory", f'ask for "{known.memory}M" at most')
+
+
+def refusal(error: EngineError | None, codes: Iterable[int], asked: JsonObject) -> EngineError | None:
+    """The same error, or where it refuses what the job itself chose one that ends the job and says so."""
+    for code in codes:
+        meant = next((name for name in _MEANT.get(code, ()) if name in asked), None)
+        if meant is not None:
+            return Rejected(f"resources.{meant}: {error}")
+    return error
+
+
+def unknown_option(faults: Iterable[str], asked: JsonObject) -> bool:
+    """Whether slurmrestd complains of nothing but the options that the job itself chose."""
+    names = asked.get("options") or {}
+    return bool(names) and all(any(name in re.findall(r"\w+", one) for name in names) for one in faults)
+
+
+def _gpus(place: str, known: Listed, asked: JsonObject) -> Iterator[Problem]:
+    kind, count = asked.get("gpuType"), asked.get("gpus") or 0
+    if known.gpus is None or not count:
+        return
+    if kind and kind not in known.by_type:  # GPUs without a type are of none, for Slurm
+        types = ", ".join(sorted(known.by_type))
+        remedy = f"there are {types}" if types else "leave it out"
+        yield _absent("gpuType", f"no node of {place} has GPUs of type {kind}", remedy)
+        return
+    most = known.by_type[kind] if kind else known.gpus
+    if count > most:
+        of_type = f" of type {kind}" if kind else ""
+        text = f"no node of {place} has more than {most} GPUs{of_type}"
+        yield _absent("gpus", text, f"ask for {most} at most, and for more nodes")
+
+
+def _total(partition: Mapping[str, Any]) -> int | None:
+    nodes = partition.get("nodes")
+    return integer(nodes.get("total") if isinstance(nodes, Mapping) else partition.get("total_nodes"))
+
+
+def _most(values: Iterable[Any]) -> int | None:
+    return max((found for value in values if (found := integer(value))), default=None)
+
+
+def _absent(name: str, message: str, remedy: str) -> Problem:
+    return refused("SW109", f"/resources/{name}", message, remedy)

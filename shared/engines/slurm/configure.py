@@ -1,0 +1,37 @@
+"""The Slurm clusters of a deployment, and the keys to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.errors import Misconfigured
+from shared.core.ports import Engine
+from shared.engines.registry import Configured, Values
+from shared.engines.slurm.cluster import clusters_from, key_from
+
+
+def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+    """Those of SLIPWAY_CLUSTERS, and of SLIPWAY_SLURM, in which earlier versions had them."""
+    clusters = clusters_from(settings.document("SLIPWAY_SLURM"), "SLIPWAY_SLURM")
+    clusters |= clusters_from(options, "SLIPWAY_CLUSTERS")
+    keys = _keys(settings)
+
+    def load() -> Engine:
+        from shared.engines.slurm.engine import SlurmEngine
+
+        return SlurmEngine(clusters, keys)
+
+    faults = {
+        name: f"SLIPWAY_SLURM_KEYS holds no key for the cluster {name}"
+        for name in clusters
+        if name not in keys
+    }
+    return Configured({name: one.facts for name, one in clusters.items()}, load, faults)
+
+
+def _keys(settings: Values) -> dict[str, bytes | str]:
+    found = settings.document("SLIPWAY_SLURM_KEYS")
+    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):
+        raise Misconfigured("SLIPWAY_SLURM_KEYS must be an object: Slurm cluster → key or token")
+    return {name: key_from(key, f"SLIPWAY_SLURM_KEYS: {name}") for name, key in found.items()}

@@ -1,0 +1,1 @@
+"""How a job on Slurm ended: records of the nodes, completions, accounting."""

@@ -1,0 +1,89 @@
+"""How jobs ended, from the file in which slurmctld notes it (JobCompType=jobcomp/filetxt).
+
+A line has neither the comment, which marks a job as ours, nor a time with its zone. So a job is recognised by
+its name, which one attempt alone has, and by its user; and only its end is known, not the time.
+
+slurmctld writes names as they are, with line breaks too: another user of the cluster can have it write a
+whole forged line. So an end counts only if all lines of a job agree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from pathlib import Path
+
+from shared.core.errors import Transient
+from shared.engines.slurm.wire.dialect import Copy
+from shared.engines.slurm.words import IDLE
+
+#: Bytes at the end of the file that are looked through, some 15,000 jobs: it grows for as long as it is let.
+_TAIL = 8 << 20
+#: The members of a line that are needed, in their order (src/plugins/jobcomp/filetxt). Of what stands before
+#: JobState a person writes the name alone, and that is compared as a whole.
+_LINE = (
+    r"^JobId=(\d+) UserId={user}\(\d+\) GroupId=\S+ Name={name} JobState=(\w+) "
+    r".*?StartTime=(\S+) .*ExitCode=(\d+):(\d+) *$"
+)
+_NEVER = ("Unknown", "NONE")
+#: After these, a job may have run again, under the same number.
+_CUT_OFF = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED")
+
+log = logging.getLogger(__name__)
+
+
+class Completions:
+    """The file of one cluster; `path` is "" where there is none."""
+
+    def __init__(self, path: str, user: str) -> None:
+        self._path, self._user = path, user
+
+    async def of(self, name: str, token: str) -> list[Copy]:
+        """The job of that name that ran and is over: one, or none. Raises Transient without the file."""
+        return await asyncio.to_thread(self._read, name, token) if self._path else []
+
+    def _read(self, name: str, token: str) -> list[Copy]:
+        try:
+            with Path(self._path).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _TAIL))
+                if size > _TAIL:
+                    file.readline()  # the rest of a line
+                text = file.read().decode("utf-8", "replace")
+        except OSError as error:
+            raise Transient(f"the completions of jobs cannot be read: {error.strerror}") from error
+        pattern = _LINE.format(user=re.escape(self._user), name=re.escape(name))
+        ran = [
+            found
+            for found in re.finditer(pattern, text, re.M)
+            if found[3] not in _NEVER and int(found[4]) not in IDLE
+        ]
+        ends = [found for found in ran if found[2] not in _CUT_OFF] or ran[-1:]
+        if len({found.group(2, 4, 5) for found in ends}) > 1:
+            log.warning("the completions of jobs say different things of %s: none of it is believed", name)
+            return []
+        return [_copy(found, name, self._user, token) for found in ends[-1:]]
+
+
+def _copy(found: re.Match[str], name: str, user: str, token: str) -> Copy:
+    return Copy(
+        id=int(found[1]),
+        name=name,
+        user=user,
+        token=token,
+        wanted=None,
+        states=frozenset({found[2]}),
+        held=False,
+        priority=0,
+        submitted=0.0,
+        started=None,
+        ended=None,
+        restarts=0,
+        code=int(found[4]),
+        signal=int(found[5]),
+        reason="",
+        description="",
+        nodes="",
+    )

@@ -1,0 +1,100 @@
+"""How a job ended that slurmctld has forgotten (MinJobAge).
+
+The record of its run says it, else accounting, else the controller's own notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from shared.core.errors import NotFound, Transient
+from shared.core.job import JobState, Reason, Target
+from shared.core.ports import Observation
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.ended.completions import Completions
+from shared.engines.slurm.ended.records import Records
+from shared.engines.slurm.wire.client import SlurmClient
+from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
+from shared.engines.slurm.words import IDLE, observation, recorded, state_of
+
+
+class Finished:
+    """Sources that know the end of a job longer than slurmctld does.
+
+    If all of them are missing, a job is submitted again, and reports the earlier end: the claim of the first
+    run makes the new copy return its exit code, and run nothing.
+    """
+
+    def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
+        self._cluster, self._client, self._records = cluster, client, records
+        self._completions = Completions(cluster.completions, cluster.user)
+
+    async def told(self, target: Target, copy: Copy) -> Observation:
+        """What a job on the cluster and the record of its last run say together."""
+        if not state_of(copy.states, copy.name)[0].terminal:
+            return observation(copy, None)
+        record = await self._records.of(target)
+        return observation(copy, record, visible=record is None and await self._records.visible())
+
+    async def of(self, target: Target) -> Observation | None:
+        """How it ended, None if unknown."""
+        record = await self._records.of(target)
+        if record is not None and record.get("state") == "ended":
+            return recorded(record)
+        seen = await self._accounted(target) if self._cluster.accounting else None
+        return seen or _first(
+            [
+                copy
+                for copy in await self._completions.of(target.name, target.token)
+                if state_of(copy.states, copy.name)[0].terminal
+            ]
+        )
+
+    async def _accounted(self, target: Target) -> Observation | None:
+        answer = await self._client.accounting(f"/jobs/?job_name={quote(target.name, safe='')}")
+        failure = answer.failure()
+        if failure is not None and not isinstance(failure, NotFound):
+            raise failure
+        dialect = replace(await self._client.agree(), exit=exit_object)
+        try:
+            copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Transient(f"slurmdbd said something unreadable: {type(error).__name__}") from error
+        ours = [copy for copy in copies if copy.user == self._cluster.user]
+        seen = _first([copy for copy in ours if _tells(copy, target)])
+        if seen is not None and seen.reason is Reason.USER and not seen.exit_code:
+            # slurmdbd's v0.0.38 says 0 of jobs that failed.
+            return replace(seen, exit_code=None)
+        return seen
+
+
+def _first(told: Sequence[Copy]) -> Observation | None:
+    return observation(min(told, key=lambda copy: copy.id), None) if told else None
+
+
+def _tells(copy: Copy, target: Target) -> bool:
+    """Whether it is of this attempt, ran, and is over."""
+    ran = copy.started is not None and copy.code not in IDLE
+    state, _ = state_of(copy.states, copy.name)
+    return copy.token == target.token and state.terminal and (ran or state is JobState.CANCELLED)
+
+
+def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
+    """A job of accounting, in the words of the queue."""
+    state, times = job.get("state") or {}, job.get("time") or {}
+    return {
+        "job_id": job["job_id"],
+        "name": job.get("name"),
+        # A user without an association is there all the same.
+        "user_name": job.get("user") or (job.get("association") or {}).get("user"),
+        "comment": job.get("comment"),
+        "job_state": state.get("current"),
+        "state_reason": state.get("reason"),
+        "submit_time": times.get("submission"),
+        "start_time": times.get("start"),
+        "end_time": times.get("end"),
+        "exit_code": job.get("exit_code"),
+    }

@@ -1,0 +1,180 @@
+"""What the program on the nodes wrote, where this app sees the same file system: results, logs, outputs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from fence import Entry, Fence
+from shared.core.errors import Busy, NotFound, Transient
+from shared.core.job import Target
+from shared.core.ports import LogChunk, OutputFile
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.job.site import records, segment
+
+Record = Mapping[str, Any]
+#: Bytes of a record; ours have some hundred.
+_LARGEST = 1 << 20
+#: The path, or what leads there, is not there or not of the kind that is needed.
+_ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class Records:
+    """The records of one cluster's attempts. A job can write them: they are trusted as its exit code is.
+
+    So can every job of the cluster, since all run as one user. What they name is opened only where the
+    configuration has it: the records below `shared`, output in folders that bear the name of the run.
+    """
+
+    def __init__(self, cluster: SlurmCluster) -> None:
+        self._cluster = cluster
+
+    async def of(self, target: Target) -> Record | None:
+        """The record of the run that has the claim; None while there is none that can be seen."""
+        return await asyncio.to_thread(self._read, target)
+
+    async def visible(self) -> bool:
+        """Whether the record of a run would be seen from here."""
+        return await asyncio.to_thread(self._sees)
+
+    async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
+        """The entries of an output directory. Raises NotFound."""
+        return await asyncio.to_thread(self._list, target, directory, path)
+
+    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+        """Part of a file of `stdouterr`. Raises NotFound."""
+        return await asyncio.to_thread(self._chunk, target, file, offset, limit)
+
+    def _sees(self) -> bool:
+        try:
+            # Where the share is not mounted, there is a directory all the same.
+            with self._opened(self._cluster.shared) as shared, shared.below("attempts", links=False):
+                return True
+        except (_Unseen, OSError):
+            return False
+
+    def _read(self, target: Target) -> Record | None:
+        kept = records(self._cluster, target.experiment, target.name)
+        own = kept.removeprefix(self._cluster.shared.rstrip("/")).lstrip("/")
+        try:
+            with self._opened(self._cluster.shared) as shared, shared.below(own, links=False) as attempt:
+                claim = _object(attempt, "claim.json")
+                run = claim.get("run")
+                if claim.get("token") != target.token or not _is_folder(run):
+                    return None
+                return {**_object(attempt, f"{run}/result.json"), "run": run}
+        except (_Unseen, *_ABSENT):
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            text = getattr(error, "strerror", None) or type(error).__name__
+            # One job's record says nothing of the cluster: its breaker must not count it.
+            raise Busy(f"the record of the attempt cannot be read: {text}") from error
+
+    def _list(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
+        with self._output(target, directory, path) as (root, inside):
+            try:
+                return tuple(map(_file, root.entries(inside)))
+            except _ABSENT:
+                return ()
+
+    def _chunk(self, target: Target, name: str, offset: int, limit: int) -> LogChunk:
+        with self._output(target, "stdouterr", name) as (root, inside), root.file(inside) as stream:
+            stream.seek(offset)
+            data = stream.read(limit)
+        return LogChunk(data, offset + len(data))
+
+    @contextmanager
+    def _output(self, target: Target, directory: str, path: str) -> Iterator[tuple[Fence, str]]:
+        """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
+
+        The record's word for a directory counts if it is one of this very run, by the names of its folders;
+        no link stands for any of them.
+        """
+        record = self._read(target)
+        if record is None:
+            if self._here(self._cluster.shared) is None:
+                text = f"the files of {self._cluster.name} cannot be seen from here; an operator adds `reads`"
+                raise NotFound(text)
+            raise NotFound("no node has begun with the job yet")
+        directories = record.get("directories")
+        written = str(directories.get(directory)) if isinstance(directories, dict) else ""
+        whose, run = _written_by(target, record)
+        own = f"/{segment(self._cluster, whose)}/{run}"
+        prefix, _, inside = written.partition(f"{own}/")
+        if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
+            raise NotFound(f"there is no output directory {directory!r}")
+        try:
+            with (
+                self._opened(prefix) as above,
+                above.below(own, links=False, known=prefix + own) as root,
+            ):
+                yield root, f"{inside}/{path}"
+        except _Unseen:
+            raise NotFound(f"there is no output directory {directory!r} that can be seen from here") from None
+        except _ABSENT:
+            raise NotFound(f"there is no {path} yet") from None
+        except PermissionError as error:
+            raise NotFound(f"{path} cannot be opened: {error.strerror}") from None
+        except OSError as error:
+            raise Transient(f"{path} cannot be read: {error.strerror}") from error
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[Fence]:
+        """A directory of the nodes. Links in the path stay below what is configured in `reads`."""
+        found = self._here(path)
+        if found is None:
+            raise _Unseen
+        prefix, rest = found
+        with Fence.at(self._cluster.reads[prefix], known=prefix) as seen, seen.below(rest) as place:
+            yield place
+
+    def _here(self, path: str) -> tuple[str, str] | None:
+        """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""
+        there = PurePosixPath(path)
+        for prefix in sorted(self._cluster.reads, key=len, reverse=True):
+            if there.is_relative_to(prefix) and ".." not in there.parts:
+                return prefix, str(there.relative_to(prefix))
+        return None
+
+
+def _written_by(target: Target, record: Record) -> tuple[Target, str]:
+    """Attempt and run whose output it is: an earlier attempt of the job may have answered for this one."""
+    answers = record.get("answers")
+    name, run = (answers.get("name"), answers.get("run")) if isinstance(answers, dict) else (None, None)
+    if not isinstance(name, str) or not isinstance(run, str) or not _is_folder(run):
+        return target, str(record["run"])
+    job, _, attempt = name.rpartition("-")
+    if job != target.name.rpartition("-")[0] or not attempt.isdecimal():
+        return target, str(record["run"])
+    return target.model_copy(update={"name": name}), run
+
+
+def _is_folder(name: object) -> bool:
+    return isinstance(name, str) and "/" not in name and name not in ("", ".", "..")
+
+
+class _Unseen(Exception):
+    """A path of the nodes of which this app sees nothing."""
+
+
+def _file(entry: Entry) -> OutputFile:
+    name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")  # a job may have chosen any bytes
+    modified = datetime.fromtimestamp(entry.modified, UTC)
+    size = entry.size if entry.kind == "file" else None
+    return OutputFile(name, size, modified, link=entry.kind == "link")
+
+
+def _object(attempt: Fence, path: str) -> dict[str, Any]:
+    """A JSON object; an empty one for anything else. Raises OSError or ValueError."""
+    with attempt.file(path, links=False) as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError(f"more than {_LARGEST} bytes")
+    found = json.loads(content)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,56 @@
+"""What a Slurm partition lets jobs have, as slurmrestd lists partitions and nodes in each dialect. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from shared.core.facts import ClusterFacts
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.wire.dialect import integer
+
+#: From here on a number of v0.0.38 stands for none (NO_VAL, INFINITE).
+_NOTHING = 0xFFFFFF00
+_GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
+
+
+def facts_of(
+    cluster: SlurmCluster, partitions: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]]
+) -> ClusterFacts:
+    """The facts of the cluster's partition. `nodes` are those of it."""
+    partition = _chosen(cluster, list(partitions))
+    members = list(nodes)
+    most, minutes = _limits(partition)
+    counts = [count for count in (len(members), most) if count]
+    gpus = [sum(map(int, _GPUS.findall(str(node.get("gres") or "")))) for node in members]
+    memory = [found for node in members if (found := _count(node.get("real_memory")))]
+    return ClusterFacts(
+        max_nodes=min(counts, default=None),
+        gpus=max(gpus, default=None),
+        memory=max(memory, default=None),
+        longest=timedelta(minutes=minutes) if minutes else None,
+    )
+
+
+def _chosen(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The one it names; else the default one, which only v0.0.38 marks, or the only one."""
+    named = [one for one in partitions if one.get("name") == cluster.partition]
+    if cluster.partition:
+        return next(iter(named), {})
+    marked = [one for one in partitions if "default" in (one.get("flags") or ())]
+    return next(iter(marked or (partitions if len(partitions) == 1 else [])), {})
+
+
+def _limits(partition: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Nodes and minutes; v0.0.38 has both at the top, the others below `maximums`."""
+    most = partition.get("maximums")
+    if isinstance(most, Mapping):
+        return _count(most.get("nodes")), _count(most.get("time"))
+    return _count(partition.get("maximum_nodes_per_job")), _count(partition.get("max_time_limit"))
+
+
+def _count(value: Any) -> int | None:
+    found = integer(value)
+    return found if found is not None and 0 < found < _NOTHING else None

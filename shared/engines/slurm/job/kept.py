@@ -1,0 +1,32 @@
+"""The members of a job on Slurm that are not to be set by `options`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: What a submission says itself, or a resource, the job.json, or a setting says.
+_SAID = """
+    name comment hold nodes minimum_nodes maximum_nodes tasks tasks_per_node tasks_per_socket tasks_per_core
+    time_limit time_minimum end_time current_working_directory open_mode environment spank_environment
+    standard_input standard_output standard_error get_user_environment script argv requeue no_requeue priority
+    exclusive shared oversubscribe memory_per_node memory_per_cpu memory_per_gpu memory_per_tres cpus_per_task
+    job_name ntasks ntasks_per_node test_only
+    gres gpus gpus_per_node gpus_per_socket gpus_per_task tres_per_node tres_per_job tres_per_socket
+    tres_per_task constraints partition account qos reservation
+"""
+#: What would make another kind of job, several of it, or one of another user; or hide its end.
+_ELSE = """
+    array dependency kill_on_invalid_dependency hetjob_group crontab immediate job_id user_id group_id
+    clusters container container_id admin_comment flags no_kill kill_on_node_fail x11 x11_magic_cookie
+    x11_target_host x11_target_port allocation_node_list allocation_node_port
+"""
+KEPT = frozenset((*_SAID.split(), *_ELSE.split()))
+
+
+def kept(options: Mapping[str, Any]) -> str:
+    """Why these options cannot be had; "" when they can."""
+    taken = sorted(KEPT & options.keys())
+    if not taken:
+        return ""
+    return f"options cannot set {', '.join(taken)}: Slipway, or another resource, says that"

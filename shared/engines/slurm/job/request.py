@@ -1,0 +1,82 @@
+"""The request that submits a job to Slurm, in one place: the engine sends it, explain shows it. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from shared.core.engine import Order, Submission
+from shared.core.errors import Misconfigured, Rejected
+from shared.engines.launch import plan as launch
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.job.resources import fields, merged
+from shared.engines.slurm.job.site import site
+from shared.engines.slurm.wire.dialect import Dialect, comment
+from shared.jobspec import iso_duration
+
+#: Minutes after the job's own limit: the program on the nodes keeps the time to the second.
+_SLACK = 2
+#: Stands for what is chosen anew at each submission.
+ANEW = "<chosen at submission>"
+
+
+def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str = ANEW) -> Submission:
+    """POST of a held job: it runs nothing before it is released. Raises Misconfigured."""
+    properties = order.document["properties"]
+    if properties.get("containerSettings") and cluster.container == "oci" and not dialect.bundles:
+        raise Misconfigured(f"{cluster.name}: srun --container needs Slurm 23.11 or newer; this one is older")
+    wanted = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
+    priority = wanted if isinstance(wanted, int) else None
+    requeue = cluster.preemptible or properties.get("schedulingPriority") == "low"
+    nodes = int(properties["nodeCount"])
+    shared = cluster.shared.rstrip("/")
+    job: dict[str, Any] = {
+        "name": order.target.name,
+        "comment": comment(order.target.token, priority),
+        "hold": True,
+        # Not [2, 2]: v0.0.38 takes that for one node.
+        "nodes": str(nodes),
+        "tasks": nodes,
+        "time_limit": dialect.number(_minutes(cluster, order)),
+        "current_working_directory": "/",
+        "standard_output": f"{shared}/%j.out",
+        "standard_error": f"{shared}/%j.out",
+        "open_mode": dialect.append,
+        "environment": dialect.environment(launch.environment(site(cluster, order), order, once)),
+        **dialect.requeue(requeue),
+    }
+    resources = merged(cluster, order.resources, wanted if isinstance(wanted, str) else "")
+    job = fields(cluster, dialect, resources) | job
+    return Submission(
+        "POST", f"/slurm/{dialect.version}/job/submit", dialect.submission(job, launch.script())
+    )
+
+
+def _minutes(cluster: SlurmCluster, order: Order) -> int:
+    """The time limit to ask Slurm for: above what it allows only where the job's own is."""
+    seconds = launch.seconds(order.document["properties"], cluster.longest)
+    minutes = -(-seconds // 60)
+    if cluster.longest is None:
+        return minutes + _SLACK
+    return max(minutes, min(minutes + _SLACK, int(cluster.longest.total_seconds() // 60)))
+
+
+def is_too_long(cluster: SlurmCluster, order: Order) -> bool:
+    """Whether the job asks for more time than the cluster lets any have, as far as that is known."""
+    seconds = launch.seconds(order.document["properties"], cluster.longest)
+    return cluster.longest is not None and seconds > cluster.longest.total_seconds()
+
+
+def too_long(cluster: SlurmCluster, order: Order, said: str = "") -> Rejected:
+    """The message of a job whose time limit exceeds the cluster's; `said` is Slurm's own message."""
+    properties = order.document["properties"]
+    asked = iso_duration(timedelta(seconds=launch.seconds(properties, cluster.longest)))
+    named = (properties.get("constraints") or {}).get("maxWallClockTime")
+    partition = order.resources.get("partition") or cluster.partition
+    place = f"{cluster.name} (partition {partition})" if partition else cluster.name
+    limit = f"; it lets jobs run for {iso_duration(cluster.longest)}" if cluster.longest else ""
+    return Rejected(
+        f"properties.constraints.maxWallClockTime: {place} lets no job run for {asked}"
+        f"{'' if named else ', the default of a job that names no time'}{limit}. Write a shorter time"
+        + (f". {said}" if said else "")
+    )

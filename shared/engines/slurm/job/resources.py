@@ -1,0 +1,95 @@
+"""How much of its nodes a job gets on Slurm, and where: the cluster's own resources, then the job's. Pure.
+
+A job that names gpus, cpus or memory, or whose cluster does, shares its nodes; any other has them whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shared.core.errors import Misconfigured
+from shared.core.refusals import refused
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.job.kept import kept
+from shared.engines.slurm.wire.dialect import Dialect, Fields
+from shared.jobspec import SHARE, JsonObject, Problem, mebibytes
+
+#: Ours → a job's member in every dialect.
+_MEMBERS = {
+    "constraint": "constraints",
+    "partition": "partition",
+    "account": "account",
+    "qos": "qos",
+    "reservation": "reservation",
+}
+
+
+def refusals(cluster: SlurmCluster, asked: JsonObject) -> Iterator[Problem]:
+    """Each of a job's resources that the cluster does not give it."""
+    for name in asked:
+        if name not in cluster.allow:
+            text = f"a job may not choose its {name} on {cluster.name}"
+            allowed = ", ".join(cluster.allow) or "nothing"
+            yield _refused(
+                name, text, f"remove it; jobs may choose {allowed}, which an operator sets (allow)"
+            )
+    if text := kept(asked.get("options") or {}):
+        yield _refused("options", text, "leave that out")
+    gpus = asked.get("gpus") or 0
+    if cluster.gpus and gpus > cluster.gpus:
+        text = f"a node of {cluster.name} has {cluster.gpus} GPUs, and {gpus} are asked of each"
+        yield _refused("gpus", text, f"ask for {cluster.gpus} at most, and for more nodes")
+
+
+def shares(resources: Mapping[str, Any]) -> bool:
+    """Whether a job with these gets parts of its nodes."""
+    return "exclusive" not in resources and any(name in resources for name in SHARE)
+
+
+def may_share(cluster: SlurmCluster) -> bool:
+    """Whether jobs may get parts of its nodes."""
+    return shares(cluster.resources) or any(name in cluster.allow for name in SHARE)
+
+
+def merged(cluster: SlurmCluster, asked: JsonObject, qos: str = "") -> JsonObject:
+    """What holds for a job: the cluster's own resources, `qos` by its priority, and what it asked for.
+
+    Raises Misconfigured where the operator has withdrawn since what the job was accepted with.
+    """
+    if refused_now := next(refusals(cluster, asked), None):
+        raise Misconfigured(f"{cluster.name}: {refused_now.message}; it was accepted when that was allowed")
+    own = dict(cluster.resources)
+    if "exclusive" in asked:
+        own = {name: value for name, value in own.items() if name not in (*SHARE, "gpuType")}
+    found = own | ({"qos": qos} if qos else {}) | asked
+    options = (own.get("options") or {}) | (asked.get("options") or {})
+    return found | ({"options": options} if options else {})
+
+
+def gpus(cluster: SlurmCluster, resources: Mapping[str, Any]) -> int:
+    """The GPUs that a job has on each of its nodes."""
+    return int(resources.get("gpus", 0)) if shares(resources) else cluster.gpus
+
+
+def fields(cluster: SlurmCluster, dialect: Dialect, resources: Mapping[str, Any]) -> Fields:
+    """The members of a submission that say so."""
+    found: Fields = {"partition": cluster.partition, "account": cluster.account}
+    if shares(resources):
+        # Without an amount of memory, it is what slurm.conf has as DefMemPerNode or DefMemPerCPU.
+        if memory := resources.get("memory"):
+            found["memory_per_node"] = dialect.number(mebibytes(memory))
+        found["cpus_per_task"] = resources.get("cpus")
+    else:
+        found |= {"memory_per_node": dialect.number(0), **dialect.exclusive}
+    if count := gpus(cluster, resources):
+        kind = resources.get("gpuType")
+        found |= dialect.gpus(f"{kind}:{count}" if kind else str(count))
+    found |= {member: resources[name] for name, member in _MEMBERS.items() if name in resources}
+    return {name: value for name, value in found.items() if value not in ("", None)} | dict(
+        resources.get("options") or {}
+    )
+
+
+def _refused(name: str, message: str, remedy: str) -> Problem:
+    return refused("SW109", f"/resources/{name}", message, remedy)

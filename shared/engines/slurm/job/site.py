@@ -1,0 +1,144 @@
+"""A Slurm cluster as the program on the nodes sees it: srun, scontrol, containers, mounts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shared.core.engine import Order
+from shared.core.errors import Misconfigured
+from shared.core.job import Target
+from shared.engines.launch.site import Container, Scheduler, Site, Spread
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.job.resources import gpus, merged
+
+
+def srun(spread: Spread) -> tuple[str, ...]:
+    """srun within the job's allocation. Steps share the nodes, and one that fails ends all of its step."""
+    each, left = divmod(spread.tasks, spread.nodes)
+    return (
+        "srun",
+        "--quiet",
+        f"--nodes={spread.nodes}",
+        f"--ntasks={spread.tasks}",
+        *(() if left else (f"--ntasks-per-node={each}",)),
+        f"--relative={spread.first}",
+        "--overlap",
+        "--overcommit",
+        "--kill-on-bad-exit=1",
+        "--input=none",
+        f"--mpi={spread.mpi or 'none'}",
+    )
+
+
+SLURM = Scheduler(
+    hosts=("scontrol", "show", "hostnames"),
+    ready=("scontrol", "ping"),
+    run=("SLURM_JOB_ID", "SLURM_RESTART_COUNT"),
+    node="SLURMD_NODENAME",
+    rank="SLURM_PROCID",
+    spread=srun,
+)
+
+
+def records(cluster: SlurmCluster, experiment: str, name: str) -> str:
+    """The directory of an attempt on the nodes' shared file system."""
+    return f"{cluster.shared.rstrip('/')}/attempts/{experiment}/{name}"
+
+
+def segment(cluster: SlurmCluster, target: Target) -> str:
+    """What lies between a path prefix of the job and the folder of one run."""
+    return f"slurm/{cluster.name}/experiments/{target.experiment}/jobs/{target.name}"
+
+
+def site(cluster: SlurmCluster, order: Order) -> Site:
+    """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
+    target, properties = order.target, order.document["properties"]
+    links = tuple((at, to) for _, at, to in mounted(cluster, properties) if to is not None)
+    kept = records(cluster, target.experiment, target.name)
+    temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
+    count = gpus(cluster, merged(cluster, order.resources))
+    return Site(
+        scheduler=SLURM,
+        segment=segment(cluster, target),
+        records=kept,
+        temporary=temporary,
+        output=f"{cluster.shared.rstrip('/')}/{{SLURM_JOB_ID}}.out",
+        mount_root=cluster.mount_root,
+        path=cluster.path,
+        gpus=count,
+        links=links,
+        ends=cluster.ends,
+        container=_container(
+            cluster, properties, (cluster.shared, cluster.mount_root, temporary), links, gpus=count
+        ),
+        mpi=cluster.mpi,
+        longest=cluster.longest,
+    )
+
+
+def mounted(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    """Each volume of a job: pointer below `properties`, mount path, its directory on the nodes if known."""
+    volumes = properties.get("mountVolumes") or {}
+    mounts = {_plain(key): path for key, path in cluster.mounts.items()}
+    for index, share in enumerate(volumes.get("azureFileShares") or ()):
+        at = f"/mountVolumes/azureFileShares/{index}"
+        yield at, share["relativeMountPath"], mounts.get(_plain(share["azureFileUrl"]))
+    for index, blobs in enumerate(volumes.get("azureBlobFileSystems") or ()):
+        at = f"/mountVolumes/azureBlobFileSystems/{index}"
+        key = f"{blobs['accountName']}/{blobs['containerName']}"
+        yield at, blobs["relativeMountPath"], mounts.get(_plain(key))
+    for index, server in enumerate(volumes.get("fileServers") or ()):
+        at = f"/mountVolumes/fileServers/{index}"
+        path = mounts.get(_plain(server["fileServer"]["id"]))
+        inside = str(server.get("sourceDirectory") or "").strip("/")
+        yield at, server["relativeMountPath"], f"{path}/{inside}".rstrip("/") if path else None
+
+
+def _plain(key: str) -> str:
+    return key.rstrip("/").lower()
+
+
+def image_of(properties: Mapping[str, Any]) -> str:
+    """The image of a job with its registry, `HOST/NAME:TAG`; `NAME:TAG` of the default one."""
+    registry = properties["containerSettings"]["imageSourceRegistry"]
+    host = str(registry.get("serverUrl") or "").partition("://")[2] or str(registry.get("serverUrl") or "")
+    image = str(registry["image"])
+    if host and not image.startswith(f"{host.rstrip('/')}/"):
+        return f"{host.rstrip('/')}/{image}"
+    return image
+
+
+def _container(
+    cluster: SlurmCluster,
+    properties: Mapping[str, Any],
+    seen: tuple[str, ...],
+    links: tuple[tuple[str, str], ...],
+    *,
+    gpus: int,
+) -> Container | None:
+    if not properties.get("containerSettings"):
+        return None
+    image = image_of(properties)
+    if cluster.container == "oci":
+        if image not in cluster.bundles:
+            raise Misconfigured(
+                f"the bundle of {image} was taken away from {cluster.name} after the job came"
+            )
+        # What it sees of the node is written in the bundle.
+        return Container(options=(f"--container={cluster.bundles[image]}",))
+    directories = tuple(dict.fromkeys((*seen, *(path for _, path in links))))
+    if cluster.container == "apptainer":
+        binds = tuple(word for path in directories for word in ("--bind", path))
+        gpu = ("--nv",) if gpus else ()
+        return Container(words=("apptainer", "exec", *gpu, *binds, f"docker://{image}"))
+    mounts = ",".join(f"{path}:{path}" for path in directories)
+    # A named container lives as long as the allocation: what the preparation installs is there afterwards.
+    options = (f"--container-image={_enroot(image)}", f"--container-mounts={mounts}", "--container-writable")
+    return Container(options=(*options, "--container-name=job"))
+
+
+def _enroot(image: str) -> str:
+    """enroot parts the registry from the image with a '#'."""
+    host, _, rest = image.partition("/")
+    return f"{host}#{rest}" if rest and ("." in host or ":" in host) else image

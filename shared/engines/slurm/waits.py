@@ -1,0 +1,68 @@
+"""Why a pending job waits: Slurm's reasons in sentences. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from shared.core.engine import NEVER, Why
+from shared.engines.slurm.wire.dialect import Copy
+
+#: Nothing hinders it, or nothing that is known yet.
+_NOTHING = frozenset({"", "None", "WaitingForScheduling"})
+#: They pass when others have ended, or in a moment.
+_PASSING = frozenset({"Priority", "Resources", "BeginTime", "Cleaning", "Prolog", "Licenses"})
+#: Our own hold: of a new job, and Slurm's of one that could not start.
+_OURS = "JobHeldUser"
+_HELD = "held on the cluster: its administrator has to release it, or cancel the job"
+
+_WORDS: dict[str, str] = {
+    "Priority": "other jobs come first",
+    "Resources": "the nodes that it needs are busy",
+    "BeginTime": "it was put back into the queue, and may start again in a moment",
+    "Cleaning": "its last run is being cleaned up",
+    "Prolog": "its nodes are being prepared",
+    "Licenses": "the licenses that it needs are in use",
+    "PartitionDown": "its partition is down",
+    "PartitionInactive": "its partition is inactive",
+    "PartitionNodeLimit": f"{NEVER}: it asks for more nodes than its partition has or allows",
+    "PartitionTimeLimit": f"{NEVER}: its wall-clock limit is above that of its partition",
+    "PartitionConfig": f"{NEVER}: its partition does not allow what it asks for",
+    "BadConstraints": f"{NEVER}: no node of the cluster has what it asks for",
+    "MaxMemPerLimit": f"{NEVER}: it asks for more memory than is allowed",
+    "InvalidAccount": f"{NEVER}: its account is not valid on the cluster",
+    "InvalidQOS": f"{NEVER}: its quality of service (QOS) is not valid on the cluster",
+    "AccountNotAllowed": f"{NEVER}: its account may not use its partition",
+    "DependencyNeverSatisfied": f"{NEVER}: a job that it depends on ended otherwise",
+    "Dependency": "it depends on a job that has not ended",
+    "ReqNodeNotAvail": "nodes that it needs are down, drained or reserved",
+    "NodeDown": "a node that it needs is down",
+    "Reservation": "its reservation has not begun",
+    "ReservationDeleted": f"{NEVER}: its reservation was deleted",
+    "ReservationInvalid": f"{NEVER}: its reservation is not valid",
+    "JobHeldAdmin": _HELD,
+    "JobHoldMaxRequeue": f"requeued too often, and {_HELD}",
+    "launch_failed_requeued_held": f"its launch failed, and it is {_HELD}",
+    "SystemFailure": "Slurm, or a file system that it needs, failed",
+}
+#: Families of words, by how they begin.
+_LIMITS = {
+    "QOS": "a limit of its quality of service (QOS) is reached",
+    "Assoc": "a limit of its account is reached",
+    "AccountingPolicy": "a limit of its account is reached",
+}
+_WORD = re.compile(r"\w+", re.ASCII)
+
+
+def waits_for(copy: Copy) -> Why | None:
+    """What it waits for; None where nothing is known."""
+    if copy.held and copy.description:
+        return Why(_OURS, f"Slurm held it again: {copy.description}. It is released, and may start anew")
+    if copy.held:
+        return Why(_OURS, "it is released as soon as Slurm cannot forget it any more", passes=True)
+    found = _WORD.match(copy.reason)
+    word = found[0] if found else copy.reason
+    if word in _NOTHING:
+        return None
+    limit = next((text for start, text in _LIMITS.items() if word.startswith(start)), "")
+    text = _WORDS.get(word) or limit or f"Slurm says {copy.description or copy.reason}"
+    return Why(word, text, passes=word in _PASSING)

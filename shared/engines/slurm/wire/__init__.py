@@ -1,0 +1,1 @@
+"""slurmrestd: the client and its dialects."""

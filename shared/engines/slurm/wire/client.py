@@ -1,0 +1,214 @@
+"""One slurmrestd: its dialect, our token, and its errors in our words.
+
+HTTP status says nothing about acceptance there: 200 comes with errors, 500 with a job that exists, 504 with
+an unknown outcome. The codes in the body decide.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
+from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
+from shared.engines.slurm.wire.first import first_response
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+#: Seconds that a token of our own is good for, and that a call may take (a list while slurmctld is down: 18).
+_TOKEN_SECONDS, _PATIENCE = 300, 30.0
+
+#: Codes of slurmctld.
+SLURMCTLD = range(2000, 3000)
+#: Error codes (slurm_errno.h) → what the caller does. Those that are not here leave the outcome unknown.
+_UNKNOWN_JOB = 2017
+_MEANINGS: dict[int, type[EngineError]] = {
+    _UNKNOWN_JOB: NotFound,
+    9001: Rejected,  # the request could not be read
+    9003: NotFound,  # slurmdbd: nothing is found
+    **dict.fromkeys((2000, 2001, 2002, 2003, 2010, 2045, 2066, 2105), Misconfigured),
+    # Of a name that the operator wrote: a node, a distribution, licenses, a reservation, a workload key…
+    **dict.fromkeys((2018, 2023, 2048, 2052, 2053, 2057, 2094, 2099, 2114, 2123, 2133), Misconfigured),
+    **dict.fromkeys((2004, 2005, 2006, 2014, 2015, 2029, 2044, 2051, 2069, 2072, 2115, 2119), Rejected),
+    **dict.fromkeys((2050, 2074), Saturated),
+}
+#: What `sbatch` repeats a submission for: EAGAIN (MaxJobCount is reached), "unable to create job record, try
+#: again" (the same, in other versions), nodes that are busy. Of another call they say nothing for certain.
+_FULL = frozenset({11, 2007, 2016})
+_NO_SUCH_TOKEN = (401, 403, 511)
+_UNSPECIFIED = -1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: status, body, and the codes and texts of its errors and warnings."""
+
+    status: int
+    body: Mapping[str, Any]
+
+    @property
+    def errors(self) -> list[tuple[int, str]]:
+        """Code and text of each error."""
+        return [
+            (int(one.get("error_number") or one.get("error_code") or 0), _text(one))
+            for one in self.body.get("errors") or ()
+        ]
+
+    @property
+    def codes(self) -> list[int]:
+        """The codes alone."""
+        return [code for code, _ in self.errors]
+
+    @property
+    def warnings(self) -> list[str]:
+        """The texts of the warnings, but for why slurmctld does not start a job at once that it took."""
+        found = self.body.get("warnings") or ()
+        return [_text(one) for one in found if one.get("source") != "slurm_submit_batch_job()"]
+
+    def full(self) -> Saturated | None:
+        """Of a submission: that slurmctld takes no more jobs now, or None."""
+        for code, text in self.errors:
+            if code in _FULL:
+                return Saturated(f"slurmctld takes no more jobs now (MaxJobCount): {text} ({code})")
+        return None
+
+    def failure(self) -> EngineError | None:
+        """What the errors mean; None where there are none."""
+        for code, text in self.errors:
+            if code in _MEANINGS:
+                return _MEANINGS[code](f"Slurm: {text} ({code})")
+        if self.errors or self.status >= 400:
+            said = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
+            # slurmctld itself answered: no reason to leave the cluster alone, with the jobs of everybody.
+            answered = any(code in SLURMCTLD for code in self.codes)
+            return (Busy if answered else Transient)(f"Slurm: {said}")
+        return None
+
+
+class SlurmClient:
+    """Calls to one cluster. All raise Misconfigured where we are refused, Transient without an answer.
+
+    `dialects` are those that it may speak, the first choice first.
+    """
+
+    def __init__(
+        self, cluster: SlurmCluster, key: bytes | str, dialects: Sequence[Dialect] = DIALECTS
+    ) -> None:
+        self._cluster, self._key, self._dialects = cluster, key, dialects
+        self._session: ClientSession | None = None
+        self._dialect: Dialect | None = None
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The one that was agreed on; None before the first call."""
+        return self._dialect
+
+    async def agree(self) -> Dialect:
+        """The newest dialect that both know."""
+        if self._dialect is None:
+            self._dialect = await self._newest()
+        return self._dialect
+
+    async def _newest(self) -> Dialect:
+        for dialect in self._dialects:
+            answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
+            if answer.status == 404:
+                continue
+            _raise_for_token(answer)
+            if failure := answer.failure():
+                raise failure
+            return dialect
+        known = f"{self._dialects[-1].version} to {self._dialects[0].version}"
+        raise Misconfigured(f"{self._cluster.url} speaks none of {known}")
+
+    async def call(self, method: str, path: str, body: Any = None) -> Answer:
+        """One call below the dialect's root; `path` starts with a slash."""
+        dialect = await self.agree()
+        answer = await self._send(method, f"/slurm/{dialect.version}{path}", body)
+        if any(code == _UNSPECIFIED for code, _ in answer.errors) and answer.status == 500:
+            # Slurm 22.05 says this of a bad token as well; so does its ping then.
+            _raise_for_token(await self._send("GET", f"/slurm/{dialect.version}/ping/", None))
+        return answer
+
+    async def accounting(self, path: str) -> Answer:
+        """A question to slurmdbd, through slurmrestd."""
+        dialect = await self.agree()
+        return await self._send("GET", f"/slurmdb/{dialect.version}{path}", None)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _send(self, method: str, path: str, body: Any) -> Answer:
+        from aiohttp import ClientError, ClientResponseError
+
+        url, headers = self._cluster.url.rstrip("/") + path, self._headers()
+        try:
+            try:
+                status, text = await self._exchange(method, url, body, headers)
+            except ClientResponseError:
+                # Sent again it may be done again: a copy more of a held job, which is found.
+                status, text = await first_response(method, url, body, headers, _PATIENCE)
+        except (ClientError, OSError, EOFError, ValueError) as error:
+            raise Transient(f"{self._cluster.name} does not answer: {type(error).__name__}") from None
+        if status in _NO_SUCH_TOKEN:
+            raise Misconfigured(f"slurmrestd of {self._cluster.name} refuses our token ({status})")
+        return Answer(status, _object(text))
+
+    async def _exchange(
+        self, method: str, url: str, body: Any, headers: Mapping[str, str]
+    ) -> tuple[int, str]:
+        from aiohttp import ClientSession, ClientTimeout
+
+        if self._session is None:
+            # Connections stay open: slurmrestd 22.05 garbles the answer to a request that asks to close.
+            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=5))
+        async with self._session.request(
+            method, url, json=body, headers=headers, allow_redirects=False
+        ) as answer:
+            return answer.status, await answer.text()
+
+    def _headers(self) -> dict[str, str]:
+        token = self._key if isinstance(self._key, str) else _token(self._key, self._cluster.user)
+        # Slurm 22.05 knows no Authorization header, and wants both.
+        return {"X-SLURM-USER-NAME": self._cluster.user, "X-SLURM-USER-TOKEN": token}
+
+
+def _raise_for_token(ping: Answer) -> None:
+    """Raises Misconfigured for a ping that slurmctld was not allowed to answer."""
+    if ping.status == 500 and any(code == _UNSPECIFIED for code, _ in ping.errors):
+        raise Misconfigured("slurmctld refuses our token: is the key its AuthAltParameters' jwt_key?")
+
+
+def _text(one: Mapping[str, Any]) -> str:
+    words = [str(one[name]) for name in ("description", "error") if one.get(name)]
+    return ": ".join(words)[:300]
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _token(key: bytes, user: str) -> str:
+    """A JWT as `scontrol token` makes it (https://slurm.schedmd.com/jwt.html): HS256, the user in `sun`."""
+    now = int(time.time())
+    parts = ({"alg": "HS256", "typ": "JWT"}, {"sun": user, "iat": now, "exp": now + _TOKEN_SECONDS})
+    signed = ".".join(_encoded(json.dumps(part).encode()) for part in parts)
+    return f"{signed}.{_encoded(hmac.digest(key, signed.encode(), 'sha256'))}"
+
+
+def _encoded(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,175 @@
+"""What slurmrestd is asked, and what it answers, in each of its dialects. Pure.
+
+Slurm 22.05 speaks v0.0.38; 23.11 to 26.05 speak some of v0.0.40 to v0.0.45, which differ from each other in
+nothing that is used here but where the script stands. A field in the words of another dialect is ignored
+without an error, so every difference is in the one table below.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One job on the cluster that bears the name of one of ours."""
+
+    id: int
+    name: str
+    #: whose it is; a number where the server cannot name the user
+    user: str
+    #: the attempt that its comment names, "" for none. Any user can write it: it counts only with our user
+    token: str
+    #: the explicit priority that it is to have
+    wanted: int | None
+    states: frozenset[str]
+    held: bool
+    priority: int
+    submitted: float
+    started: float | None
+    ended: float | None
+    restarts: int
+    #: exit code and signal of the batch script
+    code: int
+    signal: int
+    reason: str
+    #: more about it than the reason, "" mostly
+    description: str
+    nodes: str
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One version of the interface."""
+
+    version: str
+    environment: Callable[[Mapping[str, str]], Any]
+    number: Callable[[int], Any]
+    #: of each node: "2", "a100:2"
+    gpus: Callable[[str], Fields]
+    exclusive: Fields
+    requeue: Callable[[bool], Fields]
+    append: Any
+    script_in_job: bool
+    #: an endpoint that lists states alone, in a fortieth of the bytes
+    states: bool
+    #: whether processes in `srun --container` know their rank: in 22.05 all have the same
+    bundles: bool
+    exit: Callable[[Any], tuple[int, int]]
+
+    def submission(self, job: Fields, script: str) -> Fields:
+        """The body of a submission."""
+        if self.script_in_job:
+            return {"job": {**job, "script": script}}
+        return {"script": script, "job": job}
+
+
+def _wait_status(value: Any) -> tuple[int, int]:
+    status = int(value or 0)
+    return status >> 8 & 255, status & 127
+
+
+def exit_object(value: Any) -> tuple[int, int]:
+    """Exit code and signal, from the form that newer dialects and every slurmdbd have."""
+    found = value or {}
+    signal = (found.get("signal") or {}).get("id")
+    return integer(found.get("return_code")) or 0, integer(signal) or 0
+
+
+def _old(version: str) -> Dialect:
+    return Dialect(
+        version,
+        environment=dict,
+        number=int,
+        gpus=lambda gpus: {"gres": f"gpu:{gpus}"},
+        exclusive={"exclusive": "exclusive"},
+        # The word `requeue` means true with any value.
+        requeue=lambda wanted: {"requeue": True} if wanted else {"no_requeue": True},
+        append="append",
+        script_in_job=False,
+        states=False,
+        bundles=False,
+        exit=_wait_status,
+    )
+
+
+def _new(version: str, *, script_in_job: bool = True) -> Dialect:
+    return Dialect(
+        version,
+        environment=lambda variables: [f"{name}={value}" for name, value in variables.items()],
+        number=lambda value: {"set": True, "infinite": False, "number": value},
+        gpus=lambda gpus: {"tres_per_node": f"gres/gpu:{gpus}"},
+        exclusive={"shared": ["none"]},
+        requeue=lambda wanted: {"requeue": wanted},
+        append=["APPEND"],
+        script_in_job=script_in_job,
+        states=True,
+        bundles=True,
+        exit=exit_object,
+    )
+
+
+#: Newest first: the first that a server knows is spoken.
+DIALECTS: tuple[Dialect, ...] = (
+    *(_new(f"v0.0.{number}") for number in range(45, 40, -1)),
+    _new("v0.0.40", script_in_job=False),
+    _old("v0.0.38"),
+)
+
+
+def comment(token: str, priority: int | None) -> str:
+    """What marks a job as ours."""
+    return json.dumps({"slipway": token, "priority": priority})
+
+
+def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
+    """A job as the server lists it. Raises ValueError for what is none."""
+    marks = _comment(job.get("comment"))
+    states = job.get("job_state")
+    code, signal = dialect.exit(job.get("exit_code"))
+    return Copy(
+        id=int(job["job_id"]),
+        name=str(job.get("name") or ""),
+        user=str(job.get("user_name") or job.get("user_id", "")),
+        token=str(marks.get("slipway") or ""),
+        wanted=integer(marks.get("priority")),
+        states=frozenset([states] if isinstance(states, str) else states or ()),
+        # Our own hold; one by an administrator has another reason, and is theirs to lift.
+        held=job.get("state_reason") == "JobHeldUser",
+        priority=integer(job.get("priority")) or 0,
+        submitted=float(integer(job.get("submit_time")) or 0),
+        started=_moment(job.get("start_time")),
+        ended=_moment(job.get("end_time")),
+        restarts=integer(job.get("restart_cnt")) or 0,
+        code=code,
+        signal=signal,
+        reason=str(job.get("state_reason") or ""),
+        description=str(job.get("state_description") or ""),
+        nodes=str(job.get("nodes") or ""),
+    )
+
+
+def _comment(value: Any) -> Mapping[str, Any]:
+    # Newer versions wrap it: {"administrator", "job", "system"} in accounting, plain text in the queue.
+    text = value.get("job") if isinstance(value, dict) else value
+    try:
+        found = json.loads(text or "")
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def integer(value: Any) -> int | None:
+    """A number in either form: 5, or {"set": true, "infinite": false, "number": 5}."""
+    if isinstance(value, dict):
+        value = value.get("number") if value.get("set") and not value.get("infinite") else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _moment(value: Any) -> float | None:
+    return float(found) if (found := integer(value)) else None

@@ -1,0 +1,263 @@
+"""accept: the one use case behind every door. Record first, submit after, acknowledge last.
+
+Bad input is a success of the function: it becomes a `rejected` record with its answer. Nothing after the
+record may fail the function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from shared.core.engine import NEVER
+from shared.core.errors import Exists, Misuse, Unavailable
+from shared.core.identity import intent, job_id
+from shared.core.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, Waiting
+from shared.core.meter import timed
+from shared.core.notify.events import Notice, notice_of
+from shared.core.ports import Cluster, Ports
+from shared.delivery.answers import put_accepted
+from shared.delivery.deliver import deliver_at_door
+from shared.intake.facts import cluster_for
+from shared.intake.folder import answer_path
+from shared.intake.message import Request
+from shared.intake.prepare import Prepared, prepare, slug
+from shared.jobspec import Retry, redact
+from shared.lifecycle.admit import Wait, admit
+from shared.lifecycle.dispatch import submit
+
+log = logging.getLogger(__name__)
+
+#: Characters of a problem that a record keeps: each of its texts, and all of them.
+_PROBLEM_TEXT = 600
+_PROBLEM_BYTES = 60_000
+#: Doors whose callers get an error when they exceed a limit.
+_ANSWERED = ("http", "rerun")
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A request at a door. `scope` is the caller or the door; `key` makes duplicates one."""
+
+    door: str
+    scope: str
+    key: str
+    request: Request
+    name: str = ""
+    experiment: str = ""
+    drop: Drop | None = None
+    script: str | None = None
+    #: youngest Last-Modified of the dropped files, by the storage's clock
+    modified: datetime | None = None
+    #: where to start looking for the generation (a cache's word)
+    generation: int = 1
+    #: the job that is run again
+    rerun_of: str = ""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What became of it. `created` is False for a duplicate, which joined the existing job."""
+
+    job: Job
+    created: bool
+    notes: tuple[str, ...] = ()
+
+
+@timed("slipway.accept")
+async def accept(ports: Ports, arrived: Arrived) -> Accepted:
+    """Record the job, or its rejection, and try one submission within the deadline.
+
+    Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
+    """
+    key, prepared = prepare_arrived(ports, arrived, await cluster_for(ports, arrived.request))
+    generation = arrived.generation
+    answered = arrived.door in _ANSWERED
+    while True:
+        place = job_id(key, generation)
+        wait = await admit(ports, arrived.scope, place, waits=not answered) if prepared.valid else None
+        job = record(ports, arrived, prepared, key, generation, wait)
+        if wait is not None and wait.rate and answered:
+            await _refuse(ports, job, wait)
+        notice = _first_notice(ports, job)
+        try:
+            # A rejected document is not kept: its unknown members may hold anything.
+            stored = await ports.ledger.create(job, prepared.document if prepared.valid else None, notice)
+        except Exists:
+            existing = await ports.ledger.get(job.id)
+            if existing is None:
+                raise Unavailable(f"record {job.id} exists and cannot be read") from None
+            if runs_again(existing, arrived):
+                generation += 1
+                continue
+            ports.meter.add("slipway.duplicates.prevented", door=arrived.door)
+            log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
+            return Accepted(existing.job, created=False)
+        break
+    ports.meter.add("slipway.jobs.accepted", door=arrived.door, state=stored.job.state.value)
+    ports.meter.note(job=stored.job.id)
+    log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
+    after = await _after(ports, stored, prepared, notice)
+    return Accepted(after, created=True, notes=prepared.notes + _never(after))
+
+
+def _never(job: Job) -> tuple[str, ...]:
+    """What its cluster said already: that it waits for what will not come by itself."""
+    waits = job.waiting
+    return (f"warning: {waits.text}",) if waits is not None and waits.text.startswith(NEVER) else ()
+
+
+async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
+    """A caller waits for the answer, so a job over the limit is not recorded; a duplicate joins as usual."""
+    if await ports.ledger.get(job.id) is None:
+        seconds = max(1.0, (wait.until - ports.clock()).total_seconds())
+        raise Misuse(
+            wait.why.text.removeprefix("waits: "),
+            status=429,
+            remedy="send it again after Retry-After, or put it on the queue, where it waits",
+            retry_after=seconds,
+        )
+
+
+def key_of(scope: str, key: str) -> str:
+    """What makes two arrivals the same, as records keep it."""
+    return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
+
+
+def prepare_arrived(ports: Ports, arrived: Arrived, cluster: Cluster | None = None) -> tuple[str, Prepared]:
+    """What makes two arrivals the same, as records keep it; and the document, ready to record. No I/O.
+
+    `cluster` is what `cluster_for` says of it.
+    """
+    key = key_of(arrived.scope, arrived.key)
+    folder = arrived.drop.folder if arrived.drop else None
+    prepared = prepare(ports, arrived.request, key=key, script=arrived.script, folder=folder, cluster=cluster)
+    return key, prepared
+
+
+async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notice | None) -> Job:
+    """What follows the record. Errors are logged, never raised: the ledger owns the job now."""
+    try:
+        if stored.job.drop is not None and not stored.job.state.terminal:
+            await put_accepted(ports, stored.job, prepared.document)
+        if stored.job.state is JobState.SUBMITTING:
+            stored = await submit(ports, stored, prepared.document)
+        if notice is not None:
+            await deliver_at_door(ports, notice)
+    except Exception:
+        log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
+    return stored.job
+
+
+def runs_again(existing: Stored, arrived: Arrived) -> bool:
+    """Whether the arrival starts a new generation; False joins. Raises Misuse for another payload."""
+    job = existing.job
+    ended = existing.stored if job.state.terminal else None
+    if arrived.modified is not None and ended is not None:
+        if arrived.modified > ended:
+            return True
+        # Last-Modified has whole seconds: in the second of the end, only different ETags reveal a new upload.
+        # What was rejected may be mended by any of its files: a template, the envelope.
+        decisive = job.state is JobState.REJECTED or arrived.modified >= ended.replace(microsecond=0)
+        if decisive and arrived.drop and job.drop and arrived.drop.etags != job.drop.etags:
+            return True
+    if job.payload == arrived.request.payload:
+        return False
+    if job.state is JobState.REJECTED:
+        return True
+    raise Misuse(
+        f"the idempotency key was used for another payload; it belongs to job {job.id}",
+        status=422,
+        remedy="send the same document again, or choose a new key",
+    )
+
+
+def record(
+    ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int, wait: Wait | None = None
+) -> Job:
+    """The first record: submitting, with its intent; accepted, while it waits; or rejected. No I/O."""
+    now, token, valid = ports.clock(), ports.token(), prepared.valid
+    envelope = arrived.request.envelope
+    identity = job_id(key, generation)
+    name = slug(envelope.name or arrived.name, "job")
+    experiment = slug(envelope.experiment or arrived.experiment, "default")
+    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
+    states += [JobState.SUBMITTING] if valid and wait is None else []
+    waits = Waiting(word=wait.why.word, text=wait.why.text, since=now) if wait else None
+    job = Job(
+        id=identity,
+        key=key,
+        generation=generation,
+        payload=arrived.request.payload,
+        door=arrived.door,
+        source=arrived.scope,
+        name=name,
+        experiment=experiment,
+        labels=redact(dict(envelope.labels)),
+        cluster=prepared.cluster.name if prepared.cluster else "",
+        notify=prepared.subscribers,
+        resources=envelope.resources.asked() if envelope.resources else {},
+        retry=Budget(**(envelope.retry or Retry()).model_dump()),
+        drop=arrived.drop,
+        receipt=_receipt_folder(arrived, name, experiment, identity),
+        rerun_of=arrived.rerun_of,
+        state=states[-1],
+        reason=None if valid else Reason.INVALID,
+        message=_message(prepared, wait),
+        problems=_kept(prepared),
+        created=now,
+        due=wait.until if wait else now,
+        turn=wait.until if wait and wait.rate else None,
+        ended=None if valid else now,
+        sequence=len(states),
+        waiting=waits,
+        history=tuple(
+            Entry(sequence=n, state=to, at=now, token=token, waits=waits.text if waits else "")
+            for n, to in enumerate(states, 1)
+        ),
+    )
+    if job.state is not JobState.SUBMITTING or prepared.cluster is None:
+        return job
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
+    return job.model_copy(update=intent(job, engine=prepared.cluster.engine, now=now, lease=lease))
+
+
+def _message(prepared: Prepared, wait: Wait | None) -> str:
+    if prepared.valid:
+        return wait.why.text if wait else ""
+    count = sum(problem.severity == "error" for problem in prepared.problems)
+    return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
+
+
+def _kept(prepared: Prepared) -> tuple[dict[str, Any], ...]:
+    """The problems as the record keeps them: bounded, for a record has to fit into its row."""
+    kept: list[dict[str, Any]] = []
+    room = _PROBLEM_BYTES
+    for problem in prepared.problems:
+        shown = {
+            name: text[:_PROBLEM_TEXT] if isinstance(text, str) else text
+            for name, text in problem.as_dict().items()
+        }
+        room -= len(str(shown))
+        if room < 0:
+            break
+        kept.append(shown)
+    return tuple(kept)
+
+
+def _first_notice(ports: Ports, job: Job) -> Notice | None:
+    due = job.created + timedelta(seconds=ports.policy.deliver_grace)
+    first = job.history[0]  # accepted, or rejected
+    policy = ports.policy
+    return notice_of(
+        job, None, entry=first, source=policy.source, due=due, pull=policy.notices, receipt=policy.receipts
+    )
+
+
+def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:
+    folder = arrived.drop.folder if arrived.drop else experiment
+    return answer_path(folder, f"{name}-{identity[2:10]}")

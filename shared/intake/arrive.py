@@ -1,0 +1,210 @@
+"""arrive: what came through the queue door or the blob trigger goes its way."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import EngineError, Misuse, Unavailable
+from shared.core.job import Drop
+from shared.core.ledger.dead import dead_id
+from shared.core.orders import Ended, Look, Sweep
+from shared.core.ports import Ports
+from shared.core.refusals import refused
+from shared.intake.accept import Accepted, Arrived, accept
+from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
+from shared.intake.drop import Looked, look
+from shared.intake.explain import explain
+from shared.intake.facts import cluster_for
+from shared.intake.fetch import fetched
+from shared.intake.folder import ignored, parent, unusable
+from shared.intake.message import Arrival, Foreign, Message, Request, read_message
+from shared.intake.prepare import Prepared, prepare
+from shared.jobspec import JsonObject
+from shared.lifecycle.parts import sweep_part
+from shared.lifecycle.push import job_of_record, jobs_ended, record_written
+
+log = logging.getLogger(__name__)
+
+#: What fails for the sake of storage, of a cluster or of the settings, and not for that of the message.
+_OUTAGE = (Unavailable, EngineError, TimeoutError)
+#: What `accept` says of a key that another payload has (HTTP 422).
+_TAKEN = 422
+#: For what is never recorded.
+_NO_KEY = hashlib.sha256(b"validate").hexdigest()
+
+
+async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
+    """A blob was written. Only the drop container counts; answers can trigger nothing.
+
+    In any container, the record of a run has its job looked at, and does nothing else.
+    """
+    if (job := job_of_record(name)) is not None:
+        await record_written(ports, job)
+        return Looked()
+    if container != ports.policy.drop_container:
+        log.info("ignored: %s is not the drop container", container[:63])
+        return Looked()
+    if ignored(name):
+        if unusable(name):
+            log.warning("dropped file %r has a name that nothing can ask for; upload it again", name[:200])
+        return Looked()
+    looked = await look(ports, parent(name))
+    if looked.waits:
+        log.info("folder %r: %s", parent(name), looked.waits)
+    return looked
+
+
+async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int = 1) -> list[Accepted]:
+    """One queue message; bad ones become rejected records, those that fail too often are kept as dead.
+
+    Raises Unavailable, and any other error that makes the host try again.
+    """
+    if tries > ports.policy.message_tries:
+        return await _last_try(ports, body, message_id, tries)
+    return await _tried(ports, body, message_id)
+
+
+async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
+    """A copy of a message, or of a blob's, that the host gave up, maybe for nothing but an outage.
+
+    What names a blob is looked at, which may be repeated. Anything else has lost its id, and is kept as dead.
+    """
+    messages = read_message(body, ports.policy.limits)
+    if not (messages and all(isinstance(message, Arrival) for message in messages)):
+        await bury_poison(ports, "jobs", poison_id, body)
+        return
+    try:
+        await _arrived(ports, body, poison_id)
+    except _OUTAGE as error:
+        await put_off(ports, "jobs", poison_id, body, error)
+    except Exception:
+        log.exception("poison message %s fails on", poison_id)
+        await bury_poison(ports, "jobs", poison_id, body)
+
+
+async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> list[Accepted]:
+    """Once more: the tries before may all have met an outage, which is no reason to give a message up."""
+    own = pointed_to(body) is None  # what any other one points to is kept already
+    if own and not await hold(ports, "jobs", message_id, body):
+        return []
+    try:
+        accepted = await _tried(ports, body, message_id)
+    except _OUTAGE as error:
+        if own:
+            await wait(ports, "jobs", message_id, body, error)
+        raise
+    except Exception as error:
+        log.exception("message %s is given up", message_id)
+        if own:
+            await bury(ports, "jobs", message_id, body, tries, error)
+        return []
+    if own:
+        await ports.dead.forget(dead_id("jobs", message_id))
+    return accepted
+
+
+async def _tried(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
+    pointed = pointed_to(body)
+    return await (_redriven(ports, pointed) if pointed else _arrived(ports, body, message_id))
+
+
+async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
+    """A dead message once more, under the id that it had: what it had started after all is joined."""
+    dead = await ports.dead.get(dead_id)
+    if dead is None:
+        log.info("%s has been dealt with already", dead_id[:80])
+        return []
+    accepted = await _arrived(ports, body_of(ports, dead), dead.message_id)
+    await ports.dead.forget(dead.id)
+    return accepted
+
+
+async def _arrived(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
+    accepted: list[Accepted] = []
+    for index, message in enumerate(read_message(body, ports.policy.limits)):
+        accepted += await _one(ports, message, f"{message_id}#{index}" if index else message_id)
+    return accepted
+
+
+async def request_arrived(
+    ports: Ports,
+    request: Request,
+    *,
+    door: str,
+    scope: str,
+    key: str,
+    name: str = "",
+    who: Caller = KEY_HOLDER,
+) -> Accepted:
+    """A request for a job through whichever door; its document is fetched when it is only named."""
+    request = await fetched(ports, request, who=who)
+    return await accept(
+        ports, Arrived(door=door, scope=scope, key=request.key or key, request=request, name=name)
+    )
+
+
+async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Prepared:
+    """What is wrong with a request, and nothing else happens."""
+    request = await fetched(ports, request, who=who)
+    return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
+
+
+async def request_explained(
+    ports: Ports,
+    request: Request,
+    *,
+    scope: str,
+    key: str | None,
+    drop: Drop | None = None,
+    script: str = "",
+    who: Caller = KEY_HOLDER,
+) -> JsonObject:
+    """What a request would do. With `drop`, what the document would do as the job file of that folder."""
+    request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
+    key = request.key or key
+    arrived = Arrived(
+        door="drop" if drop else "http",
+        scope="drop" if drop else scope,
+        key=key or "",
+        request=request,
+        name=PurePosixPath(script or drop.folder).stem if drop else "",
+        experiment=drop.folder.partition("/")[0] if drop else "",
+        drop=drop,
+        script=script or None,
+    )
+    # The id of a dropped job follows from the content of its scripts, which this message does not have.
+    return await explain(ports, arrived, known=key is not None and drop is None)
+
+
+async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
+    if isinstance(message, Foreign):
+        log.info("ignored an event of type %s", message.type)
+        return []
+    if isinstance(message, Arrival):
+        return list((await blob_arrived(ports, message.container, message.name)).accepted)
+    if isinstance(message, Ended):
+        await jobs_ended(ports, message.jobs)
+        return []
+    if isinstance(message, Sweep):
+        await sweep_part(ports, message)
+        return []
+    if isinstance(message, Look):
+        return list((await look(ports, message.folder, ordered_for=message.newest)).accepted)
+    return [await _by_queue(ports, message, key)]
+
+
+async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
+    """No caller waits for an answer here, so a key that is taken becomes a rejected record with a receipt."""
+    try:
+        return await request_arrived(ports, request, door="queue", scope="queue", key=f"message:{key}")
+    except Misuse as error:
+        if error.status != _TAKEN:
+            raise
+        problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
+        again = replace(request, key=None, problems=(*request.problems, problem))
+        place = f"taken:{key}:{request.payload}"
+        return await request_arrived(ports, again, door="queue", scope="queue", key=place)

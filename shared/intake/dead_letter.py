@@ -1,0 +1,124 @@
+"""bury: keep what no try could deliver or process, show it, and send it on its way again.
+
+Two kinds are dead: a message that failed too often (a record of its own), and an event that some receiver
+never took, or whose receipt could not be written (a row of the outbox). A message goes back through its door
+under the identity that it had there, so that a job that it had started after all is joined and not run again.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import re
+from contextlib import suppress
+
+from shared.core.errors import SlipwayError, Unavailable
+from shared.core.ledger.dead import DeadMessage, dead_id
+from shared.core.ports import Ports
+from shared.intake.message import unwrap
+
+log = logging.getLogger(__name__)
+
+#: What says that a message stands for a dead one; it carries no body, for that may fill a message already.
+REDRIVE, _POINTER = "io.slipway.dead.redrive.v1", 200
+#: Seconds until a poison message is looked at again, when not even the ledger answers.
+_LATER = 300.0
+#: The reasons of a message that is held for one more try, and of one that is tried again after an outage.
+_TRIED = "of its tries did not end: the process died, or storage stopped answering"
+_AGAIN = "is tried again: "
+#: How many tries in a row may not end. One proves nothing: storage that failed for long may fail once more.
+_UNENDED = 3
+
+
+def _said(error: Exception) -> str:
+    """Why a try failed. Only our own errors are quoted: other texts may hold what a person sent."""
+    said = f": {error}" if isinstance(error, SlipwayError) else ""
+    return f"{type(error).__name__}{said}"[:500]
+
+
+async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
+    """Keep a message for one more try, so that a process which dies in it leaves the message here.
+
+    False when that happened often enough: the message is dead, and stays here. Raises Unavailable, as in an
+    outage, which ends no message.
+    """
+    held = await ports.dead.get(dead_id(queue, message_id))
+    unended = 0
+    if held is not None and not held.reason.startswith(_AGAIN):
+        found = re.fullmatch(rf"([0-9]+) {_TRIED}", held.reason)
+        unended = int(found[1]) if found else _UNENDED
+    again = unended < _UNENDED
+    if again:
+        await _keep(ports, queue, message_id, body, f"{unended + 1} {_TRIED}")
+    return again
+
+
+async def wait(ports: Ports, queue: str, message_id: str, body: bytes, error: Exception) -> None:
+    """The try failed for no fault of the message: there will be another one, if this can be recorded."""
+    with suppress(SlipwayError):
+        await _keep(ports, queue, message_id, body, f"{_AGAIN}{_said(error)}")
+
+
+async def bury(ports: Ports, queue: str, message_id: str, body: bytes, tries: int, error: Exception) -> None:
+    """Keep a message whose last try failed for its own sake."""
+    dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {_said(error)}")
+    log.error("message %s of %s is kept as %s: %s", message_id, queue, dead.id, dead.reason)
+
+
+async def bury_poison(ports: Ports, queue: str, poison_id: str, body: bytes) -> None:
+    """Keep a copy from a poison queue, which has lost the id that the message had at its door.
+
+    Never gives up: while the ledger does not answer, the message waits on, where it cannot expire.
+    """
+    if pointed_to(body) is not None:
+        return
+    try:
+        reason = "the host gave it up, after more tries than it allows"
+        dead = await _keep(ports, queue, f"{queue}-poison:{poison_id}", body, reason)
+    except Unavailable as error:
+        await put_off(ports, queue, poison_id, body, error)
+    else:
+        log.error("message %s of %s-poison is kept as %s", poison_id, queue, dead.id)
+
+
+async def put_off(ports: Ports, queue: str, poison_id: str, body: bytes, error: Exception) -> None:
+    """Look at a poison message later: another copy of it waits, where it cannot expire."""
+    log.warning("message %s stays in %s-poison: %s", poison_id, queue, error)
+    await ports.queues.send(f"{queue}-poison", unwrap(body).decode("utf-8", "replace"), delay=_LATER)
+
+
+async def _keep(ports: Ports, queue: str, message_id: str, body: bytes, reason: str) -> DeadMessage:
+    identity, text = dead_id(queue, message_id), base64.b64encode(body).decode()
+    sealed = ports.seal.available
+    dead = DeadMessage(
+        id=identity,
+        queue=queue,
+        message_id=message_id,
+        body=ports.seal.seal(text, identity) if sealed else text,
+        sealed=sealed,
+        at=ports.clock(),
+        reason=reason,
+        digest=hashlib.sha256(body).hexdigest(),
+    )
+    await ports.dead.keep(dead)
+    return dead
+
+
+def body_of(ports: Ports, dead: DeadMessage) -> bytes:
+    """What was sent. Raises Misconfigured when the key that sealed it is gone."""
+    return base64.b64decode(ports.seal.unseal(dead.body, dead.id) if dead.sealed else dead.body)
+
+
+def pointed_to(body: bytes) -> str | None:
+    """The id of the dead message that a message wants to be taken for; None for any other message."""
+    text = unwrap(body)
+    if len(text) > _POINTER:
+        return None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    wanted = isinstance(document, dict) and document.get("type") == REDRIVE
+    return str(document.get("dead", "")) if wanted else None

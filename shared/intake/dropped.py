@@ -1,0 +1,119 @@
+"""From a plan of a folder to what arrives at `accept`: contents are read, the key and the name follow."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from shared.core.errors import Misuse
+from shared.core.identity import job_id
+from shared.core.job import Drop
+from shared.core.orders import digest
+from shared.core.ports import Blob, Ports, Seen
+from shared.core.refusals import refused
+from shared.intake.accept import Arrived, key_of
+from shared.intake.fetch import with_document
+from shared.intake.folder import Plan
+from shared.intake.message import Request
+from shared.jobspec import Envelope, Problem, Source, read_envelope, read_through, sound_members
+
+_SCOPE = "drop"
+
+
+async def arrived_by_drop(ports: Ports, plan: Plan, door: str, seen: Seen | None) -> Arrived | None:
+    """What arrived, each file at the version that was listed; None when one changed meanwhile."""
+    contents: dict[str, bytes] = {plan.job.blob.name: plan.job.raw}
+    hashes: dict[str, str] = {}
+    too_large: list[Problem] = []
+    crlf: set[str] = set()
+    for blob in plan.files:  # one after the other: a script may be large
+        try:
+            content = contents.get(blob.name)
+            if content is None:
+                content = await _read(ports, plan, blob)
+        except Misuse as error:
+            hashes[blob.name] = f"etag:{blob.etag}"
+            too_large.append(refused("SW107", "", str(error), error.remedy))
+            continue
+        if content is None:
+            return None
+        if blob is plan.envelope:
+            contents[blob.name] = content
+        if b"\r\n" in content:
+            crlf.add(blob.name)
+        hashes[blob.name] = hashlib.sha256(content).hexdigest()
+    arrived = _arrived(ports, plan, contents, hashes, tuple(too_large), door, seen)
+    request = await with_document(ports, replace(arrived.request, crlf=frozenset(crlf)))
+    return replace(arrived, request=request)
+
+
+async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:
+    limit = ports.policy.max_document if blob is plan.envelope else ports.policy.max_script
+    found = await ports.drops.read(blob.name, etag=blob.etag, limit=limit)
+    return found[0] if found else None
+
+
+def _arrived(
+    ports: Ports,
+    plan: Plan,
+    contents: dict[str, bytes],
+    hashes: dict[str, str],
+    too_large: tuple[Problem, ...],
+    door: str,
+    seen: Seen | None,
+) -> Arrived:
+    folder = plan.folder.rstrip("/")
+    parts = folder.split("/") if folder else ["default"]
+    # The envelope is no part of the key: who adds it late does not start a second run. Nor is a template:
+    # editing it must not run again what was dropped under it.
+    content = {blob.name: hashes[blob.name] for blob in plan.own_files}
+    key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
+    asked = plan.job.request
+    problems = (*asked.problems, *plan.problems, *too_large)
+    request = replace(asked, payload=digest(content), problems=problems)
+    if plan.envelope is not None and plan.envelope.name in contents:
+        request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
+    script = PurePosixPath(plan.script.name) if plan.script else None
+    # The cache counts generations of a path; they are this key's only if the ids agree.
+    hashed = key_of(_SCOPE, key)
+    known = seen is not None and seen.job_id == job_id(hashed, seen.generation)
+    return Arrived(
+        door=door,
+        scope=_SCOPE,
+        key=key,
+        request=request,
+        generation=seen.generation if seen is not None and known else 1,
+        name=script.stem if script else parts[-1],
+        experiment=parts[0],
+        drop=Drop(
+            container=ports.policy.drop_container,
+            folder=folder,
+            job_file=plan.job.blob.name,
+            files=hashes,
+            etags=plan.etags,
+        ),
+        script=script.name if script else None,
+        modified=max(blob.modified for blob in plan.own_files),
+    )
+
+
+def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -> Request:
+    """The request with `slipway.json` read into it, which wins over a job.json that is a message itself.
+
+    Its problems name the file.
+    """
+    around = Source(content, blob.name)
+    document, problems = read_through(around, ports.policy.limits)
+    envelope = Envelope()
+    if document is not None:
+        whole, more = read_envelope(document, drop=True, limits=ports.policy.limits)
+        problems = (*problems, *more)
+        envelope = whole or sound_members(document, more)
+    placed = tuple(
+        replace(p, message=f"{PurePosixPath(blob.name).name}: {p.message}") for p in around.locate(problems)
+    )
+    problems = (*request.problems, *placed)
+    beside = {name: getattr(envelope, name) for name in envelope.model_fields_set}
+    envelope = request.envelope.model_copy(update=beside)
+    return replace(request, envelope=envelope, problems=problems, around=around)

@@ -1,0 +1,228 @@
+"""explain: what would happen with a job, by the same functions that would do it. Records and submits nothing.
+
+Secrets never come in: values that a person sent are masked in the answer, and keys of accounts are masks
+before the request is built.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from shared.core.cost.prices import matching
+from shared.core.engine import room
+from shared.core.errors import EngineError, Misuse
+from shared.core.facts import together
+from shared.core.job import Job, JobState, Stored
+from shared.core.ports import Cluster, ClusterView, Order, Ports
+from shared.intake.accept import Arrived, prepare_arrived, record, runs_again
+from shared.intake.facts import cluster_for, written
+from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
+from shared.intake.prepare import Prepared
+from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
+from shared.lifecycle.dispatch import with_ours
+
+_MASK = "***"
+#: Seconds that the cluster has to answer.
+_PATIENCE = 5.0
+#: Generations that are looked through, from the one that was remembered.
+_GENERATIONS = 100
+_ANY = "<job id>"
+
+_DUPLICATES = {
+    "drop": "the same job file and scripts in the same folder are the same job; "
+    "uploading a file again after its end runs it again",
+    "keyed": "another request of the same caller with this Idempotency-Key joins the job; "
+    "with another document it is refused",
+    "once": "nothing: without an Idempotency-Key every request is a job of its own",
+}
+
+
+async def explain(ports: Ports, arrived: Arrived, *, known: bool = True, look: bool = True) -> JsonObject:
+    """The answer for machines; `explanation.markdown` makes it readable.
+
+    `known`: the key is the one that the job would have. `look`: ask the ledger and the cluster, reading only.
+    """
+    cluster = await cluster_for(ports, arrived.request) if look else None
+    key, prepared = prepare_arrived(ports, arrived, cluster)
+    job, existing, refused = await _job(ports, arrived, prepared, key, look=look and known)
+    view, trouble = await _view(ports, prepared.cluster) if look else (None, "")
+    ahead = await _ahead(ports, prepared.cluster) if look and prepared.cluster else None
+    kind = "drop" if arrived.drop else "keyed" if known else "once"
+    body: JsonObject = {
+        **_verdict(prepared, existing, refused),
+        "job": {
+            "id": job.id if known else None,
+            "name": job.name,
+            "experiment": job.experiment,
+            "door": job.door,
+            "receipt": f"runs/{job.receipt}/receipt.json",
+            "duplicates": _DUPLICATES[kind],
+            "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
+        },
+        "cluster": _cluster(prepared, arrived, view, trouble),
+        "notes": list(prepared.notes),
+        "problems": [problem.as_dict() for problem in prepared.problems],
+        "document": redact(prepared.document),
+    }
+    if prepared.valid:
+        body |= _run(ports, job, prepared, view, ahead)
+    body["warnings"] = _warnings(body)
+    return body if known else _without_id(body, job)
+
+
+async def _job(
+    ports: Ports, arrived: Arrived, prepared: Prepared, key: str, *, look: bool
+) -> tuple[Job, Stored | None, Misuse | None]:
+    """The record that would be made, or the one that would be joined, or why it would be refused."""
+    generation = arrived.generation
+    while True:
+        job = record(ports, arrived, prepared, key, generation)
+        existing = await ports.ledger.get(job.id) if look else None
+        if existing is None or generation >= arrived.generation + _GENERATIONS:
+            return job, None, None
+        try:
+            if not runs_again(existing, arrived):
+                return job, existing, None
+        except Misuse as error:
+            return job, existing, error
+        generation += 1
+
+
+async def _view(ports: Ports, cluster: Cluster | None) -> tuple[ClusterView | None, str]:
+    if cluster is None:
+        return None, ""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            view = await ports.engines.of(cluster.engine).nodes(cluster.name)
+            return replace(view, facts=together(cluster.facts, view.facts)), ""
+    except (EngineError, TimeoutError) as error:
+        return None, str(error) or "it did not answer in time"
+
+
+async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
+    """The jobs of this deployment on the cluster: one range query a shard."""
+    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+    states = [
+        row.state for rows in shards for row in rows if row.target and row.target.cluster == cluster.name
+    ]
+    running = sum(state is JobState.RUNNING for state in states)
+    return Ahead(queued=len(states) - running, running=running)
+
+
+def _verdict(prepared: Prepared, existing: Stored | None, refused: Misuse | None) -> JsonObject:
+    if refused is not None:
+        return {"verdict": "refused", "summary": f"It would be refused: {refused}; {refused.remedy}."}
+    if existing is not None:
+        job = existing.job
+        text = f"Nothing would run: it would join the job {job.id}, which is {job.state.value}."
+        return {"verdict": "duplicate", "summary": text}
+    if not prepared.valid:
+        count = sum(problem.severity == "error" for problem in prepared.problems)
+        text = f"It would be rejected, for {count} {'error' if count == 1 else 'errors'}."
+        return {"verdict": "rejected", "summary": text}
+    assert prepared.cluster is not None
+    return {"verdict": "runs", "summary": f"It would run on {prepared.cluster.name}."}
+
+
+def _cluster(
+    prepared: Prepared, arrived: Arrived, view: ClusterView | None, trouble: str
+) -> JsonObject | None:
+    cluster = prepared.cluster
+    if cluster is None:
+        return None
+    why = "it is the default of this deployment"
+    if arrived.request.envelope.cluster:
+        why = "the message names it"
+    elif written(arrived.request):
+        why = "the job names it"
+    found: JsonObject = {"name": cluster.name, "id": cluster.id, "engine": cluster.engine, "why": why}
+    if view is None:
+        return found | {
+            "state": None,
+            "note": f"could not be asked: {trouble}" if trouble else "was not asked",
+        }
+    nodes = _nodes(prepared.document)
+    return found | {
+        "state": view.state,
+        "size": view.size,
+        "priority": view.priority,
+        "nodes": view.nodes,
+        "counts": dict(view.counts),
+        "maximum": room(view),
+        "nodesToAdd": nodes_to_add(nodes, view) if nodes else None,
+        "errors": list(view.errors),
+    }
+
+
+def _run(
+    ports: Ports, job: Job, prepared: Prepared, view: ClusterView | None, ahead: Ahead | None
+) -> JsonObject:
+    """Everything about the run itself: environment, request, limits, wait and cost."""
+    assert job.target is not None
+    assert prepared.document is not None
+    assert prepared.cluster is not None
+    policy = ports.policy
+    keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
+    masked = with_credentials(redact(prepared.document), keys, suffix)
+    order = Order(job.target, with_ours(masked, job), resources=job.resources)
+    engine = ports.engines.of(job.target.engine)
+    asked = engine.submission(order)
+    nodes, facts = _nodes(prepared.document), prepared.cluster.facts
+    assert nodes is not None
+    length = _wall_clock(prepared.document, facts.longest)
+    size, priority = (view.size, view.priority) if view else ("", "")
+    rows = matching(policy.prices, size, priority, policy.region)
+    shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
+    return {
+        "engineName": job.target.name,
+        "environment": shown,
+        "request": {"method": asked.method, "path": asked.path, "body": redact(asked.body)},
+        "limits": limits(nodes, length, policy.limits, view, facts),
+        "wait": wait(nodes, view, ahead),
+        "cost": cost(nodes, length, size, priority, rows),
+        "wallClockLimit": iso_duration(length),
+    }
+
+
+def _variables(variables: Any) -> list[JsonObject]:
+    return [{"name": v.name, "value": v.value, "source": v.source, "exact": v.exact} for v in variables]
+
+
+def _nodes(document: JsonObject | None) -> int | None:
+    found = document["properties"].get("nodeCount") if document else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _wall_clock(document: JsonObject, longest: timedelta | None) -> timedelta:
+    constraints = document["properties"].get("constraints") or {}
+    return wall_clock(constraints.get("maxWallClockTime"), longest)
+
+
+def _warnings(body: JsonObject) -> list[str]:
+    """What deserves attention although nothing forbids the job."""
+    found = [
+        f"{p['code']} {p['pointer']}: {p['message']}" for p in body["problems"] if p["severity"] == "warning"
+    ]
+    for limit in body.get("limits", ()):
+        if limit["met"] is False:
+            why = limit.get("why") or f"asked {limit['asked']}, allowed {limit['allowed']}"
+            found.append(f"{limit['name']}: {why}")
+    cluster = body["cluster"] or {}
+    found += [f"cluster {cluster['name']}: {text}" for text in cluster.get("errors", ())]
+    found += (
+        [f"cluster {cluster['name']} {cluster['note']}"] if "could not" in cluster.get("note", "") else []
+    )
+    return list(dict.fromkeys(found))
+
+
+def _without_id(body: JsonObject, job: Job) -> JsonObject:
+    """The answer for a job without an id yet: values that follow from the id are placeholders."""
+    text = json.dumps(body)
+    for part in (job.id, job.id[2:18], job.id[2:10]):
+        text = text.replace(part, _ANY)
+    found: JsonObject = json.loads(text)
+    return found

@@ -1,0 +1,50 @@
+"""facts: the cluster that a request is for, with what it said of itself lately.
+
+The engine caches the answers, so this queries a cluster now and then, not for each job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from shared.core.errors import Misconfigured
+from shared.core.facts import together
+from shared.core.ports import Cluster, Ports
+from shared.intake.message import Request
+from shared.jobspec import complete
+from shared.lifecycle.calling import left_alone
+
+
+async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
+    """The configured cluster that a request names, or the default one; None where it names another.
+
+    One that does not answer has the facts that are configured.
+    """
+    document = {"properties": {"cluster": written(request)}}
+    completed, _ = complete(document, ports.policy.completion, cluster=request.envelope.cluster)
+    cluster = named(ports, completed)
+    if cluster is None or left_alone(ports, cluster.engine, cluster.name):
+        return cluster
+    asked = request.envelope.resources
+    try:
+        read = await ports.engines.of(cluster.engine).facts(cluster.name, asked.asked() if asked else {})
+    except Misconfigured:  # the document is checked against that engine, which says so
+        return cluster
+    return replace(cluster, facts=together(cluster.facts, read))
+
+
+def named(ports: Ports, document: Any) -> Cluster | None:
+    """The configured cluster that a completed document names; validation reports an unknown one."""
+    for name in ("properties", "cluster", "id"):
+        document = document.get(name) if isinstance(document, dict) else None
+    if not isinstance(document, str):
+        return None
+    known = ports.engines.clusters.values()
+    return next((cluster for cluster in known if cluster.id.lower() == document.lower()), None)
+
+
+def written(request: Request) -> Any:
+    """What its document says of the cluster; None where it says nothing."""
+    properties = (request.document or {}).get("properties")
+    return properties.get("cluster") if isinstance(properties, dict) else None

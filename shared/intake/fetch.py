@@ -1,0 +1,94 @@
+"""fetch: what a request only names, read: the document of a `specBlob`, and what is known of its scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse, SlipwayError
+from shared.core.orders import digest
+from shared.core.ports import Ports
+from shared.core.refusals import refused
+from shared.intake.message import Request, inside
+from shared.jobspec import Source, complete, read_through, scripts_wanted
+
+#: How many scripts of a job are looked at, and up to which size: only warnings follow from it.
+_SCRIPTS = 10
+_LONGEST = 1 << 20
+
+
+async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
+    """The request with its document and with what lies behind the paths in it.
+
+    `folder` is one that is about to be dropped: what is to lie in it need not be there yet.
+    Raises Unavailable, and Misuse (403) where the document is the drop of others than who asks.
+    """
+    return await _with_scripts(ports, await with_document(ports, request, who), folder)
+
+
+async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
+    """The request with the document that its `specBlob` names. Raises as `fetched` does."""
+    if request.document is not None or not request.envelope.spec_blob:
+        return request
+    reference = request.envelope.spec_blob
+    if reference.partition("/")[0] == ports.policy.drop_container and not who.sees_all:
+        raise Misuse(
+            "specBlob names a drop, and only who sees every job may name one",
+            status=403,
+            remedy="send the document itself, as `spec`",
+        )
+    try:
+        data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
+    except Misuse as error:
+        problem = refused("SW106", "/specBlob", str(error), error.remedy)
+        return replace(request, problems=(*request.problems, problem))
+    if data is None:
+        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
+        return replace(request, problems=(*request.problems, problem))
+    source = Source(data, reference)
+    document, problems = read_through(source, ports.policy.limits)
+    # The content belongs to the payload: the same message with another blob behind it is another request.
+    payload = digest([request.payload, digest(document)])
+    sent = request.source
+    before = sent.locate(request.problems) if sent else request.problems
+    fetched = replace(
+        request,
+        document=document,
+        payload=payload,
+        at="",
+        problems=(*before, *problems),
+        sound=not problems,
+        source=source,
+        around=sent,
+    )
+    return inside(fetched)
+
+
+async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
+    """Whether the scripts that the job names in the drop container are there, and how their lines end."""
+    container = ports.policy.drop_container
+    document = request.document
+    # A cheap check of the raw document: most jobs mount no drop container.
+    if document is None or not (folder or scripts_wanted(document)):
+        return request
+    defaults = ports.policy.completion
+    completed, _ = complete(document, defaults)
+    wanted = scripts_wanted(completed, container=container, account=defaults.drop_account)
+    # No name begins with a slash, so nothing is a folder's own where there is none.
+    names = [name for name in wanted if not name.startswith(f"{folder}/")][:_SCRIPTS]
+    found = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
+    return replace(
+        request,
+        missing=frozenset(name for name, content in found.items() if content is None),
+        crlf=frozenset(name for name, content in found.items() if content and b"\r\n" in content),
+    )
+
+
+async def _read(ports: Ports, name: str) -> bytes | None:
+    """The content; None when there is no such blob. Empty if it cannot be read: then no check follows."""
+    try:
+        found = await ports.drops.read(name, limit=_LONGEST)
+    except SlipwayError:
+        return b""
+    return found[0] if found else None

@@ -1,0 +1,230 @@
+"""A folder of the drop container: which file is the job, which the script, and what is still missing."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from shared.core.errors import Misuse
+from shared.core.ports import Blob, Ports
+from shared.core.refusals import refused
+from shared.intake.message import Request, read_request
+from shared.jobspec import Envelope, JsonObject, Problem, complete, script_pattern, scripts_wanted
+
+JOB_FILE = "job.json"
+ENVELOPE_FILE = "slipway.json"
+#: How far up a template is looked for.
+_LEVELS = 8
+_ANY_SCRIPT = "*.py"
+#: UTF-16 units of a folder's name that leave room for its answers' (a blob's name has at most 1,024), and
+#: how many characters are kept of a longer one.
+_LONGEST, _KEPT = 900, 400
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """A job.json as it was read at one version."""
+
+    blob: Blob
+    raw: bytes
+    request: Request
+
+    @property
+    def document(self) -> JsonObject | None:
+        """The job in it; None where there is none, or none that can be read."""
+        return self.request.document if self.request.sound else None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run that a folder asks for. `script` is set when a template runs it."""
+
+    folder: str
+    job: JobFile
+    scripts: tuple[Blob, ...]
+    envelope: Blob | None
+    script: Blob | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def files(self) -> tuple[Blob, ...]:
+        """Every blob that makes the run."""
+        return (self.job.blob, *self.scripts, *([self.envelope] if self.envelope else []))
+
+    @property
+    def own_files(self) -> tuple[Blob, ...]:
+        """Those whose change asks for another run: no envelope, and no template, which many folders have."""
+        return self.scripts if self.script else (self.job.blob, *self.scripts)
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """The version of every blob that makes the run."""
+        return {blob.name: blob.etag for blob in self.files}
+
+    @property
+    def explains(self) -> bool:
+        """Whether a person asked what would happen, by the metadata of the job file or a script."""
+        return any(blob.mode == "explain" for blob in (self.job.blob, *self.scripts))
+
+    @property
+    def path(self) -> str:
+        """What the ledger's cache knows it by."""
+        return f"{self.folder}|{self.script.name if self.script else ''}"
+
+
+async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan, ...] | str:
+    """The runs that a folder asks for (none for a template's own), or a sentence that says what it waits for.
+
+    `folder` ends with a slash or is empty; `blobs` are the files directly in it.
+    """
+    job = await _job_file(ports, folder, blobs)
+    if job is None:
+        return f"there is no {JOB_FILE} in this folder, and no template above it"
+    envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
+    pattern = script_pattern(job.document)
+    if pattern is not None:
+        if await _has_script_above(ports, folder, job.blob.name, pattern):
+            return ()  # helpers below a folder that runs
+        return _of_template(folder, blobs, job, envelope, pattern)
+    if parent(job.blob.name) != folder:
+        return ()  # helpers below a job's own folder
+    wanted = _wanted(ports, job.document, folder)
+    scripts = await _find(ports, wanted, blobs)
+    missing = [name for name in wanted if name not in scripts]
+    if missing:
+        return f"waits for {', '.join(missing)}, which {job.blob.name} names"
+    return (Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),)
+
+
+def content_of(blobs: Sequence[Blob]) -> str:
+    """A digest of what lies directly in a folder, for recognising that nothing changed there."""
+    listed = sorted(f"{blob.name}={blob.etag}" for blob in blobs)
+    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
+
+
+def waiting_path(folder: str) -> str:
+    """What the ledger's cache knows an incomplete folder by."""
+    return f"{folder}|waiting"
+
+
+def answer_path(folder: str, name: str) -> str:
+    """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
+    place = folder.strip("/")
+    if len(place.encode("utf-16-le")) // 2 > _LONGEST:
+        place = f"{place[:_KEPT]}-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
+    return f"{place}/{name}".lstrip("/")
+
+
+#: Parts of a path that a client resolves before it asks.
+_CLIMBS = (".", "..")
+
+
+def ignored(name: str) -> bool:
+    """Whether a blob belongs to no drop, or cannot belong to one."""
+    return _hidden(name) or _cannot_be_asked_for(name)
+
+
+def unusable(name: str) -> bool:
+    """Whether a blob was meant as a drop although storage clients cannot request its name."""
+    return _cannot_be_asked_for(name) and not _hidden(name)
+
+
+def _hidden(name: str) -> bool:
+    """What Python and editors leave behind, and hidden files."""
+    parts = name.split("/")
+    return any(part == "__pycache__" or (part.startswith(".") and part not in _CLIMBS) for part in parts)
+
+
+def _cannot_be_asked_for(name: str) -> bool:
+    """Whether the storage's client would ask for another blob than the one of this name."""
+    climbs = any(part in _CLIMBS for part in name.split("/"))
+    return climbs or name.startswith("/") or not name.isprintable() or "\\" in name
+
+
+def parent(name: str) -> str:
+    """The folder of a blob name, with its slash; "" at the top."""
+    head, slash, _ = name.rpartition("/")
+    return head + slash
+
+
+def _of_template(
+    folder: str, blobs: Sequence[Blob], job: JobFile, envelope: Blob | None, pattern: str
+) -> tuple[Plan, ...] | str:
+    if parent(job.blob.name) == folder:
+        return ()  # a template never runs itself
+    scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
+    if not scripts:
+        return f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for"
+    problems: tuple[Problem, ...] = ()
+    if len(scripts) > 1 and pattern == _ANY_SCRIPT:
+        # Running a helper module as a job would be worse than an error.
+        names = ", ".join(PurePosixPath(b.name).name for b in scripts)
+        problems = (
+            refused(
+                "SW105",
+                "",
+                f"{len(scripts)} files of the folder match {pattern!r}: {names}",
+                f"say in {job.blob.name} which one runs, e.g. <SLIPWAY_SCRIPT:train*.py>, "
+                "or put the helpers into a folder of their own",
+            ),
+        )
+        scripts = scripts[:1]
+    return tuple(Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
+
+
+async def _has_script_above(ports: Ports, folder: str, template: str, pattern: str) -> bool:
+    """Whether a folder between this one and the template's has a script of its own."""
+    above = parent(folder.rstrip("/"))
+    while len(above) > len(parent(template)):
+        blobs = await ports.drops.list(above, deep=False)
+        if any(fnmatch.fnmatchcase(PurePosixPath(blob.name).name, pattern) for blob in blobs):
+            return True
+        above = parent(above.rstrip("/"))
+    return False
+
+
+async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile | None:
+    """The job.json of the folder, or of the nearest folder above it that has one."""
+    found = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
+    above = folder
+    for _ in range(_LEVELS):
+        if found is not None or not above:
+            break
+        above = parent(above.rstrip("/"))
+        found = await _exact(ports, f"{above}{JOB_FILE}")
+    if found is None:
+        return None
+    try:
+        content = await ports.drops.read(found.name, etag=found.etag, limit=ports.policy.max_document)
+    except Misuse as error:
+        # Its ETag stands for content that is not read.
+        too_large = refused("SW107", "", str(error), error.remedy)
+        return JobFile(found, found.etag.encode(), Request(Envelope(), None, "", problems=(too_large,)))
+    if content is None:
+        return None
+    return JobFile(found, content[0], read_request(content[0], ports.policy.limits, found.name))
+
+
+def _wanted(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
+    completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
+    account = ports.policy.completion.drop_account
+    return scripts_wanted(completed, container=ports.policy.drop_container, account=account)
+
+
+async def _find(ports: Ports, wanted: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
+    """The wanted blobs that exist, from the folder's own listing or from elsewhere in the container."""
+    have = {blob.name: blob for blob in blobs}
+    found: dict[str, Blob] = {}
+    for name in wanted:
+        blob = have.get(name) or await _exact(ports, name)
+        if blob is not None:
+            found[name] = blob
+    return found
+
+
+async def _exact(ports: Ports, name: str) -> Blob | None:
+    return next((b for b in await ports.drops.list(name) if b.name == name), None)

@@ -1,0 +1,132 @@
+"""What can be said before a job runs: limits, nodes to add, how long it waits, what it may cost. Pure.
+
+Every number has its reason beside it, and what is not known is said to be unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from shared.core.cost.prices import Price
+from shared.core.engine import ClusterView, room, too_large
+from shared.core.facts import ClusterFacts
+from shared.jobspec import Limits, iso_duration
+
+#: How long a node takes to start, in seconds: an assumption, which depends on size, region and image.
+_NODE_START = 15 * 60
+#: Until the scheduler has given a job to idle nodes, in seconds; an assumption too.
+_PLACING = 60
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """The jobs of the same cluster that have not ended."""
+
+    queued: int
+    running: int
+
+
+def nodes_to_add(nodes: int, view: ClusterView) -> int:
+    """How many nodes have to start for the job, if no other job took the idle ones."""
+    return max(0, nodes - view.counts.get("idle", 0))
+
+
+def limits(
+    nodes: int, wall_clock: timedelta, allowed: Limits, view: ClusterView | None, facts: ClusterFacts
+) -> list[dict[str, Any]]:
+    """Each limit: what the job asks, what is allowed, and whether it is met (None: unknown)."""
+    found = [
+        _limit("nodes of a job", nodes, allowed.max_nodes, met=nodes <= allowed.max_nodes),
+        _limit(
+            "wall-clock limit",
+            iso_duration(wall_clock),
+            iso_duration(allowed.max_wall_clock),
+            met=wall_clock <= allowed.max_wall_clock,
+        ),
+    ]
+    if facts.longest is not None:
+        longest = iso_duration(facts.longest)
+        met = wall_clock <= facts.longest
+        found.append(_limit("wall-clock limit of the cluster", iso_duration(wall_clock), longest, met=met))
+    if view is None:
+        return [
+            *found,
+            _limit("nodes of the cluster", nodes, None, met=None, why="the cluster was not asked"),
+        ]
+    most = room(view)
+    found.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
+    short = next((error for error in view.errors if "quota" in error.lower()), None)
+    why = short or "the cluster reports no lack of it; whether it is enough shows only when nodes are added"
+    if nodes_to_add(nodes, view):
+        found.append(_limit("quota for nodes", nodes, None, met=False if short else None, why=why))
+    return found
+
+
+def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str, Any]:
+    """Seconds from acceptance to the start, as a range; `to` is None if unknown."""
+    if view is None:
+        return _range(None, None, "unknown, because the cluster was not queried")
+    if never := too_large(nodes, view):
+        return _range(None, None, never)
+    if ahead is not None and ahead.queued:
+        text = (
+            f"{_jobs(ahead.queued)} of this deployment waiting on the cluster already; how long is not known"
+        )
+        return _range(0, None, text)
+    missing = nodes_to_add(nodes, view)
+    if not missing:
+        return _range(0, _PLACING, f"{view.counts.get('idle', 0)} nodes are idle, {nodes} are asked for")
+    if missing <= room(view) - view.nodes:
+        text = (
+            f"{missing} of {nodes} nodes have to start; up to 15 minutes is an assumption, not a measurement"
+        )
+        return _range(0, _NODE_START, text)
+    running = f"{_jobs(ahead.running)} of this deployment running there" if ahead else "others use its nodes"
+    text = f"the cluster cannot grow by {missing} nodes before others are free; {running}"
+    return _range(0, None, text)
+
+
+def cost(
+    nodes: int, wall_clock: timedelta, size: str, priority: str, prices: Sequence[Price]
+) -> dict[str, Any]:
+    """Node-hours and price, from a job that ends at once to one that runs into its wall-clock limit."""
+    hours = nodes * wall_clock.total_seconds() / 3600
+    found: dict[str, Any] = {
+        "nodes": nodes,
+        "size": size or None,
+        "priority": priority or None,
+        "nodeHours": {"from": 0, "to": round(hours, 4)},
+        "why": f"{nodes} nodes for at most {iso_duration(wall_clock)}; starting and idle nodes cost as well",
+    }
+    if not prices:
+        what = f"no price known for {size}" if size else "no price: the VM size of the cluster is not known"
+        return found | {"price": None, "note": f"{what}; an operator may add one with SLIPWAY_PRICES"}
+    currencies = sorted({price.currency for price in prices})
+    found["price"] = [_price(nodes, hours, [p for p in prices if p.currency == name]) for name in currencies]
+    return found
+
+
+def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
+    low, high = min(p.per_hour for p in prices), max(p.per_hour for p in prices)
+    return {
+        "currency": prices[0].currency,
+        "perHour": {"from": round(nodes * low, 4), "to": round(nodes * high, 4)},
+        "total": {"from": 0, "to": round(hours * high, 2)},
+        "rows": [price.model_dump(mode="json", by_alias=True) for price in prices],
+    }
+
+
+def _limit(name: str, asked: Any, allowed: Any, *, met: bool | None, why: str = "") -> dict[str, Any]:
+    found = {"name": name, "asked": asked, "allowed": allowed, "met": met}
+    return found | ({"why": why} if why else {})
+
+
+def _range(start: int | None, end: int | None, reason: str) -> dict[str, Any]:
+    return {"from": start, "to": end, "reason": reason}
+
+
+def _jobs(count: int) -> str:
+    return f"{count} job is" if count == 1 else f"{count} jobs are"

@@ -1,0 +1,127 @@
+"""inventory: compare the drop container with what the ledger remembers; accept what no event brought."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from shared.core.errors import SlipwayError, Unreadable
+from shared.core.ports import Blob, Ports, Seen
+from shared.intake.drop import look
+from shared.intake.folder import answer_path, content_of, ignored, parent, unusable, waiting_path
+from shared.intake.unusable import path_of, say_unusable
+
+log = logging.getLogger(__name__)
+
+#: How many paths one inventory forgets.
+_FORGOTTEN = 100
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one inventory did, in numbers for the log."""
+
+    looked: int
+    accepted: int
+    waiting: int
+
+
+async def inventory(ports: Ports) -> Counted:
+    """Look at every folder with a recent file that is not known yet. One listing, one range query."""
+    found = await unseen(ports)
+    for path in found.stale[:_FORGOTTEN]:
+        await ports.ledger.forget(path)
+    await say_unusable(ports, found.unusable, found.remembered)
+    looked = accepted = waiting = 0
+    for folder, files in found.folders.items():
+        looked += 1
+        try:
+            there = await look(ports, folder, door="inventory")
+            accepted += sum(1 for one in there.accepted if one.created)
+            if there.waits and await _say_what_it_waits_for(ports, folder, files, there.waits):
+                waiting += 1
+        except Unreadable as error:
+            log.info("folder %r is left alone: %s", folder, error)
+        except SlipwayError:
+            log.exception("folder %r is left to the next inventory", folder)
+        except Exception as error:  # noqa: BLE001 - an error in one folder must not stop the others
+            known = found.remembered.get(waiting_path(folder))
+            await _say_that_it_fails(ports, folder, error, again=known is not None and known.waiting)
+    return Counted(looked, accepted, waiting)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Where the drop container and what the ledger remembers of it differ."""
+
+    #: folders whose content the ledger does not know, in order, with their files
+    folders: Mapping[str, list[Blob]]
+    #: everything that the ledger remembers, by path
+    remembered: Mapping[str, Seen]
+    #: the paths of that whose folder is gone, or older than the inventory looks back
+    stale: list[str]
+    #: files that nothing can ask for
+    unusable: list[Blob]
+
+
+async def unseen(ports: Ports) -> Unseen:
+    """Compare them: one listing, and a range query a shard."""
+    blobs = await ports.drops.list("")
+    remembered = await ports.ledger.all_seen()
+    oldest = ports.clock() - ports.policy.inventory_window
+    folders: dict[str, list[Blob]] = defaultdict(list)
+    for blob in blobs:
+        if not ignored(blob.name):
+            folders[parent(blob.name)].append(blob)
+    bad = [blob for blob in blobs if unusable(blob.name) and blob.modified >= oldest]
+    rows: dict[str, list[Seen]] = defaultdict(list)
+    for seen in remembered.values():
+        rows[seen.folder].append(seen)
+    etags = {blob.name: blob.etag for blob in blobs}
+    unknown = {}
+    for folder, files in sorted(folders.items()):
+        known = _is_known(rows[folder], content_of(files), etags)
+        if not (known or max(b.modified for b in files) < oldest):
+            unknown[folder] = files
+    young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
+    young |= {path_of(blob.name) for blob in bad}
+    stale = [path for path, seen in remembered.items() if seen.folder not in young]
+    return Unseen(unknown, remembered, stale, bad)
+
+
+def _is_known(rows: list[Seen], content: str, etags: Mapping[str, str]) -> bool:
+    """Whether all that lies in a folder was dealt with. What started nothing may be mended from elsewhere."""
+    return not any(seen.waiting for seen in rows) and any(
+        seen.content == content
+        and (seen.started or all(etags.get(name) == etag for name, etag in seen.etags.items()))
+        for seen in rows
+    )
+
+
+async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], waits: str) -> bool:
+    """Leave a note for a person whose drop is incomplete, once their upload should be over."""
+    age = (ports.clock() - max(b.modified for b in files)).total_seconds()
+    over = age >= ports.policy.drop_patience
+    if over:
+        await _note(ports, folder, waits)
+    return over
+
+
+async def _say_that_it_fails(ports: Ports, folder: str, error: Exception, *, again: bool) -> None:
+    """A defect of ours stopped the look at a folder: a note for its owner, one traceback for the operator."""
+    log.error("folder %r is left to the next inventory: %s", folder, type(error).__name__, exc_info=not again)
+    if not again:
+        with suppress(Exception):  # the note may be what fails
+            why = f"Slipway failed over this folder ({type(error).__name__})"
+            await _note(ports, folder, f"{why}; report this defect, or upload other files")
+
+
+async def _note(ports: Ports, folder: str, message: str) -> None:
+    body = json.dumps({"state": "waiting", "folder": folder, "message": message}, indent=2) + "\n"
+    # Remembered first, so that no note is forgotten; without content, so that the next inventory looks again.
+    await ports.ledger.remember(Seen(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
+    await ports.drops.put_answer(answer_path(folder, "waiting.json"), body.encode(), replace=True)

@@ -1,0 +1,251 @@
+"""What arrives at the queue door, read: a blob's arrival, a delayed look at a folder, or a request for a job.
+
+Accepted forms: a job message (envelope), a bare job.json, a BlobCreated event in the Event Grid or the
+CloudEvents schema, a CloudEvent that carries a job message, and the message by which the Functions host
+stands for a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from shared.core.identity import is_job_id
+from shared.core.orders import _MOST_ENDED, ENDED, LOOK, MESSAGE, SWEEP, Ended, Look, Sweep, digest
+from shared.jobspec import (
+    Envelope,
+    Limits,
+    Problem,
+    Source,
+    is_bare_job,
+    problem,
+    read,
+    read_envelope,
+    read_through,
+    sound_members,
+)
+from shared.jobspec.checks.wrapper import unwrapped
+from shared.jobspec.reader.foreign import foreign_document
+
+#: CloudEvents type of a job message.
+SUBMIT = "io.slipway.job.submit.v1"
+_NO_EVENT = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
+#: In an account with directories a file may get its name by a rename, and has no other event then.
+_BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
+_BLOB_TRIGGER = "BlobTrigger"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A blob was written."""
+
+    container: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A well-formed event that is not for us."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request for a job, as far as it could be read, and its problems so far."""
+
+    envelope: Envelope
+    document: dict[str, Any] | None
+    payload: str
+    key: str | None = None
+    problems: tuple[Problem, ...] = ()
+    #: where the document stands in what was sent, and where its envelope: "/spec" and "" in a message
+    at: str = ""
+    envelope_at: str = ""
+    #: where the properties of the document stand in it, if that is not where they belong
+    properties: str = "/properties"
+    #: False for a document that had to be mended to be read: it is good for diagnostics only
+    sound: bool = True
+    #: the text that the document was read from, and that of its envelope where it is another one
+    source: Source | None = field(default=None, repr=False, compare=False)
+    around: Source | None = field(default=None, repr=False, compare=False)
+    #: scripts in the drop container: those that are not there, and those with the line ends of Windows
+    missing: frozenset[str] = frozenset()
+    crlf: frozenset[str] = frozenset()
+
+
+Message = Arrival | Look | Ended | Sweep | Foreign | Request
+
+
+def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
+    """The meaning of one queue message. Never raises: what cannot be read becomes a Request with problems."""
+    return meaning(unwrap(body), limits)
+
+
+def meaning(data: bytes, limits: Limits) -> tuple[Message, ...]:
+    """The same for a text that is not wrapped."""
+    source = Source(data, MESSAGE)
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(data, limits)):
+        return batch
+    document, problems = read_through(source, limits)
+    found = _one(document, source, limits) if document is not None else None
+    if problems or found is None:
+        return (_unsound(source, problems, found),)
+    return (found,)
+
+
+def read_request(data: bytes, limits: Limits, name: str = MESSAGE) -> Request:
+    """A request for one job from any door: a bare job.json, an envelope, or an event with one.
+
+    Never raises. `name` is what places call the text.
+    """
+    source = Source(data, name)
+    document, problems = read_through(source, limits)
+    found = _one(document, source, limits) if document is not None else None
+    if found is not None and not isinstance(found, Request):
+        problems = (*problems, problem("SW086", "", "this is an event that asks for no job", _NO_EVENT))
+    return _unsound(source, problems, found) if problems or not isinstance(found, Request) else found
+
+
+def unwrap(body: bytes) -> bytes:
+    """The text of a message that may be base64. What is neither stays as it is and is reported as it is."""
+    text = body.strip()
+    if not text:
+        return body
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return body
+
+
+def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | None) -> Request:
+    """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
+    payload = hashlib.sha256(source.data).hexdigest()
+    if not isinstance(found, Request):
+        return Request(Envelope(), None, payload, problems=problems, source=source, sound=False)
+    problems = (*problems, *found.problems)
+    return replace(found, payload=payload, key=None, problems=problems, sound=False)
+
+
+def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
+    # Event Grid may deliver an array of events; the reader insists on objects, so wrap it.
+    document, _ = read(b'{"events":' + data.lstrip(b"\xef\xbb\xbf") + b"}", limits)
+    events = document["events"] if document else []
+    if not events or not all(isinstance(event, dict) for event in events):
+        return ()
+    source = Source(data, MESSAGE)
+    return tuple(_one(event, source, limits, f"/{index}") for index, event in enumerate(events))
+
+
+def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "") -> Message:
+    if document.get("Type") == _BLOB_TRIGGER:
+        return _triggered(document) or Foreign(_BLOB_TRIGGER)
+    type_ = document.get("eventType") or document.get("type")
+    if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
+        return _request(document, digest(document), source, limits, at)
+    payload = document.get("data")
+    if type_ == SUBMIT and "specversion" in document:
+        return _submitted(document, payload, source, limits, f"{at}/data")
+    payload = payload if isinstance(payload, dict) else {}
+    if type_ in _BLOB_CREATED:
+        return _arrival(str(document.get("subject", ""))) or Foreign(type_)
+    if type_ == LOOK:
+        return _look(payload) or Foreign(type_)
+    if type_ == ENDED:
+        return _ended(payload) or Foreign(type_)
+    if type_ == SWEEP:
+        return _sweep(payload) or Foreign(type_)
+    return Foreign(type_[:100])
+
+
+def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, at: str) -> Request:
+    """The job message in a CloudEvent."""
+    if isinstance(data, dict):
+        request = _request(data, digest(data), source, limits, at)
+    else:
+        remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
+        found = problem("SW008", at, "the event carries no job message", remedy)
+        request = Request(Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=at)
+    sender, identity = event.get("source"), event.get("id")
+    if request.key is None and sender and identity:
+        request = replace(request, key=f"{sender}|{identity}")
+    return request
+
+
+def _arrival(subject: str) -> Arrival | None:
+    # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
+    head, _, rest = subject.partition("/containers/")
+    container, _, name = rest.partition("/blobs/")
+    return Arrival(container, name) if head and container and name else None
+
+
+def _triggered(message: dict[str, Any]) -> Arrival | None:
+    container, name = message.get("ContainerName"), message.get("BlobName")
+    named = isinstance(container, str) and isinstance(name, str) and container and name
+    return Arrival(str(container), str(name)) if named else None
+
+
+def _ended(data: dict[str, Any]) -> Ended | None:
+    jobs = data.get("jobs")
+    if not isinstance(jobs, list) or len(jobs) > _MOST_ENDED:
+        return None
+    if not all(isinstance(job, str) and is_job_id(job) for job in jobs):
+        return None
+    return Ended(tuple(jobs))
+
+
+def _sweep(data: dict[str, Any]) -> Sweep | None:
+    try:
+        at = datetime.fromisoformat(str(data["at"]))
+        return Sweep(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _look(data: dict[str, Any]) -> Look | None:
+    try:
+        newest = datetime.fromisoformat(str(data["newest"]))
+        return Look(str(data["folder"]), newest) if newest.tzinfo else None
+    except (KeyError, ValueError):
+        return None
+
+
+def _request(document: dict[str, Any], payload: str, source: Source, limits: Limits, at: str = "") -> Request:
+    if foreign_document(document) or unwrapped(document) or is_bare_job(document):
+        return inside(Request(Envelope(), document, payload, source=source, at=at, envelope_at=at))
+    envelope, found = read_envelope(document, limits=limits)
+    problems = tuple(one.under(at) for one in found)
+    spec = document.get("spec")
+    asked = Request(
+        envelope or sound_members(document, found),
+        spec if isinstance(spec, dict) else None,
+        payload,
+        key=envelope.idempotency_key if envelope else None,
+        problems=problems,
+        at=f"{at}/spec",
+        envelope_at=at,
+        source=source,
+    )
+    return inside(asked)
+
+
+def inside(request: Request) -> Request:
+    """The request with the job in its document as it should stand, if it stands otherwise.
+
+    Such a document is good for diagnostics only; one of another format is none at all.
+    """
+    if request.document is None:
+        return request
+    if foreign := foreign_document(request.document):
+        problems = (*request.problems, foreign.document(request.document).under(request.at))
+        return replace(request, document=None, problems=problems, sound=False)
+    if found := unwrapped(request.document):
+        problems = (*request.problems, found.problem.under(request.at))
+        return replace(
+            request, document=found.document, properties=found.properties, problems=problems, sound=False
+        )
+    return request

@@ -1,0 +1,295 @@
+"""From a request to a record: complete, then validate, then check against the cluster.
+
+Pure but for the ports it asks (`engines.check`, `seal`), which do no I/O either. All problems at once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from shared.core.errors import Misconfigured, SlipwayError
+from shared.core.job import Subscriber
+from shared.core.notify.webhook_url import hides, refusal, shown
+from shared.core.ports import Cluster, Ports
+from shared.core.refusals import refused
+from shared.intake.facts import named
+from shared.intake.message import Request
+from shared.jobspec import (
+    Facts,
+    JobSpec,
+    JsonObject,
+    Limits,
+    Problem,
+    Subscription,
+    complete,
+    has_errors,
+    iso_duration,
+    masked,
+    problem,
+    redact,
+    seal_secrets,
+    shaped,
+    unknown_properties,
+    validate,
+    wall_clock,
+    with_lint,
+    with_pages,
+)
+
+log = logging.getLogger(__name__)
+
+#: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
+#: by how much sealing may make a document longer, at the very most.
+_KEPT, _MOST_GROWTH = 500_000, 20
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document ready to be recorded, or the problems that forbid it."""
+
+    #: completed, secrets sealed: the form that is stored; None when nothing could be read
+    document: JsonObject | None
+    cluster: Cluster | None
+    subscribers: tuple[Subscriber, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether the job may run."""
+        return self.document is not None and not has_errors(self.problems)
+
+
+def prepare(
+    ports: Ports,
+    request: Request,
+    *,
+    key: str,
+    script: str | None = None,
+    folder: str | None = None,
+    cluster: Cluster | None = None,
+) -> Prepared:
+    """Complete, validate and check one request. Never raises on bad input, not even by a defect.
+
+    `key` is what secrets are sealed for; `script` and `folder` are those of a drop; `cluster` is the one that
+    the request names, with what is known of it now.
+    """
+    try:
+        return _judged(ports, request, key=key, script=script, folder=folder, cluster=cluster)
+    except SlipwayError:
+        raise
+    except Exception as error:
+        log.exception("a document could not be judged; it is refused")
+        # The text of the error may quote the document.
+        found = refused("SW111", request.at, f"the document could not be judged ({type(error).__name__})")
+        return Prepared(None, None, (), with_pages((found,), ports.policy.rules_url))
+
+
+def _judged(
+    ports: Ports,
+    request: Request,
+    *,
+    key: str,
+    script: str | None,
+    folder: str | None,
+    cluster: Cluster | None,
+) -> Prepared:
+    subscribers, notify_problems = _subscribers(ports, request, key)
+    if request.around is not None:
+        notify_problems = request.around.locate(notify_problems)
+    problems = (*request.problems, *notify_problems)
+    prepared = Prepared(None, None, subscribers, problems)
+    if request.document is not None:
+        checked = _checked(
+            ports, request, request.document, key=key, script=script, folder=folder, known=cluster
+        )
+        found = tuple(problem.under(request.at, request.properties) for problem in checked.problems)
+        sound = checked.document if request.sound else None
+        prepared = replace(
+            checked,
+            document=sound,
+            subscribers=subscribers,
+            problems=tuple(dict.fromkeys((*problems, *found))),
+        )
+    if prepared.cluster is not None and (asked := _not_allotted(ports, request, prepared.cluster)):
+        asked = request.around.locate(asked) if request.around is not None else asked
+        prepared = replace(prepared, problems=(*prepared.problems, *asked))
+    found = request.source.locate(prepared.problems) if request.source else prepared.problems
+    return replace(prepared, problems=with_pages(found, ports.policy.rules_url))
+
+
+def _checked(
+    ports: Ports,
+    request: Request,
+    document: JsonObject,
+    *,
+    key: str,
+    script: str | None,
+    folder: str | None,
+    known: Cluster | None,
+) -> Prepared:
+    defaults = ports.policy.completion
+    if folder is None:
+        defaults = replace(defaults, drop_container=None)
+    cluster_name = request.envelope.cluster
+    completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
+    cluster = named(ports, completed)
+    if cluster is not None and known is not None and cluster.name == known.name:
+        cluster = known
+    spec, problems = validate(
+        completed,
+        cluster_mounts=cluster.facts.mounts if cluster else None,
+        clusters={name: one.id for name, one in ports.engines.clusters.items()},
+        accounts=ports.account_keys.keys() or None,
+        storage_suffix=defaults.storage_suffix,
+        limits=ports.policy.limits,
+    )
+    spec = spec or shaped(completed, problems)
+    if spec is not None:
+        problems = (*problems, *_too_long(spec, ports.policy.limits, cluster))
+    if spec is not None and cluster is not None:
+        problems = (*problems, *_engine_problems(ports, spec, cluster))
+    sealed, seal_problems = _sealed(ports, completed, key)
+    # An unknown member may hold anything.
+    if unknown := unknown_properties(problems):
+        sealed = masked(sealed, unknown)
+    problems = (*problems, *_too_large(request, sealed))
+    problems = with_lint(problems, completed, _facts(ports, request, cluster), written=document)
+    return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
+
+
+def slug(text: str, fallback: str) -> str:
+    """A name that every part of the system takes: `[A-Za-z0-9_-]`, at most 64 characters."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:64] or fallback
+
+
+def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
+    container = ports.policy.drop_container
+    facts = Facts(drop_container=container, missing=request.missing, crlf=request.crlf)
+    if cluster is None:
+        return facts
+    asked = request.envelope.resources
+    partition = f" (partition {asked.partition})" if asked and asked.partition else ""
+    return replace(
+        facts,
+        cluster=f"{cluster.name}{partition}",
+        cluster_mounts=cluster.facts.mounts,
+        max_nodes=cluster.facts.max_nodes,
+        gpus_per_node=cluster.facts.gpus,
+        max_wall_clock=cluster.facts.longest,
+    )
+
+
+def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:
+    try:
+        return list(ports.engines.of(cluster.engine).check(spec))
+    except Misconfigured as error:
+        return [refused("SW101", "/properties/cluster", str(error))]
+
+
+def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
+    """Each of the `resources` that the cluster does not give."""
+    asked = request.envelope.resources
+    if asked is None:
+        return ()
+    try:
+        problems = ports.engines.of(cluster.engine).allots(cluster.name, asked.asked())
+    except Misconfigured:
+        return ()  # reported of the cluster itself
+    return tuple(one.under(request.envelope_at) for one in problems)
+
+
+def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+    """The node-hours that a job may use up at most, against the limit of the place."""
+    constraints = spec.properties.constraints
+    written = constraints.max_wall_clock_time if constraints else None
+    nodes, length = (
+        spec.properties.node_count,
+        wall_clock(written, cluster.facts.longest if cluster else None),
+    )
+    hours = nodes * (length / timedelta(hours=1))  # a timedelta overflows long before a float does
+    if nodes > limits.max_nodes or hours <= limits.max_node_hours:
+        return []  # more nodes than allowed are reported already
+    how_long = iso_duration(length) + ("" if written else " (the job names no time)")
+    message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
+    return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
+    """Sealed, a document is larger, many times so if it holds many short secrets; the ledger must take it."""
+    if request.source is not None and len(request.source.data) * _MOST_GROWTH <= _KEPT:
+        return []
+    text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
+    characters = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if characters <= _KEPT:
+        return []
+    message = f"completed, and with its secrets sealed, it has {characters} characters; {_KEPT} can be kept"
+    return [problem("SW001", "", message)]
+
+
+def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:
+    pointers: dict[str, None] = {}
+
+    def seal(at: str, value: str) -> str:
+        pointers[at] = None
+        return ports.seal.seal(value, f"{key}{at}") if ports.seal.available else value
+
+    sealed = seal_secrets(document, seal)
+    if ports.seal.available:
+        return sealed, []
+    why = "a secret value cannot be kept here: no sealing key is configured"
+    return redact(document), [refused("SW102", at, why) for at in pointers]
+
+
+def _subscribers(
+    ports: Ports, request: Request, key: str
+) -> tuple[tuple[Subscriber, ...], tuple[Problem, ...]]:
+    asked = request.envelope.notify or tuple(
+        Subscription.model_validate(s) for s in ports.policy.default_notify
+    )
+    subscribers: list[Subscriber] = []
+    problems: list[Problem] = []
+    for index, subscription in enumerate(asked):
+        at = f"/notify/{index}"
+        problem = _refused(ports, subscription, at)
+        if problem is not None:
+            problems.append(problem.under(request.envelope_at))
+            continue
+        place = f"{key}{at}" if hides(subscription.url) else ""
+        subscribers.append(
+            Subscriber(
+                url=shown(subscription.url),
+                secret=subscription.secret or "default",
+                sealed=ports.seal.seal(subscription.url, place) if place else None,
+                place=place,
+                events=tuple(subscription.events),
+            )
+        )
+    return tuple(subscribers), tuple(problems)
+
+
+def check_default_notify(ports: Ports) -> None:
+    """Raise Misconfigured for a default subscription that no job could use: its author never wrote it."""
+    for index, one in enumerate(ports.policy.default_notify):
+        problem = _refused(ports, Subscription.model_validate(one), f"/{index}")
+        if problem is not None:
+            raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
+
+
+def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:
+    why = refusal(subscription.url, ports.policy.urls)
+    if why is not None:
+        return refused("SW103", f"{at}/url", f"webhook address refused: {why}")
+    name = subscription.secret or "default"
+    if name not in ports.secrets:
+        known = ", ".join(sorted(ports.secrets)) or "none is configured"
+        return refused("SW104", f"{at}/secret", f"there is no webhook secret named {name!r} (known: {known})")
+    if hides(subscription.url) and not ports.seal.available:
+        return refused(
+            "SW102", f"{at}/url", "an address with a path may hold a secret, and no key can seal it"
+        )
+    return None

@@ -1,0 +1,116 @@
+"""rerun: exactly the same again. The document is the ledger's; the scripts have to be those of then."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from pathlib import PurePosixPath
+from typing import Any
+
+from shared.core.caller import Caller
+from shared.core.errors import Misuse
+from shared.core.job import Drop, Job
+from shared.core.orders import digest
+from shared.core.ports import Ports
+from shared.intake.accept import Accepted, Arrived, accept
+from shared.intake.folder import ENVELOPE_FILE
+from shared.intake.message import Request
+from shared.jobspec import Envelope, JsonObject, open_secrets, redact
+from shared.lifecycle.lookup import archived, visible
+
+_SEND_ANEW = "send the job again by the door that it came through"
+
+
+async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
+    """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
+
+    Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script
+    is not what it was.
+    """
+    stored = await visible(ports, job_id, who)
+    if stored is None:
+        raise Misuse(
+            f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
+        )
+    job, spec = stored.job, await ports.ledger.spec(job_id)
+    if job.archived:
+        kept = await archived(ports, job)
+        job, spec = kept.job, kept.spec
+    if spec is None:
+        raise Misuse(
+            f"{job_id} was rejected, so nothing has run",
+            status=409,
+            remedy="mend the document, send it again",
+        )
+    _check_receipt(job, spec, receipt)
+    drop = await _same_scripts(ports, job.drop) if job.drop else None
+    document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
+    arrived = Arrived(
+        door="rerun",
+        scope=who.source,
+        key=key,
+        request=Request(_envelope(ports, job), document, payload),
+        drop=drop,
+        rerun_of=job.id,
+    )
+    return await accept(ports, arrived)
+
+
+def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
+    """The receipt has to be that of the job, as it was written."""
+    if receipt.get("id") != job.id:
+        raise Misuse("the receipt is that of another job", status=409, remedy="name the receipt's own job")
+    accepted = receipt.get("accepted")
+    written: Any = receipt.get("spec")
+    wanted = digest(redact(spec))
+    if not isinstance(written, dict) or {written.get("sha256"), digest(accepted)} != {wanted}:
+        raise Misuse(
+            f"the receipt of {job.id} was edited: what it accepted is not what ran",
+            status=409,
+            remedy="take the receipt as it stands in the container of answers; "
+            + _SEND_ANEW
+            + " to change it",
+        )
+
+
+async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
+    """The drop with the ETags of now. Raises Misuse that names a script that has changed or is gone."""
+    own = {name for name in drop.files if PurePosixPath(name).name == ENVELOPE_FILE} | {drop.job_file}
+    scripts = sorted(drop.files.keys() - own)  # the accepted document stands for the other two
+
+    async def one(name: str) -> tuple[str, str]:
+        found = await ports.drops.read(name, limit=ports.policy.max_script)
+        place = f"{drop.container}/{name}"
+        if found is None:
+            raise Misuse(f"{place} is gone", status=409, remedy=f"upload it again as it was, or {_SEND_ANEW}")
+        if hashlib.sha256(found[0]).hexdigest() != drop.files[name]:
+            raise Misuse(
+                f"{place} has changed since the job ran",
+                status=409,
+                remedy=f"upload the version with SHA-256 {drop.files[name][:12]}…, or {_SEND_ANEW}",
+            )
+        return name, found[1]
+
+    etags = dict(await asyncio.gather(*(one(name) for name in scripts)))
+    return drop.model_copy(update={"etags": etags, "files": {name: drop.files[name] for name in scripts}})
+
+
+def _envelope(ports: Ports, job: Job) -> Envelope:
+    """The receivers and the name of the earlier job; sealed addresses are opened."""
+    notify = []
+    for subscriber in job.notify:
+        url = subscriber.url
+        if subscriber.sealed is not None:
+            url = ports.seal.unseal(subscriber.sealed, subscriber.place)
+        notify.append({"url": url, "secret": subscriber.secret, "events": list(subscriber.events)})
+    return Envelope.model_validate(
+        {
+            "name": job.name,
+            "experiment": job.experiment,
+            "labels": dict(job.labels),
+            "notify": notify,
+            "retry": job.retry.model_dump(),
+            "resources": dict(job.resources),
+        }
+    )

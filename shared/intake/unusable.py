@@ -1,0 +1,56 @@
+"""unusable: a dropped file whose name nothing can ask for gets a note that says so; no other file suffers.
+
+A backslash, a control character or `..` cannot be addressed as it is: storage's client asks for another blob.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping
+
+from shared.core.ports import Blob, Ports, Seen
+from shared.intake.folder import answer_path
+
+log = logging.getLogger(__name__)
+
+#: How many of them one inventory deals with.
+_MOST = 100
+_WHY = (
+    "the name of this file holds a backslash, a character that cannot be printed, or a folder named . or .., "
+    "or begins with a slash"
+)
+_REMEDY = "upload it again under a plain name, with / between folders, and delete this one"
+
+
+def path_of(name: str) -> str:
+    """What the ledger's cache knows such a file by: its name may not fit into a row."""
+    return f"unusable|{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def note_path(name: str) -> str:
+    """Where the note goes: into the folder that was meant, as far as that can be told."""
+    plain = "".join(c if c.isprintable() else "_" for c in name.replace("\\", "/"))
+    levels = [level for level in plain.split("/")[:-1] if level.strip(". ")]
+    return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
+
+
+async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, Seen]) -> None:
+    """Leave a note for each that has none, and a line in the log. Never raises for one of them."""
+    told = 0
+    for blob in files:
+        path = path_of(blob.name)
+        known = remembered.get(path)
+        if told == _MOST or (known is not None and known.content == blob.etag):
+            continue
+        log.warning("dropped file %r is left alone: %s", blob.name, _WHY)
+        note = {"state": "ignored", "file": blob.name, "message": _WHY, "remedy": _REMEDY}
+        body = json.dumps(note, indent=2) + "\n"
+        try:
+            await ports.drops.put_answer(note_path(blob.name), body.encode(), replace=True)
+            await ports.ledger.remember(Seen(path, {}, "", 1, folder=path, content=blob.etag, started=False))
+        except Exception:
+            log.exception("the note on dropped file %r is left to the next inventory", blob.name)
+        else:
+            told += 1

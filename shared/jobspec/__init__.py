@@ -1,0 +1,96 @@
+"""The job.json format: read, complete, validate; and the envelope around it. Pure: no I/O and no clock."""
+
+from __future__ import annotations
+
+from shared.jobspec.checks.lint import Facts, lint, with_lint
+from shared.jobspec.checks.validate import shaped, validate
+from shared.jobspec.envelope import (
+    TERMINAL_EVENTS,
+    Envelope,
+    Retry,
+    Subscription,
+    is_bare_job,
+    read_envelope,
+    sound_members,
+)
+from shared.jobspec.format.complete import Defaults, complete
+from shared.jobspec.format.credentials import accounts_without_credentials, with_credentials
+from shared.jobspec.format.duration import iso_duration, parse_duration, wall_clock
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.format.models import JobProperties, JobSpec
+from shared.jobspec.format.scripts import DROP_MOUNT, script_pattern, scripts_wanted
+from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
+from shared.jobspec.hidden.embedded import SEALED
+from shared.jobspec.problems.codes import CODES, Code, problem
+from shared.jobspec.problems.fix import Edit, Fix, applied
+from shared.jobspec.problems.problem import (
+    Place,
+    Problem,
+    Severity,
+    has_errors,
+    page_of,
+    unknown_properties,
+    with_pages,
+)
+from shared.jobspec.reader.mend import mended
+from shared.jobspec.reader.reading import read, read_through
+from shared.jobspec.reader.source import Source
+from shared.jobspec.resources import RESOURCES, SHARE, Resources, mebibytes, read_resources
+from shared.jobspec.text.tree import JsonObject
+
+__all__ = [
+    "CODES",
+    "DROP_MOUNT",
+    "RESOURCES",
+    "SEALED",
+    "SHARE",
+    "TERMINAL_EVENTS",
+    "Code",
+    "Defaults",
+    "Edit",
+    "Envelope",
+    "Facts",
+    "Fix",
+    "JobProperties",
+    "JobSpec",
+    "JsonObject",
+    "Limits",
+    "Place",
+    "Problem",
+    "Resources",
+    "Retry",
+    "Severity",
+    "Source",
+    "Subscription",
+    "accounts_without_credentials",
+    "applied",
+    "complete",
+    "has_errors",
+    "is_bare_job",
+    "iso_duration",
+    "lint",
+    "masked",
+    "mebibytes",
+    "mended",
+    "open_secrets",
+    "page_of",
+    "parse_duration",
+    "problem",
+    "read",
+    "read_envelope",
+    "read_resources",
+    "read_through",
+    "redact",
+    "script_pattern",
+    "scripts_wanted",
+    "seal_secrets",
+    "secret_pointers",
+    "shaped",
+    "sound_members",
+    "unknown_properties",
+    "validate",
+    "wall_clock",
+    "with_credentials",
+    "with_lint",
+    "with_pages",
+]

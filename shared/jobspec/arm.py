@@ -1,0 +1,45 @@
+"""Resources of Azure, in templates and in answers of the service: of which type they are. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.jobspec.text.tree import JsonObject
+
+#: What surrounds the properties of a resource: in an answer, in a template, in what `az` prints.
+AROUND = frozenset(
+    (*("id", "name", "type", "resourceGroup", "apiVersion", "location", "tags", "dependsOn"),
+     *("comments", "etag", "identity", "sku", "scale", "condition", "copy", "systemData", "kind", "zones"))
+)  # fmt: skip
+_BATCH_AI = "microsoft.batchai"
+_LONGEST = 1000
+
+
+def resource_type(document: JsonObject) -> str:
+    """The type of a resource in small letters, microsoft.batchai/workspaces/clusters; "" for others.
+
+    It is named, or its id tells.
+    """
+    named, identity = document.get("type"), document.get("id")
+    if isinstance(named, str) and "/" in named and named.lower().startswith("microsoft."):
+        return named[:_LONGEST].lower()
+    if not isinstance(identity, str) or not identity.startswith("/subscriptions/"):
+        return ""
+    provider, *levels = identity[:_LONGEST].lower().rpartition("/providers/")[2].split("/")
+    return "/".join((provider, *levels[::2]))
+
+
+def is_job(kind: str) -> bool:
+    """Whether this type is that of a job, in any version of the API."""
+    return kind.startswith(f"{_BATCH_AI}/") and kind.endswith("/jobs")
+
+
+def is_resource(document: JsonObject) -> bool:
+    """Whether it has nothing but what a resource has."""
+    return document.keys() <= AROUND | {"properties", "$schema"}
+
+
+def templated(document: JsonObject) -> list[Any]:
+    """The resources of a template; none of what is no template."""
+    resources = document.get("resources")
+    return resources if isinstance(resources, list) and "properties" not in document else []

@@ -1,0 +1,134 @@
+"""One finding for one mistake: what follows from another finding is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from shared.jobspec.checks.shape import meant_by
+from shared.jobspec.format.toolkits import TOOLKITS
+from shared.jobspec.problems.problem import Problem
+
+#: What they say of a name explains all that is wrong with it.
+_STRANGE = ("SW007", "SW089")
+#: Findings about a shape that leave open what is meant.
+_OPEN = ("SW010", "SW011", "SW012", "SW040", *_STRANGE)
+#: Errors of rules about a number that is too large: their bound is the one that counts, not that of the type.
+_BOUNDS = ("SW013", "SW024")
+_MOUNTS = "/properties/mountVolumes"
+#: What says what is run, at any level.
+_TO_RUN = {*TOOLKITS, "commandLine", "command", "pythonScriptFilePath", "configFilePath"}
+#: Where a list stands → how a rule's finding names a variable of it.
+_DIRECTORIES = {
+    "/properties/inputDirectories": "AZ_BATCHAI_INPUT_",
+    "/properties/outputDirectories": "AZ_BATCHAI_OUTPUT_",
+}
+
+
+def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
+    """The findings of the models and those of the rules, one for each mistake."""
+    bounded = {found.pointer for found in ruled if found.code in _BOUNDS}
+    shape = [found for found in shape if found.code != "SW013" or found.pointer not in bounded]
+    unknown = {found.pointer for found in shape if found.code == "SW012"}
+    left = {found.pointer for found in ruled if found.code == "SW046"} - unknown
+    shaped = {found.pointer for found in shape} - left
+    meant = {meant_by(found) for found in shape if found.meant}
+    ruled = _of_one_value(ruled, shaped, left)
+    if any(f"/properties/{name}" in meant for name in TOOLKITS):
+        ruled = [found for found in ruled if found.code != "SW020"]
+    wrong = {found.pointer for found in (*shape, *ruled)}
+    halves = {found.pointer.rpartition("/")[0] for found in shape if found.meant}
+    open_lists = meant | _open_lists([*shape, *ruled])
+    return [
+        *(one for one in shape if one.pointer in shaped and not _is_account_of_bad_url(one, wrong)),
+        *(
+            one
+            for one in ruled
+            if not _below(one.pointer, meant)
+            and not _follows(one, wrong, open_lists)
+            and not (one.code == "SW030" and one.pointer in halves)
+            and not _is_account_of_bad_url(one, wrong)
+        ),
+    ]
+
+
+def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
+    """Without what is missing in the properties for standing beside them, or in the message around them.
+
+    Nor is missing what the other of two objects of one name has. What hides in a name is told with the name
+    that is meant.
+    """
+    twice = {found.pointer for found in problems if found.code == "SW005"}
+    meant = {found.pointer for found in problems if found.meant}
+    problems = [
+        found
+        for found in problems
+        if not (found.code in ("SW010", "SW020") and _below(found.pointer, twice))
+        and not (found.code == "SW007" and found.of_name and found.pointer in meant)
+    ]
+    beside = {
+        found.pointer.rpartition("/")[2]
+        for found in problems
+        if found.code == "SW012" and "/properties/" not in found.pointer
+    }
+    if not beside:
+        return tuple(problems)
+    to_run = bool(beside & _TO_RUN)
+    return tuple(
+        found
+        for found in problems
+        if not (found.code == "SW020" and to_run)
+        and not (found.code == "SW010" and found.pointer.rpartition("/")[2] in beside)
+    )
+
+
+def _of_one_value(ruled: list[Problem], shaped: Collection[str], left: Collection[str]) -> list[Problem]:
+    """One finding of the rules for one value: a placeholder, or the wrong type, breaks other rules, too."""
+    excluded = {found.pointer for found in ruled if found.code in ("SW022", "SW048")}
+    strange = {found.pointer for found in ruled if found.code in _STRANGE and found.severity == "error"}
+    return [
+        found
+        for found in ruled
+        if found.pointer not in shaped
+        and (found.code == "SW046" or found.pointer not in left)
+        and (found.code not in ("SW087", "SW033", "SW034") or found.pointer not in excluded)
+        and (found.code in _STRANGE or found.pointer not in strange)
+    ]
+
+
+def _follows(found: Problem, wrong: Collection[str], open_lists: Collection[str]) -> bool:
+    """Whether the finding may well be gone once another is mended."""
+    if found.code in ("SW024", "SW025", "SW026"):
+        return "/properties/nodeCount" in wrong
+    if found.code == "SW033" and "JOB_MOUNT_ROOT" in found.part:
+        return _MOUNTS in open_lists
+    if found.code == "SW044":
+        return any(at in open_lists for at, prefix in _DIRECTORIES.items() if found.part.startswith(prefix))
+    return False
+
+
+def _open_lists(wrong: Iterable[Problem]) -> set[str]:
+    """The mounts and the lists of directories whose findings leave open what is in them."""
+    return {
+        at
+        for found in wrong
+        for at in (_MOUNTS, *_DIRECTORIES)
+        if found.pointer.startswith(at)
+        and (_leaves_mounts_open(found) if at == _MOUNTS else found.code in _OPEN)
+    }
+
+
+def _leaves_mounts_open(found: Problem) -> bool:
+    return found.pointer.endswith("/relativeMountPath") or found.code in ("SW011", "SW012")
+
+
+def _is_account_of_bad_url(found: Problem, wrong: Collection[str]) -> bool:
+    """The account of a share is taken from its address."""
+    mount, _, name = found.pointer.rpartition("/")
+    return found.code in ("SW010", "SW089") and name == "accountName" and f"{mount}/azureFileUrl" in wrong
+
+
+def _below(pointer: str, places: Collection[str]) -> bool:
+    """Whether it is one of the places, or stands below one."""
+    while pointer and pointer not in places:
+        pointer = pointer.rpartition("/")[0]
+    return bool(pointer)

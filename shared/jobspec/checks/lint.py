@@ -1,0 +1,159 @@
+"""What breaks no rule of the format, and fails later or surprises: warnings and hints.
+
+Lint stops no job, but for one that its cluster would refuse for its wall-clock limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.format.duration import iso_duration, parse_duration
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.format.scripts import script_places
+from shared.jobspec.format.secrets import redact
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem, in_document_order
+from shared.jobspec.text.tree import JsonObject, Node, is_object, shown
+
+_CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
+_ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re.ASCII)
+_TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
+_UNDER_ROOTS = ("SW033", "SW034")
+_DEFAULT_PREFIX = ("SW034", "/properties/stdOutErrPathPrefix")
+#: Files that a node reads line by line.
+_LINES = (".sh", ".bash", ".py")
+#: Fixes are kept with the record of a job, so they stay small.
+_LONGEST_FIXED = 1000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the place where the job will run. None and nothing: unknown, and unchecked."""
+
+    #: Container that is dropped into.
+    drop_container: str | None = None
+    #: Scripts there that the job names and that are missing, or have the line ends of Windows.
+    missing: Collection[str] = ()
+    crlf: Collection[str] = ()
+    cluster: str = "the cluster"
+    cluster_mounts: frozenset[str] | None = None
+    max_nodes: int | None = None
+    gpus_per_node: int | None = None
+    max_wall_clock: timedelta | None = None
+
+
+def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...]:
+    """Findings on a completed document besides those of `validate`. Takes any JSON and never raises."""
+    if not is_object(document):
+        return ()
+    context = Context(properties=Node("", document).at("properties"), limits=Limits())
+    found = [one for rule in LINT for one in rule(context, facts or Facts())]
+    return in_document_order(document, found)
+
+
+def with_lint(
+    problems: Iterable[Problem],
+    document: JsonObject,
+    facts: Facts | None = None,
+    *,
+    written: JsonObject | None = None,
+) -> tuple[Problem, ...]:
+    """The problems that `validate` found and those of `lint`, in document order, one for each mistake.
+
+    `written` is the document before completion: that a default may not fit is not for its author to mend.
+    """
+    found, more = tuple(problems), lint(document, facts)
+    if written is not None and not Node("", written).at("properties", "stdOutErrPathPrefix").given:
+        found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
+        more = tuple(one for one in more if one.pointer != _DEFAULT_PREFIX[1])
+    left = {one.pointer for one in found if one.severity == "error" and one.code not in _UNDER_ROOTS}
+    more = tuple(one for one in more if one.pointer not in left)
+    # The wrong root is also a path on no known mount: one mistake.
+    roots = {one.pointer for one in more if one.code == "SW073"}
+    kept = (one for one in found if not (one.code in _UNDER_ROOTS and one.pointer in roots))
+    return in_document_order(document, (*kept, *more)) if more else found
+
+
+def _image(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Without a tag, the image of today is not the one of tomorrow."""
+    node = context.properties.at("containerSettings", "imageSourceRegistry", "image")
+    if node.text and not _TAGGED.search(node.text[-512:]):
+        yield problem("SW072", node.pointer, "image has no tag, so it means the latest one, which changes")
+
+
+def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
+    """A path below the cluster's root whose mount is the job's own."""
+    own = {path.partition("/")[0] for path in context.job_mounted.paths}
+    cluster = facts.cluster_mounts
+    of_cluster = {path.partition("/")[0] for path in cluster or ()}
+    if not own - of_cluster:
+        return
+    nodes = (*context.files(), *context.inputs(), *context.prefixes(), *context.commands())
+    for node in (*nodes, *context.environment_values()):
+        places = [found for found in _ROOTED.finditer(node.text or "") if found[1] in own - of_cluster]
+        if not places:
+            continue
+        message = (
+            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {shown(places[0][1])}"
+        )
+        right = node.text or ""
+        certain = cluster is not None and redact(right) == right and len(right) <= _LONGEST_FIXED
+        for found in reversed(places) if certain else ():
+            right = right[: found.start()] + found[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + right[found.end() :]
+        fix = Fix("replace", node.pointer, right) if certain else None
+        yield problem("SW073", node.pointer, message, part=places[0][0], fix=fix)
+
+
+def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
+    """More nodes than there will ever be."""
+    node = context.properties.at("nodeCount")
+    if node.whole is not None and facts.max_nodes is not None and node.whole > facts.max_nodes:
+        message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait for ever"
+        yield problem("SW075", node.pointer, message, f"write at most {facts.max_nodes}")
+
+
+def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
+    """More processes than GPUs."""
+    count = context.properties.at("nodeCount").whole
+    if count is None or count < 1 or not facts.gpus_per_node:
+        return
+    gpus = count * facts.gpus_per_node
+    for block in context.toolkits():
+        for name in ("processCount", "workerCount"):
+            node = block.at(name)
+            if node.whole is not None and node.whole > gpus:
+                message = f"{name} is more than the {gpus} GPUs of {count} nodes of {facts.cluster}"
+                yield problem("SW076", node.pointer, message, f"write at most {gpus}, or raise nodeCount")
+
+
+def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Longer than the cluster lets a job run."""
+    node = context.properties.at("constraints", "maxWallClockTime")
+    length = parse_duration(node.text or "")
+    if length is not None and facts.max_wall_clock is not None and length > facts.max_wall_clock:
+        longest = iso_duration(facts.max_wall_clock)
+        message = f"{facts.cluster} lets no job run longer than {longest}"
+        yield problem("SW074", node.pointer, message, f'write at most "{longest}"')
+
+
+def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
+    """Scripts in the drop container: there, and with line ends that a node can read."""
+    if facts.drop_container is None:
+        return
+    for pointer, part, name in script_places(context.properties, facts.drop_container):
+        if name in facts.missing:
+            message = f"{shown(name)} is not in the container {facts.drop_container}"
+            yield problem("SW070", pointer, message, part=part)
+        elif name.endswith(_LINES) and name in facts.crlf:
+            message = f"{shown(name)} has the line ends of Windows"
+            yield problem("SW071", pointer, message, part=part)
+
+
+_Lint: TypeAlias = Callable[[Context, Facts], Iterator[Problem]]
+LINT: tuple[_Lint, ...] = (_image, _roots, _nodes, _processes, _wall_clock, _scripts)

@@ -1,0 +1,131 @@
+"""What a rule gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import TypeAlias
+
+from shared.jobspec.checks.rules.mounted import Mounted
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.format.mounts import MOUNT_LISTS
+from shared.jobspec.format.toolkits import TOOLKITS
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.problems.suggest import Suggestions
+from shared.jobspec.text.tree import Node, words
+
+_COMMANDS = (
+    "commandLine",
+    "commandLineArgs",
+    "masterCommandLineArgs",
+    "workerCommandLineArgs",
+    "parameterServerCommandLineArgs",
+)
+_FILES = ("pythonScriptFilePath", "configFilePath", "pythonInterpreterPath")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The job's properties, as raw JSON, and what is known of the place where it will run."""
+
+    properties: Node
+    limits: Limits
+    #: Mount paths below $AZ_BATCHAI_MOUNT_ROOT; None while they are unknown.
+    cluster_mounts: Collection[str] | None = None
+    #: Ids of the configured clusters; None while they are unknown.
+    clusters: Collection[str] | None = None
+    #: Storage accounts whose key is known at submission; None while that is unknown.
+    accounts: Collection[str] | None = None
+    #: What follows ACCOUNT.file. in the cloud of those accounts; None while that is unknown.
+    storage_suffix: str | None = None
+    suggestions: Suggestions = field(default_factory=Suggestions)
+
+    @cached_property
+    def job_mounted(self) -> Mounted:
+        """The mounts of the job itself."""
+        return Mounted(path for mount in self.mounts() if (path := mount.at("relativeMountPath").text))
+
+    @cached_property
+    def cluster_mounted(self) -> Mounted | None:
+        """The mounts of the cluster; None while they are unknown."""
+        return None if self.cluster_mounts is None else Mounted(self.cluster_mounts)
+
+    def toolkits(self) -> list[Node]:
+        """The toolkit blocks that are there, in document order; one in a valid job."""
+        return self._toolkits
+
+    def mounts(self, *lists: str) -> Iterator[Node]:
+        """The entries of these lists of mounts, of all lists if none is named."""
+        for name in lists or MOUNT_LISTS:
+            yield from self._mounts[name]
+
+    def commands(self) -> list[Node]:
+        """Texts that a shell reads."""
+        return self._commands
+
+    def files(self) -> list[Node]:
+        """Paths of scripts, configurations and interpreters."""
+        return _texts(block.at(key) for block in self.toolkits() for key in _FILES)
+
+    def inputs(self) -> list[Node]:
+        """Paths of input directories."""
+        return _texts(entry.at("path") for entry in self.properties.at("inputDirectories").each())
+
+    def prefixes(self) -> list[Node]:
+        """Paths below which the job's results are kept."""
+        outputs = self.properties.at("outputDirectories").each()
+        nodes = [self.properties.at("stdOutErrPathPrefix"), *(entry.at("pathPrefix") for entry in outputs)]
+        return _texts(iter(nodes))
+
+    def environment_values(self) -> list[Node]:
+        """Values of variables that are no secrets."""
+        return _texts(entry.at("value") for entry in self.properties.at("environmentVariables").each())
+
+    @cached_property
+    def text(self) -> str:
+        """Every text of the job, one a line: what no line has need not be looked for place by place."""
+        return "\n".join(words(self.properties.value).texts)
+
+    @cached_property
+    def _toolkits(self) -> list[Node]:
+        return [
+            node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
+        ]
+
+    @cached_property
+    def _mounts(self) -> dict[str, list[Node]]:
+        volumes = self.properties.at("mountVolumes")
+        return {name: list(volumes.at(name).each()) for name in MOUNT_LISTS}
+
+    @cached_property
+    def _commands(self) -> list[Node]:
+        blocks = [*self.toolkits(), self.properties.at("jobPreparation")]
+        return _texts(block.at(key) for block in blocks for key in _COMMANDS)
+
+    def _members(self) -> list[Node]:
+        value = self.properties.value
+        return [self.properties.at(key) for key in value] if isinstance(value, dict) else []
+
+
+Rule: TypeAlias = Callable[[Context], Iterable[Problem]]
+
+
+def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
+    """Skip a rule that certainly finds nothing: one look at all texts costs less than a look at each place.
+
+    `may_apply` may be wrong in one direction only. The rule itself stays reachable as `__wrapped__`.
+    """
+
+    def around(rule: Rule) -> Rule:
+        @wraps(rule)
+        def looked(context: Context) -> Iterable[Problem]:
+            return rule(context) if may_apply(context) else ()
+
+        return looked
+
+    return around
+
+
+def _texts(nodes: Iterator[Node]) -> list[Node]:
+    return [node for node in nodes if node.text]

@@ -1,0 +1,181 @@
+"""Mounts: where they appear, what they mount, and with which credentials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.checks.rules.platform import is_platform
+from shared.jobspec.format.credentials import has_no_credentials
+from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
+from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_name, share_host
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import Node, shown
+
+_LEVEL = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_MOUNT_PATH = re.compile(rf"{_LEVEL}(?:/{_LEVEL})*", re.ASCII)
+_ACCOUNT = re.compile(r"[a-z0-9]{3,24}", re.ASCII)
+_CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])+", re.ASCII)
+_MODE = re.compile(r"[0-7]{3,4}", re.ASCII)
+#: Options become arguments of a mount program; no shell reads them, and none needs to.
+_OPTIONS = re.compile(r"[A-Za-z0-9 _=,.:/@+-]*", re.ASCII)
+#: What parts a host from the rest of an option or a command.
+_AROUND_HOSTS = re.compile(r"[\s,=@\"'/?#\[\]]+")
+_LONGEST_PATH = 256
+#: Other services of a storage account, as they stand in the host of an address.
+_OTHER_SERVICES = ("blob", "dfs", "queue", "table", "web")
+
+
+def mount_paths(context: Context) -> Iterator[Problem]:
+    """Relative, plain, each used once, and none inside of another, which would hide it."""
+    seen: set[str] = set()
+    whole = context.job_mounted
+    for mount in context.mounts():
+        node = mount.at("relativeMountPath")
+        if not node.text or len(node.text) > _LONGEST_PATH:
+            continue
+        if not _MOUNT_PATH.fullmatch(node.text):
+            right = node.text.strip().strip("/")
+            fix = Fix("replace", node.pointer, right) if _MOUNT_PATH.fullmatch(right) else None
+            message = f"{shown(node.text)} cannot be a relativeMountPath"
+            yield problem("SW031", node.pointer, message, fix=fix)
+        elif node.text in seen:
+            yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {shown(node.text)}")
+        elif whole.covers(node.text.rpartition("/")[0]):
+            yield problem(
+                "SW032", node.pointer, f"{shown(node.text)} lies inside of another mount of the job"
+            )
+        seen.add(node.text)
+
+
+def file_shares(context: Context) -> Iterator[Problem]:
+    """The address of a share; its host begins with the account. Never quoted: it may hold a SAS."""
+    for mount in context.mounts("azureFileShares"):
+        node = mount.at("azureFileUrl")
+        if not node.text:
+            continue
+        host = share_host(node.text)
+        if host is None:
+            flaw, remedy = (
+                "must not have a query" if "?" in node.text else "is not the address of a share",
+                None,
+            )
+            if is_bad_share_name(node.text):
+                flaw, remedy = (
+                    "names no share",
+                    "its name has 3 to 63 small letters, digits and single dashes",
+                )
+            fix = next(
+                (Fix("replace", node.pointer, one) for one in _meant(node.text) if share_host(one)), None
+            )
+            yield problem("SW035", node.pointer, f"azureFileUrl {flaw}", remedy, fix=fix)
+        else:
+            yield from _of_account(context, mount, node, host)
+
+
+def _meant(url: str) -> tuple[str, ...]:
+    """What an address may certainly be meant as: Azure Storage has no capitals, and no share without TLS."""
+    secure = url.replace("http://", "https://", 1)
+    if not is_bad_share_name(secure):
+        return (secure,)
+    *host, share, below = f"{secure}/".split("/", 4)
+    return secure, "/".join((*host, share.lower(), below)).removesuffix("/")
+
+
+def _of_account(context: Context, mount: Node, url: Node, host: ShareHost) -> Iterator[Problem]:
+    """A share of the very account. A mount with credentials of its own may be at any host."""
+    account, service = mount.at("accountName"), host.rest.partition(".")[0]
+    clouds = CLOUDS if context.storage_suffix is None else (context.storage_suffix,)
+    unfilled = has_no_credentials(mount)
+    if service in _OTHER_SERVICES:
+        remedy = (
+            "write https://ACCOUNT.file.core.windows.net/SHARE, or mount a container in azureBlobFileSystems"
+        )
+        yield problem(
+            "SW035", url.pointer, f"azureFileUrl names a host for {service}, not for shares", remedy
+        )
+    elif unfilled and not host.belongs_to(host.account, clouds):
+        message = "azureFileUrl is not at the account's own host, and its key is filled in only there"
+        remedy = f"write https://ACCOUNT.file.{clouds[0]}/SHARE, or give credentials with the mount"
+        yield problem("SW035", url.pointer, message, remedy)
+    if account.text not in (None, host.account):
+        message = "accountName is not the first part of the host in azureFileUrl"
+        yield problem("SW036", account.pointer, message, severity="error" if unfilled else "warning")
+
+
+def storage_names(context: Context) -> Iterator[Problem]:
+    """Names of accounts and containers, as Azure Storage allows them."""
+    for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
+        account = mount.at("accountName")
+        if account.text and not _ACCOUNT.fullmatch(account.text):
+            message = "accountName has to be 3 to 24 lower-case letters and digits"
+            yield problem("SW036", account.pointer, message, fix=_lower(account, _ACCOUNT))
+        container = mount.at("containerName")
+        if container.text and not (3 <= len(container.text) <= 63 and _CONTAINER.fullmatch(container.text)):
+            message = "containerName has to be 3 to 63 lower-case letters, digits and single dashes"
+            yield problem("SW036", container.pointer, message, fix=_lower(container, _CONTAINER))
+
+
+def _lower(node: Node, form: re.Pattern[str]) -> Fix | None:
+    """Azure Storage has no capitals, so there is only one name that can be meant."""
+    right = (node.text or "")[:64].strip().lower()
+    fits = 3 <= len(right) <= 63 and form.fullmatch(right)
+    return Fix("replace", node.pointer, right) if fits else None
+
+
+def modes_and_options(context: Context) -> Iterator[Problem]:
+    """What is handed to the mount program."""
+    for mount in context.mounts():
+        for name in ("fileMode", "directoryMode"):
+            node = mount.at(name)
+            if node.text is not None and not _MODE.fullmatch(node.text):
+                remedy = "write three or four octal digits, for example 0777"
+                yield problem("SW017", node.pointer, f"{name} has to be an octal mode", remedy)
+        node = mount.at("mountOptions")
+        if node.text and not _OPTIONS.fullmatch(node.text):
+            remedy = "write options as mount takes them, for example rw,nolock"
+            yield problem("SW017", node.pointer, "mountOptions has characters that no option needs", remedy)
+
+
+def mount_addresses(context: Context) -> Iterator[Problem]:
+    """No file server is where the platform of the nodes answers: its answers may hold credentials."""
+    for mount in context.mounts("fileServers", "unmanagedFileSystems"):
+        for node in (mount.at("mountOptions"), mount.at("mountCommand")):
+            if any(map(is_platform, _hosts(node.text or ""))):
+                yield problem("SW081", node.pointer, "this is an address of the nodes' own platform")
+
+
+def _hosts(text: str) -> Iterator[str]:
+    """Every text that may be a host, with a port and without."""
+    for word in _AROUND_HOSTS.split(text):
+        yield word.rstrip(":")
+        yield word.partition(":")[0]
+
+
+def mount_commands(context: Context) -> Iterator[Problem]:
+    """A mount command runs as root on the node."""
+    for mount in context.mounts("unmanagedFileSystems"):
+        if not context.limits.unmanaged_mounts:
+            yield problem("SW038", mount.pointer, "mount commands of one's own are not allowed here")
+
+
+def credentials(context: Context) -> Iterator[Problem]:
+    """One key or one reference; or none, if the account's key is known when the job is submitted."""
+    for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
+        node = mount.at("credentials")
+        key, reference = node.at("accountKey"), node.at("accountKeySecretReference")
+        if key.given and reference.given:
+            message = "accountKey and accountKeySecretReference are both given"
+            yield problem("SW030", node.pointer, message)
+        elif not key.given and not reference.given:
+            yield from _known_account(context, mount)
+
+
+def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
+    account = mount.at("accountName").text
+    if context.accounts is not None and account and account not in context.accounts:
+        message = "the mount has no credentials, and no key is configured for its storage account"
+        yield problem("SW039", mount.pointer, message)

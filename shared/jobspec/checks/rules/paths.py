@@ -1,0 +1,167 @@
+"""Paths: well formed, and on a mount that exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from shared.jobspec.checks.rules.context import Context, only_if
+from shared.jobspec.checks.rules.mounted import Mounted
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem, Severity
+from shared.jobspec.text.tree import Node, shown, walk
+
+_CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
+#: The value that $AZ_BATCHAI_MOUNT_ROOT always had; people wrote it out.
+_LITERAL_ROOT = "/mnt/batch/tasks/shared/LS_root/mounts"
+_ROOTED = re.compile(
+    rf"(?:\$(?P<name>{_CLUSTER_ROOT}|{_JOB_ROOT})(?![A-Za-z0-9_])"
+    rf"|\$\{{(?P<braced>{_CLUSTER_ROOT}|{_JOB_ROOT})\}}|{_LITERAL_ROOT}(?![A-Za-z0-9_.-]))"
+    r"(?P<rest>/[A-Za-z0-9_./-]*)?",
+    re.ASCII,
+)
+
+_PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_.-]{0,99}(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,20}", re.ASCII)
+#: A drive, or a variable as the command line of Windows writes it.
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\|%[A-Za-z_][A-Za-z0-9_]{0,99}%", re.ASCII)
+_VARIABLE = re.compile(r"%(AZ_BATCHAI_[A-Za-z0-9_]{1,99})%", re.ASCII)
+#: A shell would take these away; where a path stands alone, nothing does.
+_QUOTED = re.compile(r"\s*(?P<quote>['\"`])(?P<path>[^'\"`]*)(?P=quote)\s*")
+#: Each finding costs a search for a better name; more of one text would not be read.
+_MOST_IN_ONE_TEXT = 20
+
+
+def plain_paths(context: Context) -> Iterator[Problem]:
+    """No backslashes and line breaks anywhere; no way out of the place that a path is relative to."""
+    for node in context.files():
+        yield from _plain(node, may_climb=True)
+    for node in (*context.inputs(), *context.prefixes()):
+        yield from _plain(node)
+    for entry in context.properties.at("outputDirectories").each():
+        suffix = entry.at("pathSuffix")
+        if suffix.text and suffix.text.startswith("/"):
+            fix = _plainly(suffix, suffix.text.lstrip("/"))
+            remedy = 'delete the leading "/"'
+            yield problem("SW048", suffix.pointer, "pathSuffix has to be relative", remedy, fix=fix)
+        else:
+            yield from _plain(suffix)
+    for mount in context.mounts("fileServers"):
+        yield from _plain(mount.at("sourceDirectory"))
+
+
+def _any_elsewhere(context: Context) -> bool:
+    for found in _ROOTED.finditer(context.text):
+        mounted, path = _below(context, found)
+        if not mounted.covers(path) if mounted else path:
+            return True
+    return not all(_ROOTED.match(node.text or "") for node in context.prefixes())
+
+
+@only_if(_any_elsewhere)
+def on_a_mount(context: Context) -> Iterator[Problem]:
+    """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
+    told: list[tuple[tuple[str, ...], Problem]] = []
+    for node in (*context.files(), *context.inputs(), *context.prefixes()):
+        found = _ROOTED.match(node.text or "")
+        if found and _below(context, found)[0] is None:
+            told += _unknown_mount(node, found)
+        elif found:
+            told += _mounted(context, node, found, in_command=False)
+    for node in (*context.commands(), *context.environment_values()):
+        places = {found[0]: found for found in _ROOTED.finditer(node.text or "")}
+        for found in islice(places.values(), _MOST_IN_ONE_TEXT):
+            told += _mounted(context, node, found, in_command=True)
+    yield from _once_a_mount(context, told)
+    for node in context.prefixes():
+        text = node.text or ""
+        if not _ROOTED.match(text) and (not text.startswith("$") or "_TEMP" in text.partition("/")[0]):
+            message = "the path is on no mount; what is written there is lost with the node"
+            remedy = f"write a path that begins with ${_JOB_ROOT}/ or ${_CLUSTER_ROOT}/"
+            yield problem("SW033", node.pointer, message, remedy, "warning")
+
+
+def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
+    if not node.text:
+        return
+    if _WINDOWS.match(node.text):
+        right = _VARIABLE.sub(r"${\1}", node.text.replace("\\", "/"))
+        fix = _plainly(node, right) if _VARIABLE.search(node.text) else None
+        remedy = "write $AZ_BATCHAI_JOB_MOUNT_ROOT/… and forward slashes"
+        yield problem(
+            "SW048", node.pointer, "this is a path of Windows, and nodes run Linux", remedy, fix=fix
+        )
+    elif quoted := _QUOTED.fullmatch(node.text):
+        fix = _plainly(node, quoted["path"])
+        message = "the path is in quotes, which are then a part of its name"
+        yield problem("SW048", node.pointer, message, "write it without them", fix=fix)
+    elif "\\" in node.text:
+        fix = _plainly(node, node.text.replace("\\", "/"))
+        yield problem("SW048", node.pointer, "the path has a backslash", "write forward slashes", fix=fix)
+    elif "\n" in node.text or "\r" in node.text:
+        yield problem("SW048", node.pointer, "the path has a line break", "delete the line break")
+    elif not may_climb and not {".", ".."}.isdisjoint(node.text.split("/")):
+        message = 'the path has "." or ".." as a level'
+        yield problem("SW048", node.pointer, message, "write the path without it")
+
+
+def _plainly(node: Node, text: str) -> Fix | None:
+    """The path written so, if that is a plain path."""
+    return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
+
+
+def _mounted(
+    context: Context, node: Node, found: re.Match[str], *, in_command: bool
+) -> Iterator[tuple[tuple[str, ...], Problem]]:
+    mounted, path = _below(context, found)
+    of_job = mounted is context.job_mounted
+    if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
+        message, remedy = _missing(context, path, mounted, of_job=of_job)
+        # A command may make the directory itself; a path that only names a missing mount cannot work.
+        severity: Severity = "warning" if in_command else "error"
+        owner = "job" if of_job else "cluster"
+        told = problem("SW033", node.pointer, message, remedy, severity, part=found[0])
+        yield (owner, path.partition("/")[0]), told
+
+
+def _unknown_mount(node: Node, found: re.Match[str]) -> Iterator[tuple[tuple[str, ...], Problem]]:
+    first = (found["rest"] or "").strip("/").partition("/")[0]
+    if first:
+        message = f"it is not known whether the cluster mounts {shown(first)}"
+        yield ("unknown", first), problem("SW034", node.pointer, message, part=found[0])
+
+
+def _once_a_mount(context: Context, told: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:
+    """A mount is one question, told where it matters most and first, however many paths lead there."""
+    root = context.properties.pointer
+    order = {node.pointer: index for index, node in enumerate(walk(context.properties.value))} if told else {}
+    told.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
+    pointers: dict[tuple[str, ...], set[str]] = {}
+    for mount, found in told:
+        pointers.setdefault(mount, set()).add(found.pointer)
+    for mount, found in dict(reversed(told)).items():
+        more = len(pointers[mount]) - 1
+        where = f" (used here and in {more} more place{'s' if more > 1 else ''})" if more else ""
+        yield replace(found, message=found.message + where)
+
+
+def _below(context: Context, found: re.Match[str]) -> tuple[Mounted | None, str]:
+    """The mounts below the root that is named, None while they are unknown; and the path below it."""
+    root = found["name"] or found["braced"] or _CLUSTER_ROOT
+    mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
+    return mounted, (found["rest"] or "").strip("/")
+
+
+def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:
+    owner = "the job" if of_job else "the cluster"
+    if not path:
+        return f"the mount root itself is on no mount of {owner}", None
+    first = path.partition("/")[0]
+    other = context.cluster_mounted if of_job else context.job_mounted
+    remedy = None
+    if other and other.covers(path):
+        remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
+    hint = context.suggestions.did_you_mean(first, mounted.paths)
+    return f"{owner} mounts nothing at {shown(first)}{hint}", remedy

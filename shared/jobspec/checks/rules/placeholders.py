@@ -1,0 +1,67 @@
+"""Placeholders that completion could not fill in, or that a person was meant to replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.jobspec.checks.rules.context import Context, only_if
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import walk
+
+_OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
+_ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
+#: What a program did not fill in. Shells, and programs that read variables, mean something else by these.
+_TEMPLATE = re.compile(
+    r"\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}|%(?:\([A-Za-z_][A-Za-z0-9_]{0,63}\))?[sd](?![A-Za-z0-9])"
+)
+#: Alone they have no meaning in a shell.
+_WHOLE = re.compile(r"\[[Yy]our [^\[\]]{1,64}\]|%s|\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}")
+#: An expression of an ARM template, which only Azure Resource Manager fills in.
+_EXPRESSION = re.compile(
+    r"\[(?:parameters|variables|concat|format|reference|resourceId|resourceGroup|subscription|listKeys|copyIndex"
+    r"|uniqueString|toLower|string|int|if)\([^\r\n]{0,1000}\)\]"
+)
+_REMEDIES = {
+    "AZURE_BATCHAI_STORAGE_ACCOUNT": "write the account's name, or ask the operator to configure a default",
+    "AZURE_BATCHAI_STORAGE_KEY": "leave accountKey out; it is filled in when the job is submitted",
+    "SLIPWAY_SCRIPT": (
+        "drop a script beside or below this template; names have letters, digits, dot, dash and underscore, "
+        "and the job must not mount something else at scripts"
+    ),
+    "SLIPWAY_FOLDER": (
+        "drop the job as a folder; names may have letters, digits, dot, dash and underscore, "
+        "and the job must not mount something else at scripts"
+    ),
+}
+
+
+def _any_left(context: Context) -> bool:
+    return any(form.search(context.text) for form in (_OURS, _ANY, _TEMPLATE, _EXPRESSION))
+
+
+@only_if(_any_left)
+def placeholders(context: Context) -> Iterator[Problem]:
+    """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
+    shell = {node.pointer for node in context.commands()}
+    values = {node.pointer for node in context.environment_values()}
+    for node in walk(context.properties.value):
+        if not isinstance(node.value, str):
+            continue
+        pointer = context.properties.pointer + node.pointer
+        found = _OURS.search(node.value)
+        if found:
+            message = f"the placeholder <{found[1]}> is left"
+            yield problem("SW046", pointer, message, _REMEDIES[found[1]], part=found[0])
+            continue
+        if _EXPRESSION.fullmatch(node.value):
+            yield problem("SW046", pointer, "an expression of an ARM template is left")
+            continue
+        found = _WHOLE.fullmatch(node.value)
+        if found is None and pointer not in shell:
+            found = _ANY.search(node.value)
+            if found is None and pointer not in values and "/secrets/" not in pointer:
+                found = _TEMPLATE.search(node.value)
+        if found:
+            yield problem("SW046", pointer, "a placeholder is left", part=found[0])

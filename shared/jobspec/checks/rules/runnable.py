@@ -1,0 +1,71 @@
+"""What is sure to fail on the node: scripts that it cannot open, command lines that a shell cannot run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.format.scripts import plain_path
+from shared.jobspec.format.secrets import redact
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import Node
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
+#: A path with something behind it; blanks inside of a name are a name's.
+_ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
+_ABSOLUTE = ("/", "$", "<")
+#: Relative paths and paths of Windows that `plain_paths` speaks of.
+_OTHERS_WORK = re.compile(r"\\|%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:/|[\r\n]")
+_LONGEST_FIXED = 1000
+
+
+def scripts(context: Context) -> Iterator[Problem]:
+    """Scripts and configurations: one path, of a file that can be there."""
+    # A preparation may put a script where the job starts.
+    empty = not context.properties.at("jobPreparation").given
+    for node in context.files():
+        name, text = node.pointer.rpartition("/")[2], (node.text or "").strip()
+        if not text:
+            yield problem("SW023", node.pointer, f"{name} is blank", "write a path, or leave it out")
+        elif _ADDRESS.match(text):
+            remedy = "download it in jobPreparation, or mount what holds it, and write its path"
+            yield problem("SW087", node.pointer, f"{name} is an address; a node opens files only", remedy)
+        elif name == "pythonInterpreterPath" or _OTHERS_WORK.search(text):
+            continue
+        elif _ARGUMENTS.match(text):
+            remedy = f"write only the path, and the rest into {_arguments(node)}"
+            yield problem("SW087", node.pointer, f"{name} is a command, and has to be a path", remedy)
+        elif name == "pythonScriptFilePath" and empty and not text.startswith(_ABSOLUTE):
+            message = f"{name} is relative, and the directory that a job starts in is empty"
+            yield problem("SW087", node.pointer, message, _remedy(text))
+
+
+def commands(context: Context) -> Iterator[Problem]:
+    """Command lines: they say something, and their lines end as a shell on Linux reads them."""
+    blocks = [*context.toolkits(), context.properties.at("jobPreparation")]
+    for node in (block.at("commandLine") for block in blocks):
+        # The command of a custom toolkit may be absent, so its own rule speaks of a blank one, too.
+        if node.text and not node.text.strip() and "/customToolkitSettings/" not in node.pointer:
+            yield problem("SW023", node.pointer, "commandLine is blank", "write a command line")
+    for node in context.commands():
+        text = node.text or ""
+        if "\r" not in text:
+            continue
+        right = text.replace("\r\n", "\n").rstrip("\r")
+        certain = "\r" not in right and redact(right) == right and len(right) <= _LONGEST_FIXED
+        fix = Fix("replace", node.pointer, right) if certain else None
+        yield problem("SW088", node.pointer, "the command line has the line ends of Windows", fix=fix)
+
+
+def _remedy(relative: str) -> str | None:
+    path = plain_path(relative.removeprefix("./"))
+    if path is None:
+        return None
+    return f"write <SLIPWAY_FOLDER>/{path} if it is dropped beside the job, or $AZ_BATCHAI_JOB_MOUNT_ROOT/…"
+
+
+def _arguments(node: Node) -> str:
+    return "masterCommandLineArgs" if "/tensorFlowSettings/" in node.pointer else "commandLineArgs"

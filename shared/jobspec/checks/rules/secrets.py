@@ -1,0 +1,34 @@
+"""Secrets inside of commands and variables: they are sealed, and belong into `secrets` all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared.jobspec.checks.rules.context import Context, only_if
+from shared.jobspec.format.secrets import looks_secret_variable
+from shared.jobspec.hidden.embedded import recognised
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import Node
+
+
+def _any_recognised(context: Context) -> bool:
+    return any(recognised(context.text))
+
+
+@only_if(_any_recognised)
+def in_plain_sight(context: Context) -> Iterator[Problem]:
+    """What a name or its shape gives away. A variable named like a secret has a finding of its own."""
+    for node in (*context.commands(), *_values(context), *_mount_commands(context)):
+        if any(recognised(node.text or "")):
+            yield problem("SW080", node.pointer, "the text holds what looks like a secret")
+
+
+def _values(context: Context) -> Iterator[Node]:
+    for variable in context.properties.at("environmentVariables").each():
+        if not looks_secret_variable(variable.at("name").text or ""):
+            yield variable.at("value")
+
+
+def _mount_commands(context: Context) -> Iterator[Node]:
+    return (mount.at("mountCommand") for mount in context.mounts("unmanagedFileSystems"))

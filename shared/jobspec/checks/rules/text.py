@@ -1,0 +1,58 @@
+"""Characters and lengths: rules that hold for every text of any document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.lookalikes import called
+from shared.jobspec.text.tree import Words, step, walk, words
+
+#: Control characters except tab and line breaks; characters that hide or reorder text; half surrogates.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+#: Left over from copying: they mean nothing where they stand.
+_INVISIBLE = frozenset("\u200b\u2060\ufeff")
+_LONGEST_KEY = 256
+
+
+def texts(document: Any, limits: Limits) -> Iterable[Problem]:
+    """Forbidden characters and excessive lengths, in names of properties and in values."""
+    return () if _harmless(words(document), limits) else by_place(document, limits)
+
+
+def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
+    """The same, place by place."""
+    for node in walk(document):
+        if isinstance(node.value, str):
+            found = _FORBIDDEN.search(node.value)
+            if found:
+                message = f"the text contains the character {called(found[0])}"
+                fix = Fix("swap", node.pointer, "", (found[0],)) if found[0] in _INVISIBLE else None
+                yield problem("SW007", node.pointer, message, part=found[0], fix=fix)
+            if len(node.value) > limits.max_text:
+                message = f"the text has {len(node.value)} characters; {limits.max_text} are allowed"
+                yield problem("SW015", node.pointer, message)
+        elif isinstance(node.value, dict):
+            for key in node.value:
+                found = _FORBIDDEN.search(key)
+                if found:
+                    message = f"the name of this property contains the character {called(found[0])}"
+                    yield problem("SW007", step(node.pointer, key), message, of_name=True)
+                if len(key) > _LONGEST_KEY:
+                    message = f"the name has {len(key)} characters"
+                    yield problem("SW015", step(node.pointer, key), message, of_name=True)
+
+
+def _harmless(found: Words, limits: Limits) -> bool:
+    """Whether one scan of the whole text shows that there is nothing to find."""
+    text, names = "".join(found.texts), "".join(found.names)
+    short = len(names) <= _LONGEST_KEY or max(map(len, found.names)) <= _LONGEST_KEY
+    short = short and (len(text) <= limits.max_text or max(map(len, found.texts)) <= limits.max_text)
+    return short and all(one.isprintable() or not _FORBIDDEN.search(one) for one in (text, names))

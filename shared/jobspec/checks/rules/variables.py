@@ -1,0 +1,96 @@
+"""Variables that a job uses: something has to define them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import TypeAlias
+
+from shared.jobspec.checks.rules.context import Context, only_if
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import Node, shown
+
+_USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
+#: Each finding costs a search for a better name; more of one text would not be read.
+_MOST_IN_ONE_TEXT = 20
+#: Names of variables, in document order.
+_Ids: TypeAlias = dict[str, None]
+_INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
+
+#: What the service set, documented or seen in recipes and on nodes.
+KNOWN_VARIABLES: _Ids = dict.fromkeys(
+    f"AZ_BATCHAI_{name}"
+    for name in (
+        "CLUSTER_NAME",
+        "GPU_COUNT_FOUND",
+        "GPU_COUNT_NEED",
+        "JOB_MASTER_NODE_IP",
+        "JOB_MOUNT_ROOT",
+        "JOB_NAME",
+        "JOB_TEMP",
+        "JOB_TEMP_DIR",
+        "JOB_WORK_DIR",
+        "MOUNT_ROOT",
+        "MPI_HOST_FILE",
+        "MPI_MASTER_NODE",
+        "NUM_GPUS",
+        "NUM_GPUS_PER_NODE",
+        "PS_HOSTS",
+        "PYTORCH_BACKEND",
+        "PYTORCH_INIT_METHOD",
+        "SHARED_JOB_TEMP",
+        "STDOUTERR_DIR",
+        "TASK_INDEX",
+        "TASK_TYPE",
+        "WORKER_HOSTS",
+    )
+)
+
+
+def _any_undefined(context: Context) -> bool:
+    used = set(_USED.findall(context.text)).difference(KNOWN_VARIABLES)
+    if not used:
+        return False
+    known = (_ids(context, "inputDirectories", _INPUT), _ids(context, "outputDirectories", _OUTPUT))
+    return bool(used.difference(*known, _names(context)))
+
+
+@only_if(_any_undefined)
+def variables(context: Context) -> Iterator[Problem]:
+    """Directories of the job that it names by variable but does not have, and names that nothing sets."""
+    inputs = _ids(context, "inputDirectories", _INPUT)
+    outputs = _ids(context, "outputDirectories", _OUTPUT)
+    own = _names(context)
+    nodes = [*context.files(), *context.commands(), *context.inputs(), *context.prefixes()]
+    for node in (*nodes, *context.environment_values()):
+        used = dict.fromkeys(_USED.findall(node.text or ""))
+        undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
+        for name in islice(undefined, _MOST_IN_ONE_TEXT):
+            yield from _undefined(context, node, name, inputs, outputs)
+
+
+def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _Ids) -> Iterator[Problem]:
+    for prefix, known, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
+        if name.startswith(prefix):
+            wanted = shown(name.removeprefix(prefix))
+            hint = context.suggestions.did_you_mean(name, known)
+            message = f"${name[:80]} is used, but the job has no {kind} directory {wanted}{hint}"
+            remedy = f'add {{"id": {wanted}, …}} to {kind}Directories, or correct the name'
+            yield problem("SW044", node.pointer, message, remedy, part=name)
+            return
+    if name not in KNOWN_VARIABLES and not name.startswith("AZ_BATCHAI_PREV_OUTPUT_"):
+        hint = context.suggestions.did_you_mean(name, KNOWN_VARIABLES)
+        yield problem("SW045", node.pointer, f"nothing sets ${name[:80]}{hint}", part=name)
+
+
+def _ids(context: Context, name: str, prefix: str) -> _Ids:
+    ids = (entry.at("id").text for entry in context.properties.at(name).each())
+    return dict.fromkeys(prefix + text for text in ids if text)
+
+
+def _names(context: Context) -> set[str]:
+    lists = ("environmentVariables", "secrets")
+    names = (entry.at("name").text for key in lists for entry in context.properties.at(key).each())
+    return {text for text in names if text}

@@ -1,0 +1,163 @@
+"""Properties that the format does not have: misspelt ones, those of older APIs, those of another toolkit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from shared.jobspec.checks.wrapper import ANSWERS
+from shared.jobspec.format.homes import home_of
+from shared.jobspec.format.secrets import is_secret_name
+from shared.jobspec.format.toolkits import TOOLKIT_MODELS
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.problems.suggest import Suggestions
+from shared.jobspec.text.lookalikes import called, plain
+from shared.jobspec.text.tree import exact
+
+_READ_ONLY = "only the service sets it"
+
+
+class _Older(NamedTuple):
+    """What became of a name: what it was, what to do, and whether that is certain."""
+
+    message: str
+    remedy: str
+    renamed: str = ""
+    removed: bool = False
+
+
+#: Where it stands (the last name above it that is no number) and its name → what became of it.
+_OLDER: dict[tuple[str, str], _Older] = {
+    **{("properties", name): _Older(_READ_ONLY, "remove it", removed=True) for name in ANSWERS},
+    ("properties", "experimentName"): _Older(
+        "it is of API 2017-09-01; experiments are named beside the job",
+        'remove it, and write "experiment" into the message or slipway.json',
+    ),
+    ("properties", "priority"): _Older(
+        "it is of API 2017-09-01, where it was a number",
+        'write "schedulingPriority": "low", "normal" or "high"',
+    ),
+    ("properties", "name"): _Older(
+        "jobs are named beside the job", 'remove it, and write "name" into the message or slipway.json'
+    ),
+    ("outputDirectories", "type"): _Older(
+        "it is of API 2017-09-01 and has no meaning any more", "remove it", removed=True
+    ),
+    ("outputDirectories", "createNew"): _Older(
+        "it is of API 2017-09-01; directories are always made", "remove it", removed=True
+    ),
+    ("", "location"): _Older("it is of API 2017-09-01; the workspace has the location", "remove it"),
+    ("properties", "location"): _Older(
+        "it is of API 2017-09-01; the workspace has the location", "remove it", removed=True
+    ),
+    ("", "tags"): _Older("it is of API 2017-09-01", 'remove it, or write "labels" into the message'),
+    **{
+        (name, "credentialsInfo"): _Older(
+            'it is of a preview; did you mean "credentials"?', 'write "credentials"', "credentials"
+        )
+        for name in ("azureFileShares", "azureBlobFileSystems")
+    },
+    **{
+        ("constraints", name): _Older(
+            'it is called "maxWallClockTime" here', 'write "maxWallClockTime"', "maxWallClockTime"
+        )
+        for name in ("timeout", "timeLimit", "walltime", "wallTime", "maxRunTime", "maxDuration")
+    },
+}
+#: A name that another toolkit has → how this one calls the same.
+_SAME = {
+    "masterCommandLineArgs": "commandLineArgs",
+}
+
+
+def unknown_property(
+    pointer: str,
+    loc: tuple[int | str, ...],
+    known: Collection[str],
+    suggestions: Suggestions,
+    beside: Any,
+) -> Problem:
+    """The problem of a name that stands at `loc`, in the object `beside`; the `known` names may be there."""
+    name, holder = str(loc[-1]), _holder(loc)
+    older = _OLDER.get((holder, name))
+    if older:
+        fix = _renamed(pointer, name, older.renamed) if older.renamed else None
+        fix = Fix("remove", pointer) if older.removed and exact(name) else fix
+        return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix, older.renamed)
+    if holder in TOOLKIT_MODELS:
+        elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
+        if elsewhere:
+            return _of_another_toolkit(pointer, name, holder, elsewhere)
+    if is_secret_name(name, below=False):
+        # Under a name that says nothing of it, a secret would be shown.
+        known = [one for one in known if is_secret_name(one, below=False)]
+    if not name.isascii() and (meant := plain(name)) in known:
+        strange = next(one for one in name if not one.isascii())
+        message = f'unknown property; it has the character {called(strange)}; did you mean "{meant}"?'
+        fix = Fix("rename" if exact(name) else "respell", pointer, meant)
+        return _unknown(pointer, message, f'write "{meant}"', fix, meant)
+    right = suggestions.certainly(name, known)
+    if right is None and (home := home_of(holder, name, beside)):
+        fix = Fix("nest", pointer, home.nest) if home.nest and exact(name) else None
+        message, remedy = f"unknown property; it belongs {home.says}", f"write it {home.says}"
+        return _unknown(pointer, message, remedy, fix, home.nest.partition("/")[0])
+    if right is None and holder == "properties" and name.lower().endswith("settings"):
+        return _of_no_toolkit(pointer, name, known, suggestions)
+    right = right or suggestions.closest(name, known)
+    if right:
+        message = f'unknown property; did you mean "{right}"?'
+        certain = suggestions.certainly(name, known) is not None
+        fix = _renamed(pointer, name, right) if certain else None
+        return _unknown(pointer, message, f'write "{right}"' if certain else None, fix, right)
+    return _unknown(pointer, "unknown property", None, None)
+
+
+def _of_no_toolkit(pointer: str, name: str, known: Collection[str], suggestions: Suggestions) -> Problem:
+    """A block of settings that looks like one of a toolkit: keras has none of its own."""
+    close = suggestions.closest(name, known)
+    message = (
+        f'unknown property; did you mean "{close}"?'
+        if close
+        else "unknown property; there is no such toolkit"
+    )
+    remedy = None if close else 'run it by "customToolkitSettings": {"commandLine": …}'
+    return _unknown(pointer, message, remedy, None, close or "customToolkitSettings")
+
+
+def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[str]) -> Problem:
+    owners = elsewhere[0] if len(elsewhere) == 1 else f"{elsewhere[0]} and others"
+    message = f"unknown property; {name} belongs to {owners}, not to {holder}"
+    mine = _names(TOOLKIT_MODELS[holder])
+    right = _SAME.get(name, "")
+    if right in mine:
+        remedy = f'write "{right}"'
+        message = f'{message}; did you mean "{right}"?'
+        return _unknown(pointer, message, remedy, _renamed(pointer, name, right), right)
+    if name == "processCount":
+        # The service took it and did nothing with it.
+        return _unknown(
+            pointer, message, f"remove it; {holder} starts its own processes", Fix("remove", pointer)
+        )
+    return _unknown(pointer, message, f"remove it; {holder} has {', '.join(mine)}", None)
+
+
+def _renamed(pointer: str, name: str, right: str) -> Fix | None:
+    return Fix("rename", pointer, right) if exact(name) else None
+
+
+def _unknown(pointer: str, message: str, remedy: str | None, fix: Fix | None, meant: str = "") -> Problem:
+    return problem("SW012", pointer, message, remedy, of_name=True, fix=fix, meant=meant)
+
+
+def _holder(loc: tuple[int | str, ...]) -> str:
+    return next((part for part in reversed(loc[:-1]) if isinstance(part, str)), "")
+
+
+@cache
+def _names(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(field.alias for field in model.model_fields.values() if field.alias)

@@ -1,0 +1,81 @@
+"""All problems of a job.json at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from shared.jobspec.checks.echoes import without_echoes
+from shared.jobspec.checks.rules import RULES, Context
+from shared.jobspec.checks.rules.text import texts
+from shared.jobspec.checks.shape import shape_problems
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.format.models import JobSpec
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
+from shared.jobspec.text.tree import JsonObject, Node, is_object
+
+
+def validate(
+    document: JsonObject,
+    *,
+    cluster_mounts: Collection[str] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    accounts: Collection[str] | None = None,
+    storage_suffix: str | None = None,
+    limits: Limits | None = None,
+) -> tuple[JobSpec | None, tuple[Problem, ...]]:
+    """The spec of a completed document, or None if any problem is an error; and all problems.
+
+    What is unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
+    clusters (name → id), the storage accounts whose keys are filled in at submission, and the suffix of their
+    hosts (any of the Azure clouds is taken then). Never raises.
+    """
+    limits = limits or Limits()
+    if not is_object(document):
+        return None, (problem("SW008", "", "the document is not a JSON object"),)
+    problems = list(texts(document, limits))
+    spec: JobSpec | None = None
+    shape: list[Problem] = []
+    try:
+        spec = JobSpec.model_validate(document)
+    except ValidationError as error:
+        shape = shape_problems(JobSpec, document, error)
+    context = Context(
+        properties=Node("", document).at("properties"),
+        limits=limits,
+        cluster_mounts=cluster_mounts,
+        clusters=None if clusters is None else clusters.values(),
+        accounts=accounts,
+        storage_suffix=storage_suffix,
+    )
+    ruled = [found for rule in RULES for found in rule(context)]
+    ordered = in_document_order(document, [*problems, *without_echoes(shape, ruled)])
+    return None if has_errors(ordered) else spec, shortened(ordered, limits)
+
+
+def shaped(document: JsonObject, problems: Collection[Problem]) -> JobSpec | None:
+    """The spec of a document with these problems, if it has the right shape and one toolkit, else None.
+
+    For a caller with further checks of a document in which `validate` found errors.
+    """
+    if any(found.code in ("SW020", "SW021") for found in problems):
+        return None
+    try:
+        return JobSpec.model_validate(document)
+    except ValidationError:
+        return None
+
+
+def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, ...]:
+    """As many problems as a person can use, and a last one that counts the rest."""
+    rest = len(problems) - limits.max_problems
+    if rest <= 0:
+        return problems
+    unknown = frozenset(one.pointer for one in problems[limits.max_problems :] if one.code == "SW012")
+    more = replace(problem("SW016", "", f"{rest} more problems are not shown"), unknown=unknown)
+    if not has_errors(problems):
+        more = replace(more, severity="warning")
+    return (*problems[: limits.max_problems], more)

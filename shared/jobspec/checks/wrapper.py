@@ -1,0 +1,196 @@
+"""A job in the wrong wrapper: without `properties`, inside of another object, or as the service shows it.
+
+One message says so, and the job inside is judged as if it stood where it belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from shared.jobspec.arm import AROUND, is_job, is_resource, resource_type, templated
+from shared.jobspec.format.models import JobProperties
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import JsonObject, copied, exact, shown, step, walk
+
+#: What the service answers of a job besides what it was sent.
+ANSWERS = (
+    *("toolType", "provisioningState", "provisioningStateTransitionTime", "executionState"),
+    *("executionStateTransitionTime", "executionInfo", "creationTime", "jobOutputDirectoryPathSegment"),
+)
+OF_JOB = {str(field.alias) for field in JobProperties.model_fields.values()} - {"cluster", "secrets"}
+#: From so many answers on, a document is one.
+_MANY = 3
+#: What a template says of a resource that changes how often or whether it is made.
+_MEANT = ("copy", "condition", "dependsOn")
+#: Objects that people and programs put around a job. In the last two, the service answers lists.
+_HOLDERS = ("job", "jobs", "jobSpec", "parameters", "body", "request", "data", "items", "value")
+
+
+class Unwrapped(NamedTuple):
+    """The job as it should stand, what is wrong around it, and where its properties really are."""
+
+    document: JsonObject
+    problem: Problem
+    properties: str
+
+
+def unwrapped(document: JsonObject) -> Unwrapped | None:
+    """The job inside of a wrong wrapper; None where there is none, or no wrong one."""
+    if templated(document):
+        return _template(document)
+    if (held := _held(document)) is not None:
+        return _inside(document, *held)
+    properties = document.get("properties")
+    if properties is None:
+        return _flat(document) if _is_flat(document) else None
+    if not isinstance(properties, dict):
+        return None
+    inner = properties.get("properties")
+    if isinstance(inner, dict) and _is_job(inner):
+        return _twice(properties, inner)
+    return _resource(document, properties) if _is_resource(document, properties) else None
+
+
+def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
+    around = [name for name in document if name in AROUND]
+    removed = [*(f"/{name}" for name in around), *_answers(properties, "/properties")]
+    template = "apiVersion" in document and "id" not in document
+    message = (
+        "this is a resource of an ARM template, not a job.json"
+        if template
+        else "this is what the service answers about a job, not a job.json"
+    )
+    remedy, fix = 'keep "properties", without what the service adds', Fix("strip", removed=tuple(removed))
+    if meant := [name for name in _MEANT if document.get(name)]:
+        remedy = f'keep "properties"; what {" and ".join(meant)} say has no place in a job'
+        return Unwrapped({"properties": _sent(properties)}, _problem(message, remedy, removed), "/properties")
+    return Unwrapped(
+        {"properties": _sent(properties)}, _problem(message, remedy, removed, fix), "/properties"
+    )
+
+
+def _twice(properties: JsonObject, inner: JsonObject) -> Unwrapped:
+    around = [step("/properties", name) for name in properties if name != "properties"]
+    remedy = 'write {"properties": {…}} once'
+    fix = None if around else Fix("lift", "/properties", removed=("/properties/properties",))
+    found = _problem('"properties" stands inside of "properties"', remedy, around, fix)
+    return Unwrapped({"properties": _sent(inner)}, found, "/properties/properties")
+
+
+def _held(document: JsonObject) -> tuple[str, JsonObject, int] | None:
+    """Where the job stands that another object or a list holds, the job, and how many there are."""
+    members = [name for name in document if name not in ("$schema", "nextLink")]
+    if len(members) != 1 or members[0] not in _HOLDERS:
+        return None
+    value, at = document[members[0]], step("", members[0])
+    if isinstance(value, list) and value:
+        return (f"{at}/0", value[0], len(value)) if isinstance(value[0], dict) else None
+    return (at, value, 1) if isinstance(value, dict) else None
+
+
+def _inside(document: JsonObject, at: str, job: JsonObject, count: int) -> Unwrapped | None:
+    inner = unwrapped(job)
+    properties = job.get("properties")
+    if inner is None and not _is_job(properties):
+        return None
+    around = [step("", name) for name in document if not at.startswith(step("", name))]
+    if inner is None:
+        around += [step(at, name) for name in job if name != "properties"]
+        inner = Unwrapped({"properties": properties}, _problem("", "", ()), "/properties")
+    around += [at + pointer for pointer in inner.problem.unknown]
+    message = f"the job stands inside of {shown(at.split('/')[1])}"
+    remedy = "write the job itself"
+    fix: Fix | None = Fix("lift", "", removed=(at,))
+    if count > 1:
+        message, remedy, fix = f"this is a list of {count} jobs", "write each into a file of its own", None
+        around += [f"{at.rpartition('/')[0]}/{other}" for other in range(1, count)]
+    found = _problem(message, remedy, around, fix)
+    return Unwrapped(inner.document, found, at + inner.properties)
+
+
+def _flat(document: JsonObject) -> Unwrapped:
+    inside = {name: value for name, value in document.items() if name != "$schema"}
+    message, remedy = 'the members of the job stand outside of "properties"', 'wrap them: {"properties": {…}}'
+    removed: list[str] = []
+    if len(_given(document, ANSWERS)) >= _MANY or is_job(resource_type(document)):
+        message = 'this is what "az batchai job show" prints, not a job.json'
+        remedy = 'wrap it in "properties", without what the service adds'
+        added = [name for name in inside if name in AROUND or name == "experimentName"]
+        removed = [*(f"/{name}" for name in added), *_answers(inside, "")]
+        inside = {name: value for name, value in _sent(inside).items() if name not in added}
+    schema_first = "$schema" not in document or next(iter(document)) == "$schema"
+    certain = bool(inside) and all(map(exact, inside)) and schema_first
+    fix = Fix("into", "", "properties", names=tuple(inside), removed=tuple(removed)) if certain else None
+    return Unwrapped({"properties": inside}, _problem(message, remedy, removed, fix), "")
+
+
+def _template(document: JsonObject) -> Unwrapped | None:
+    """The first job of a template. It is full of expressions, so what to keep is for a person to say."""
+    resources = templated(document)
+    for index, resource in enumerate(resources):
+        properties = resource.get("properties") if isinstance(resource, dict) else None
+        if isinstance(properties, dict) and is_job(resource_type(resource)):
+            remedy = 'write the "properties" of the job into a file of their own: {"properties": {…}}'
+            at = f"/resources/{index}"
+            around = [step("", name) for name in document if name != "resources"]
+            around += [f"/resources/{other}" for other in range(len(resources)) if other != index]
+            around += [step(at, name) for name in resource if name != "properties"]
+            found = _problem("this is an ARM template, not a job.json", remedy, around)
+            return Unwrapped({"properties": _sent(properties)}, found, f"{at}/properties")
+    return None
+
+
+def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None = None) -> Problem:
+    """`around` are members that the format does not have: what they hold is not shown."""
+    found = problem("SW085", "", message, remedy, fix=fix)
+    return replace(found, unknown=frozenset(around))
+
+
+def _is_job(properties: Any) -> bool:
+    """Whether these are the properties of a job."""
+    return isinstance(properties, dict) and bool(_given(properties, OF_JOB))
+
+
+def _is_flat(document: JsonObject) -> bool:
+    return not document.keys() & {"spec", "specBlob"} and _is_job(document)
+
+
+def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
+    if not is_resource(document):
+        return False
+    if kind := resource_type(document):
+        return is_job(kind)
+    # Without a type, what it has tells; a cluster is created, too.
+    named = "apiVersion" in document or len(_given(properties, ANSWERS)) >= _MANY
+    return named and _is_job(properties)
+
+
+def _given(document: JsonObject, names: Collection[str]) -> list[str]:
+    return [name for name in names if document.get(name) is not None]
+
+
+def _sent(properties: JsonObject) -> JsonObject:
+    """Without what the service answers, and without the group that `az` repeats beside each id."""
+    sent = {name: value for name, value in properties.items() if name not in ANSWERS}
+    if not any(_repeats_group(node.value) for node in walk(sent)):
+        return sent
+    sent = dict(copied(sent))
+    for node in walk(sent):
+        if _repeats_group(node.value):
+            del node.value["resourceGroup"]
+    return sent
+
+
+def _answers(properties: JsonObject, at: str) -> Iterator[str]:
+    yield from (step(at, name) for name in properties if name in ANSWERS)
+    for node in walk({name: value for name, value in properties.items() if name not in ANSWERS}):
+        if node.pointer and _repeats_group(node.value):
+            yield f"{at}{node.pointer}/resourceGroup"
+
+
+def _repeats_group(value: Any) -> bool:
+    return isinstance(value, dict) and {"id", "resourceGroup"} <= value.keys()

@@ -1,0 +1,209 @@
+"""The envelope of a job: its name, its cluster, its receivers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError
+
+from shared.jobspec.checks.rules.container import is_cluster_id
+from shared.jobspec.checks.rules.text import texts
+from shared.jobspec.checks.shape import shape_problems
+from shared.jobspec.checks.validate import shortened
+from shared.jobspec.format.base import Items, Model, Text
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
+from shared.jobspec.resources import Resources, resource_problems
+from shared.jobspec.text.tree import JsonObject, Node, is_object, shown, step
+
+EventName: TypeAlias = Literal[
+    "accepted", "queued", "running", "succeeded", "failed", "cancelled", "lost", "rejected"
+]
+#: The events of a receiver that names none.
+TERMINAL_EVENTS: tuple[EventName, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
+
+MAX_LABELS = 20
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+_LABEL_VALUE = re.compile(r"[^\t\r\n]{0,256}")
+_KEY = re.compile(r"[\x21-\x7e]{1,256}")
+_BLOB = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
+_URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
+_SIGNING_KEYS = ("whsec_", "whsk_")
+
+
+class Subscription(Model):
+    """One receiver of a job's events."""
+
+    #: Its query may hold a token: never shown, never logged.
+    url: Annotated[Text, Field(repr=False)]
+    #: The name of a configured secret, not the secret.
+    secret: str | None = None
+    events: Items[EventName] = TERMINAL_EVENTS
+
+
+#: How often a job may be tried again.
+Tries: TypeAlias = Annotated[int, Field(ge=0, le=10)]
+
+
+class Retry(Model):
+    """New attempts after a failure, by whose fault it was."""
+
+    #: Preempted, a node lost, the engine failed.
+    infrastructure: Tries = 3
+    #: The job's own command failed.
+    user: Tries = 0
+
+
+class Envelope(Model):
+    """A job message; `slipway.json` is the same without `spec` and `specBlob`."""
+
+    name: str | None = None
+    experiment: str | None = None
+    #: A configured name or a full id.
+    cluster: str | None = None
+    spec: Annotated[dict[str, Any] | None, Field(repr=False)] = None
+    #: container/path of a blob with the spec.
+    spec_blob: str | None = None
+    idempotency_key: str | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    notify: Items[Subscription] = ()
+    retry: Retry | None = None
+    #: What the job gets of its cluster.
+    resources: Resources | None = None
+
+
+_MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
+
+
+def is_bare_job(document: Any) -> bool:
+    """Whether this is meant as a job.json itself: nothing in it belongs to an envelope."""
+    return isinstance(document, dict) and not document.keys() & _MEMBERS
+
+
+def read_envelope(
+    document: JsonObject, *, drop: bool = False, limits: Limits | None = None
+) -> tuple[Envelope | None, tuple[Problem, ...]]:
+    """The envelope, or None if any problem is an error; and all problems. `drop`: a slipway.json.
+
+    The spec inside is left to `validate`, whose problems go `under("/spec")`. Never raises.
+    """
+    limits = limits or Limits()
+    if not is_object(document):
+        return None, (problem("SW008", "", "the document is not a JSON object"),)
+    problems = list(texts({key: value for key, value in document.items() if key != "spec"}, limits))
+    envelope: Envelope | None = None
+    try:
+        envelope = Envelope.model_validate(document)
+    except ValidationError as error:
+        problems += [_for_envelope(found) for found in shape_problems(Envelope, document, error)]
+    root = Node("", document)
+    problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
+    problems += resource_problems(document.get("resources"))
+    ordered = in_document_order(document, problems)
+    return None if has_errors(ordered) else envelope, shortened(ordered, limits)
+
+
+def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelope:
+    """The envelope without the members that have problems: a rejection has a name too, and receivers."""
+    wrong = {one.pointer.split("/")[1] for one in problems if one.pointer}
+    try:
+        return Envelope.model_validate({k: v for k, v in document.items() if step("", k)[1:] not in wrong})
+    except ValidationError:
+        return Envelope()
+
+
+def _for_envelope(found: Problem) -> Problem:
+    if (found.code, found.pointer) == ("SW012", "/properties"):
+        message = '"properties" stands beside the members of an envelope'
+        return replace(found, message=message, remedy='put it into "spec": {"properties": …}', fix=None)
+    return found
+
+
+def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
+    given = [name for name in ("spec", "specBlob") if root.at(name).given]
+    if drop:
+        for name in given:
+            message = f"{name} has no place in slipway.json; the job is in job.json beside it"
+            yield problem("SW060", root.at(name).pointer, message, f"remove {name}", of_name=True)
+        return
+    if len(given) == 2:
+        yield problem("SW060", "", "spec and specBlob are both given")
+    elif not given and not root.at("properties").given:
+        yield problem("SW060", "", "neither spec nor specBlob is given")
+    blob = root.at("specBlob")
+    if blob.text is not None and not _is_blob(blob.text):
+        yield problem("SW065", blob.pointer, "specBlob is not the path of a blob")
+
+
+def _is_blob(text: str) -> bool:
+    levels = text.split("/")
+    return len(text) <= 1088 and bool(_BLOB.fullmatch(text)) and {".", ".."}.isdisjoint(levels)
+
+
+def _names(root: Node) -> Iterator[Problem]:
+    for name in ("name", "experiment"):
+        node = root.at(name)
+        if node.text is not None and not _NAME.fullmatch(node.text):
+            yield problem("SW061", node.pointer, f"{shown(node.text)} cannot be a name")
+    cluster = root.at("cluster")
+    if cluster.text is not None and not (_NAME.fullmatch(cluster.text) or is_cluster_id(cluster.text)):
+        remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
+        yield problem("SW061", cluster.pointer, f"{shown(cluster.text)} cannot be a cluster", remedy)
+    key = root.at("idempotencyKey")
+    if key.text is not None and not _KEY.fullmatch(key.text):
+        remedy = "use up to 256 visible ASCII characters"
+        yield problem("SW061", key.pointer, "idempotencyKey has forbidden characters or length", remedy)
+
+
+def _labels(root: Node) -> Iterator[Problem]:
+    labels = root.at("labels")
+    if not isinstance(labels.value, dict):
+        return
+    if len(labels.value) > MAX_LABELS:
+        message = f"there are {len(labels.value)} labels; {MAX_LABELS} are allowed"
+        yield problem("SW062", labels.pointer, message)
+    for key, value in labels.value.items():
+        if not _LABEL.fullmatch(key):
+            message = f"{shown(key)} cannot be the name of a label"
+            yield problem("SW062", step(labels.pointer, key), message, of_name=True)
+        elif isinstance(value, str) and not _LABEL_VALUE.fullmatch(value):
+            message = f"the value of the label {shown(key)} is too long or has line breaks"
+            yield problem("SW062", step(labels.pointer, key), message)
+
+
+def _notify(root: Node, most: int) -> Iterator[Problem]:
+    receivers = list(root.at("notify").each())
+    if len(receivers) > most:
+        message = f"there are {len(receivers)} receivers; {most} are allowed"
+        yield problem("SW063", root.at("notify").pointer, message)
+    for receiver in receivers:
+        url, secret = receiver.at("url"), receiver.at("secret")
+        if url.text and not _is_address(url.text):
+            yield problem("SW064", url.pointer, "url is not the address of a webhook")
+        if receiver.at("events").value == []:
+            message = "events is empty, so this receiver would get no event"
+            yield problem(
+                "SW015", receiver.at("events").pointer, message, "name an event, or leave events out"
+            )
+        if secret.text is None:
+            continue
+        if secret.text.startswith(_SIGNING_KEYS) or not _NAME.fullmatch(secret.text):
+            yield problem("SW066", secret.pointer, "secret is not the name of a configured secret")
+
+
+def _is_address(text: str) -> bool:
+    """Form only; whether the address may be called, is decided where webhooks are sent."""
+    if not _URL.fullmatch(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        return False

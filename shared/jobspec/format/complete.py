@@ -1,0 +1,193 @@
+"""What `az batchai` filled into a job.json before it sent it, and what a drop needs besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS, MOUNT_LISTS
+from shared.jobspec.format.scripts import DROP_MOUNT, has_script_placeholder, same_mount_path, with_script
+from shared.jobspec.format.storage_hosts import CLOUDS
+from shared.jobspec.text.tree import JsonObject, copied, shown
+
+ACCOUNT_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_ACCOUNT>"
+KEY_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_KEY>"
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What an operator configured and a caller's door knows. None: there is no such default."""
+
+    #: ARM id of the cluster for documents that name none.
+    cluster_id: str | None = None
+    #: Name → ARM id.
+    clusters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    storage_account: str | None = None
+    #: What follows ACCOUNT.file. in the cloud of the storage account.
+    storage_suffix: str = CLOUDS[0]
+    #: Given only for documents that came as a drop.
+    drop_container: str | None = None
+    drop_account: str | None = None
+    std_out_err_path_prefix: str | None = None
+
+
+def complete(
+    document: JsonObject,
+    defaults: Defaults,
+    *,
+    script: str | None = None,
+    folder: str | None = None,
+    cluster: str | None = None,
+) -> tuple[JsonObject, tuple[str, ...]]:
+    """A completed copy, and a note on each completion. Takes any JSON; what is wrong stays as it is.
+
+    It shares with the document the parts that are not completed.
+
+    `script` and `folder` are those of a drop, relative to its container; `cluster` (name or id) is the
+    caller's choice and wins over the document's. Credentials are left for submission (`with_credentials`).
+    """
+    whole = _copied(document, to_fill=defaults.drop_container is not None)
+    properties = whole.get("properties") if isinstance(whole, dict) else None
+    if not isinstance(properties, dict):
+        return whole, ()
+    notes = [
+        *_cluster(properties, defaults, cluster),
+        *_prefix(properties, defaults),
+        *_accounts(properties, defaults),
+        *_drop_mount(properties, defaults),
+    ]
+    if defaults.drop_container is not None and _mounts_drop(properties, defaults):
+        notes += _scripts(properties, script, folder)
+    return whole, tuple(notes)
+
+
+def _copied(document: JsonObject, *, to_fill: bool) -> JsonObject:
+    """A copy of what completion changes: placeholders to fill in stand anywhere, the rest in few places."""
+    properties = document.get("properties") if isinstance(document, dict) else None
+    if to_fill or not isinstance(properties, dict):
+        whole: JsonObject = copied(document)
+        return whole
+    mine = dict(properties)
+    if "mountVolumes" in mine:
+        mine["mountVolumes"] = copied(mine["mountVolumes"])
+    return {**document, "properties": mine}
+
+
+def _cluster(properties: JsonObject, defaults: Defaults, chosen: str | None) -> Iterator[str]:
+    written = properties.get("cluster")
+    name = written if isinstance(written, str) else written.get("id") if isinstance(written, dict) else None
+    extras = [key for key in written if key != "id"] if isinstance(written, dict) else []
+    if chosen is not None:
+        name, written, extras = chosen, chosen, []
+    if written is None and defaults.cluster_id is not None:
+        properties["cluster"] = {"id": defaults.cluster_id}
+        yield f"cluster: filled in with the default, {_last(defaults.cluster_id)}"
+    elif isinstance(name, str) and not extras:
+        known = defaults.clusters.get(name, name)
+        properties["cluster"] = {"id": known}
+        if known != name:
+            yield f"cluster: {shown(name)} stands for its full id"
+
+
+def _prefix(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
+    if properties.get("stdOutErrPathPrefix") is None and defaults.std_out_err_path_prefix is not None:
+        properties["stdOutErrPathPrefix"] = defaults.std_out_err_path_prefix
+        yield f"stdOutErrPathPrefix: filled in with the default, {defaults.std_out_err_path_prefix}"
+
+
+def _accounts(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
+    for name, mount in _mounts(properties, ACCOUNT_MOUNT_LISTS):
+        place = f"{name} {shown(str(mount.get('relativeMountPath', '')))}"
+        for key in ("accountName", "azureFileUrl"):
+            text = mount.get(key)
+            if isinstance(text, str) and ACCOUNT_PLACEHOLDER in text and defaults.storage_account is not None:
+                mount[key] = text.replace(ACCOUNT_PLACEHOLDER, defaults.storage_account)
+                yield f"{place}: {key} filled in with the storage account {defaults.storage_account}"
+        account = _first_label(mount.get("azureFileUrl")) if mount.get("accountName") is None else None
+        if account:
+            mount["accountName"] = account
+            yield f"{place}: accountName taken from azureFileUrl"
+        credentials = mount.get("credentials")
+        if isinstance(credentials, dict) and credentials.get("accountKey") == KEY_PLACEHOLDER:
+            del credentials["accountKey"]
+            yield f"{place}: the account's key is filled in at submission"
+
+
+def _drop_mount(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
+    if defaults.drop_container is None or defaults.drop_account is None:
+        return
+    paths = [str(mount.get("relativeMountPath")).strip("/") for _, mount in _mounts(properties, MOUNT_LISTS)]
+    if any(f"{path}/".startswith(f"{DROP_MOUNT}/") for path in paths):
+        return
+    volumes = properties.get("mountVolumes")
+    volumes = {} if volumes is None else volumes
+    blobs = volumes.get("azureBlobFileSystems") if isinstance(volumes, dict) else 0
+    blobs = [] if blobs is None else blobs
+    if not isinstance(blobs, list):
+        return
+    entry = {
+        "accountName": defaults.drop_account,
+        "containerName": defaults.drop_container,
+        "relativeMountPath": DROP_MOUNT,
+    }
+    properties["mountVolumes"] = {**volumes, "azureBlobFileSystems": [*blobs, entry]}
+    yield f"mountVolumes: the drop container {defaults.drop_container} is mounted at {DROP_MOUNT}"
+
+
+def _mounts_drop(properties: JsonObject, defaults: Defaults) -> bool:
+    return any(
+        same_mount_path(mount.get("relativeMountPath"), DROP_MOUNT)
+        and mount.get("containerName") == defaults.drop_container
+        for _, mount in _mounts(properties, ("azureBlobFileSystems",))
+    )
+
+
+def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> list[str]:
+    """Fills the placeholders in place; one note, however many there are."""
+    filled = False
+    stack: list[Any] = [properties]
+    while stack:
+        node = stack.pop()
+        entries: list[tuple[Any, Any]] = list(node.items() if isinstance(node, dict) else enumerate(node))
+        for key, value in entries:
+            if isinstance(value, dict | list):
+                stack.append(value)
+            elif (
+                isinstance(value, str)
+                and _takes_text(node, key, properties)
+                and has_script_placeholder(value)
+            ):
+                node[key] = with_script(value, script=script, folder=folder)
+                filled = filled or node[key] != value
+    return [f"placeholders: filled in with {shown(script or folder or '')}"] if filled else []
+
+
+def _takes_text(holder: Any, key: Any, properties: JsonObject) -> bool:
+    """Not where a number, an object or a list belongs: there a placeholder is one that is left."""
+    return key == "stdOutErrPathPrefix" if holder is properties else not str(key).endswith("Count")
+
+
+def _mounts(properties: JsonObject, lists: tuple[str, ...]) -> Iterator[tuple[str, JsonObject]]:
+    volumes = properties.get("mountVolumes")
+    known: JsonObject = volumes if isinstance(volumes, dict) else {}
+    for name in lists:
+        entries = known.get(name)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                yield name, entry
+
+
+def _first_label(url: Any) -> str | None:
+    """The account of https://account.file.core.windows.net/share."""
+    try:
+        host = urlsplit(url).hostname if isinstance(url, str) else None
+    except ValueError:
+        return None
+    return host.partition(".")[0] or None if host and "<" not in host else None
+
+
+def _last(resource_id: str) -> str:
+    return resource_id.rpartition("/")[2]

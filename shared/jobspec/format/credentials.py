@@ -1,0 +1,55 @@
+"""Keys of storage accounts: filled in when a job is submitted, for the account's own host; never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
+from shared.jobspec.format.storage_hosts import CLOUDS, share_host
+from shared.jobspec.text.tree import JsonObject, Node, copied
+
+
+def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str = CLOUDS[0]) -> JsonObject:
+    """The document, whose mounts without credentials have their account's key from `keys` (account → key).
+
+    A share whose address names another host than the account's own in the cloud of this `suffix` stays
+    without: the address is the author's choice, the key is the operator's. A container names no host.
+    A copy, or the document itself when no mount is without.
+    """
+    if next(_without_credentials(document), None) is None:
+        return document
+    whole: JsonObject = copied(document)
+    for mount in _without_credentials(whole):
+        account = mount.at("accountName").text or ""
+        key = keys.get(account)
+        if key is not None and _is_at_home(mount, account, suffix):
+            mount.value["credentials"] = {"accountKey": key}
+    return whole
+
+
+def accounts_without_credentials(document: JsonObject) -> tuple[str, ...]:
+    """The storage accounts whose keys `with_credentials` is asked for, sorted."""
+    names = {mount.at("accountName").text for mount in _without_credentials(document)}
+    return tuple(sorted(name for name in names if name))
+
+
+def has_no_credentials(mount: Node) -> bool:
+    """Whether the mount leaves its credentials to the deployment."""
+    written = mount.at("credentials").value
+    return written is None or (isinstance(written, dict) and not any(written.values()))
+
+
+def _is_at_home(mount: Node, account: str, suffix: str) -> bool:
+    url = mount.at("azureFileUrl")
+    if not url.given:
+        return True
+    host = share_host(url.text or "")
+    return host is not None and host.belongs_to(account, (suffix,))
+
+
+def _without_credentials(document: JsonObject) -> Iterator[Node]:
+    volumes = Node("", document).at("properties", "mountVolumes")
+    for name in ACCOUNT_MOUNT_LISTS:
+        for mount in volumes.at(name).each():
+            if isinstance(mount.value, dict) and has_no_credentials(mount):
+                yield mount

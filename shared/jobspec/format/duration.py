@@ -1,0 +1,69 @@
+"""ISO 8601 durations, as the wire writes a wall-clock limit."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+#: What the service applied to a job without constraints.
+DEFAULT_WALL_CLOCK = timedelta(days=7)
+_NUMBER = r"(\d{1,8})"
+#: As .NET writes them, too: seven decimals, and up to eight digits of days.
+_ISO = re.compile(
+    rf"P(?=[\dT])(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
+    rf"(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:(\d{{1,8}}(?:\.\d{{1,7}})?)S)?)?",
+    re.ASCII,
+)
+#: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00.
+_DOT_NET = re.compile(r"(?:(\d{1,5})\.)?(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
+#: What people write, and what Python prints: 24h, 90 min, 2 days; 7 days, 0:00:00.
+_WORDS = re.compile(
+    r"(?:(\d{1,4}) ?w(?:eeks?)?)?,? ?(?:(\d{1,5}) ?d(?:ays?)?)?,? ?(?:(\d{1,6}) ?h(?:(?:ou)?rs?)?)?,? ?"
+    r"(?:(\d{1,7}) ?m(?:in(?:ute)?s?)?)?,? ?(?:(\d{1,8}) ?s(?:ec(?:ond)?s?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_PYTHON = re.compile(r"(\d{1,5}) days?, (\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """The length of an ISO 8601 duration; None for anything else. Years and months have no fixed length."""
+    found = _ISO.fullmatch(text)
+    if not found:
+        return None
+    weeks, days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
+def wall_clock(written: str | None, longest: timedelta | None = None) -> timedelta:
+    """The limit of a job: what it names, else the service's, or less where the cluster allows less."""
+    return parse_duration(written or "") or min(DEFAULT_WALL_CLOCK, longest or DEFAULT_WALL_CLOCK)
+
+
+def iso_duration(length: timedelta) -> str:
+    """The length in ISO 8601, in days, hours, minutes and seconds."""
+    seconds = length.seconds
+    clock = "".join(
+        f"{count}{unit}"
+        for count, unit in ((seconds // 3600, "H"), (seconds // 60 % 60, "M"), (seconds % 60, "S"))
+        if count
+    )
+    days = f"{length.days}D" if length.days else ""
+    return f"P{days}T{clock}" if clock else f"P{days or 'T0S'}"
+
+
+def from_dot_net(text: str) -> str | None:
+    """The ISO 8601 form of a time span of .NET or of Python, to suggest; None for anything else."""
+    found = _DOT_NET.fullmatch(text) or _PYTHON.fullmatch(text)
+    if not found:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return iso_duration(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds))
+
+
+def from_words(text: str) -> str | None:
+    """The ISO 8601 form of a number with a unit or of several (24h, 7 days), to suggest; None for others."""
+    found = _WORDS.fullmatch(text)
+    if not found or not any(found.groups()):
+        return None
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return iso_duration(timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds))

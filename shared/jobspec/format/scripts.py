@@ -1,0 +1,116 @@
+"""Scripts in the drop container: placeholders for them, and which ones a job needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from shared.jobspec.format.toolkits import TOOLKITS
+from shared.jobspec.text.tree import JsonObject, Node, walk
+
+JOB_MOUNT_ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
+#: Where the drop container appears, below the job's mount root.
+DROP_MOUNT = "scripts"
+#: Files that count for a template that names no pattern of its own.
+DEFAULT_PATTERN = "*.py"
+
+_SCRIPT = re.compile(r"<SLIPWAY_SCRIPT(?::([^<>:/\s]{1,64}))?>")
+_FOLDER = "<SLIPWAY_FOLDER>"
+#: Names become part of shell command lines, so nothing that a shell reads in its own way.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
+_LONGEST_PATH = 1024
+#: A file of a command line is recognised by its suffix; a name without one may be a directory.
+_FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$", re.ASCII)
+_PATH_FIELDS = ("pythonScriptFilePath", "configFilePath")
+
+
+def script_pattern(document: JsonObject | None) -> str | None:
+    """The pattern of the files that a template runs, the first that it names; None when it is no template."""
+    template = False
+    for node in walk(document):
+        found = _SCRIPT.search(node.value) if isinstance(node.value, str) else None
+        if found and found[1]:
+            return found[1]
+        template = template or bool(found)
+    return DEFAULT_PATTERN if template else None
+
+
+def with_script(text: str, *, script: str | None, folder: str | None) -> str:
+    """The text with its placeholders filled in, as far as the names are known and plain."""
+    top = (folder or "").strip("/")
+    below = plain_path(top) if top else ""
+    if folder is not None and below is not None:
+        text = text.replace(_FOLDER, _mounted(below))
+    if script is not None and below is not None and plain_path(script):
+        path = _mounted(f"{below}/{script}" if below else script)
+        text = _SCRIPT.sub(lambda _: path, text)
+    return text
+
+
+def has_script_placeholder(text: str) -> bool:
+    """Whether `with_script` may have something to fill in."""
+    return _FOLDER in text or bool(_SCRIPT.search(text))
+
+
+def plain_path(path: str) -> str | None:
+    """The path if it is safe in a command line and stays below its root, else None."""
+    path = path.strip("/")
+    return path if len(path) <= _LONGEST_PATH and _PLAIN_PATH.fullmatch(path) else None
+
+
+def scripts_wanted(
+    document: JsonObject, mount: str = DROP_MOUNT, *, container: str | None = None, account: str | None = None
+) -> tuple[str, ...]:
+    """Blob names that the completed document refers to under the mount, sorted.
+
+    Empty when the mount is not a blob container (the one named, in the account named).
+    """
+    properties = Node("", document).at("properties")
+    return tuple(sorted({name for _, _, name in script_places(properties, container, mount, account)}))
+
+
+def script_places(
+    properties: Node, container: str | None = None, mount: str = DROP_MOUNT, account: str | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """The same, each with its place: the pointer, the path as it is written there, the blob's name."""
+    if not _is_drop_mount(properties, mount, container, account):
+        return
+    paths = re.compile(
+        rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{re.escape(mount)}/"
+        r"([A-Za-z0-9_./-]{1,1024})(?![A-Za-z0-9_./*?$\[-])"
+    )
+    for node in _runnable(properties):
+        always = node.pointer.rpartition("/")[2] in _PATH_FIELDS
+        for found in paths.finditer(node.value):
+            path = plain_path(found[1].rstrip("."))
+            if path and not found[1].endswith("/") and (always or _FILE.search(path)):
+                yield node.pointer, found[0].rstrip("."), path
+
+
+def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:
+    for entry in properties.at("mountVolumes", "azureBlobFileSystems").each():
+        if same_mount_path(entry.at("relativeMountPath").value, mount):
+            there = account is None or entry.at("accountName").value in (None, account)
+            return there and (container is None or entry.at("containerName").value == container)
+    return False
+
+
+def same_mount_path(written: Any, path: str) -> bool:
+    """Whether a relativeMountPath, as it was written, is this one."""
+    return isinstance(written, str) and written.strip("/") == path
+
+
+def _runnable(properties: Node) -> list[Node]:
+    """The texts of which a part is run: those of the toolkit and of the preparation."""
+    blocks = [properties.at(name) for name in (*TOOLKITS, "jobPreparation")]
+    return [node for block in blocks for node in walk_below(block) if isinstance(node.value, str)]
+
+
+def walk_below(block: Node) -> list[Node]:
+    """The members of one flat block."""
+    return [block.at(key) for key in block.value] if isinstance(block.value, dict) else []
+
+
+def _mounted(path: str) -> str:
+    return f"{JOB_MOUNT_ROOT}/{DROP_MOUNT}/{path}" if path else f"{JOB_MOUNT_ROOT}/{DROP_MOUNT}"

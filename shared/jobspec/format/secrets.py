@@ -1,0 +1,248 @@
+"""Where a document holds secret values: to seal them, to mask them, never to show them.
+
+A sealed text is marked: it can be opened even if a later version of this list differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+from shared.jobspec.hidden.embedded import (
+    MASK,
+    SEALED,
+    ranges_to_seal,
+    recognised,
+    replaced,
+    sealed_texts,
+    without_embedded,
+)
+from shared.jobspec.text.tree import JsonObject, copied, step, words
+
+#: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
+_SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
+#: Pieces that betray a secret in any name that the format does not know.
+_BETRAYING = (
+    *("accountkey", "accesskey", "storagekey", "apikey", "instrumentationkey"),
+    *("password", "passwd", "sastoken", "secretvalue", "credential"),
+)
+_BETRAYING_NAMES = ("token", "secret", "key", "pwd", "connectionstring", "sas")
+#: Objects and lists whose every value is a secret, except for what is listed as plain.
+_CONTAINERS = ("credentials", "secrets")
+_PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
+#: Names of the formats that come near one of the above and hold no secret.
+_HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
+_VARIABLE = re.compile(
+    r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH)$", re.MULTILINE
+)
+#: What the name and the value of a variable are called, here and in other formats.
+_NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))
+_VALUES = frozenset(("value", "Value", "VALUE"))
+#: Objects from names of variables to values: in them a name counts in any case.
+_ENVIRONMENT = "env"
+#: Misspelt: at most so many letters differ.
+_CLOSE = 2
+_LONGEST_NAME = 256
+
+
+class _Place(NamedTuple):
+    pointer: str
+    parent: Any
+    key: Any
+    secret: bool
+
+
+def secret_pointers(document: Any) -> tuple[str, ...]:
+    """Where a person sent secret values, in document order; also under misspelt names."""
+    return tuple(place.pointer for place in _secret_places(document))
+
+
+def redact(document: Any) -> Any:
+    """A copy that may be shown: every secret value is masked. Takes any JSON, valid or not."""
+    whole = [copied(document)]
+    for place in _leaves(whole):
+        value = place.parent[place.key]
+        if place.secret and value is not None and not isinstance(value, bool):
+            place.parent[place.key] = MASK
+        elif isinstance(value, str):
+            place.parent[place.key] = without_embedded(value)
+    return whole[0]
+
+
+def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
+    """A copy with nothing to read at and below these places."""
+    whole: JsonObject = copied(document)
+    below = tuple(f"{pointer}/" for pointer in pointers)
+    for place in _leaves([whole]):
+        if place.pointer in pointers or place.pointer.startswith(below):
+            place.parent[place.key] = MASK
+    return whole
+
+
+def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonObject:
+    """The document with `seal(pointer, value)`, a text that starts with SEALED, in place of each secret.
+
+    A copy, or the document itself when it certainly has no secret. Inside of an address or a command line
+    only the secret part is replaced. A text that only looks sealed is a secret, too, so that `open_secrets`
+    never meets one that a person wrote.
+    """
+
+    def change(place: _Place, value: str) -> str:
+        ranges = [(0, len(value))] if place.secret else ranges_to_seal(value)
+        return replaced(value, ranges, partial(seal, place.pointer))
+
+    return _changed(document, change) if _any_secret(document) else document
+
+
+def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> JsonObject:
+    """The document with `unseal(pointer, text)` in place of everything that `seal_secrets` put there.
+
+    A copy, or the document itself when nothing is sealed.
+    """
+
+    def change(place: _Place, value: str) -> str:
+        ranges = [found.span() for found in sealed_texts(value)]
+        return replaced(value, ranges, partial(unseal, place.pointer))
+
+    return _changed(document, change) if SEALED in "\n".join(words(document).texts) else document
+
+
+def _any_secret(document: JsonObject) -> bool:
+    """Whether there may be a secret: places cost more than this look, and most documents have none."""
+    found = words(document)
+    text = "\n".join(found.texts)
+    named = any(_inside(name, below=False) for name in found.names)
+    return named or any_looks_secret("\n".join((text, *found.names))) or bool(ranges_to_seal(text))
+
+
+def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
+    whole: JsonObject = copied(document)
+    for place in _leaves([whole]):
+        value = place.parent[place.key]
+        if isinstance(value, str):
+            place.parent[place.key] = change(place, value)
+    return whole
+
+
+def looks_secret_variable(name: str) -> bool:
+    """Whether a variable of that name most likely holds a secret."""
+    return bool(_VARIABLE.search(name[-64:].upper()))
+
+
+def any_looks_secret(lines: str) -> bool:
+    """Whether a line of the text may be such a name."""
+    return bool(_VARIABLE.search(lines.upper()))
+
+
+def is_secret_name(name: str, *, below: bool, holder: object = "") -> bool:
+    """Whether what stands under this name is secret.
+
+    `below`: it stands inside of something secret; `holder`: the name of the object that it stands in.
+    """
+    return _inside(name, below=below, variables=_holds_variables(holder))
+
+
+def _holds_variables(name: object) -> bool:
+    return isinstance(name, str) and name[: len(_ENVIRONMENT)].lower() == _ENVIRONMENT
+
+
+def is_secret_item(before: object, item: object) -> bool:
+    """Whether the item before makes this one of a list secret: `["--api-key", "x"]`, `["HF_TOKEN", "x"]`."""
+    if not isinstance(before, str) or not isinstance(item, str) or len(before) > _LONGEST_NAME:
+        return False
+    if before.isupper() and looks_secret_variable(before):
+        return True
+    return before.startswith("-") and any(end > len(before) for _, end in recognised(f"{before} {item}"))
+
+
+def names_secret_variable(member: str, text: object) -> bool:
+    """Whether a member says that the value beside it is that of a secret variable."""
+    return member in _NAMES and isinstance(text, str) and looks_secret_variable(text)
+
+
+def is_value(member: str) -> bool:
+    """Whether it is the value beside the name of a variable."""
+    return member in _VALUES
+
+
+def _secret_places(document: Any) -> Iterator[_Place]:
+    for place in _leaves([document]):
+        value = place.parent[place.key]
+        if place.secret and value is not None and not isinstance(value, bool):
+            yield place
+
+
+def _leaves(whole: list[Any]) -> Iterator[_Place]:
+    """Every value but objects and lists, in document order. The document is the one item of `whole`."""
+    stack = [_Place("", whole, 0, secret=False)]
+    while stack:
+        place = stack.pop()
+        value = place.parent[place.key]
+        if isinstance(value, dict):
+            variables = _holds_variables(place.key)
+            secret_value = not _NAMES.isdisjoint(value) and any(
+                names_secret_variable(str(key), one) for key, one in value.items()
+            )
+            stack.extend(
+                _Place(
+                    step(place.pointer, key),
+                    value,
+                    key,
+                    secret=_inside(str(key), below=place.secret, variables=variables)
+                    or (secret_value and is_value(str(key))),
+                )
+                for key in reversed(value)
+            )
+        elif isinstance(value, list):
+            stack.extend(
+                _Place(
+                    step(place.pointer, index),
+                    value,
+                    index,
+                    place.secret or (index > 0 and is_secret_item(value[index - 1], value[index])),
+                )
+                for index in reversed(range(len(value)))
+            )
+        else:
+            yield place
+
+
+def _inside(key: str, *, below: bool, variables: bool = False) -> bool:
+    """Whether what stands under this key is secret."""
+    plain = _normal(key)
+    if plain in _PLAIN:
+        return False
+    # A reference holds no secret, so any further member may be one.
+    if below or plain.endswith("secretreference") or _betrays(plain):
+        return True
+    # Variables as members: {"HF_TOKEN": "x"}.
+    return (variables or key.isupper()) and looks_secret_variable(key)
+
+
+@lru_cache(maxsize=4096)
+def _betrays(plain: str) -> bool:
+    if plain in _HARMLESS:
+        return False
+    if plain in _BETRAYING_NAMES or any(piece in plain for piece in _BETRAYING):
+        return True
+    return any(_near(plain, name) for name in (*_SECRETS, *_CONTAINERS))
+
+
+def _near(one: str, other: str) -> bool:
+    """Whether two names differ by at most two edits."""
+    if abs(len(one) - len(other)) > _CLOSE or min(len(one), len(other)) < 4:
+        return False
+    row = list(range(len(other) + 1))
+    for index, left in enumerate(one, 1):
+        previous, row = row, [index]
+        for column, right in enumerate(other, 1):
+            row.append(min(previous[column] + 1, row[-1] + 1, previous[column - 1] + (left != right)))
+        if min(row) > _CLOSE:
+            return False
+    return row[-1] <= _CLOSE
+
+
+def _normal(key: str) -> str:
+    return key[:128].replace("_", "").replace("-", "").lower()

@@ -1,0 +1,46 @@
+"""Whose host the address of an Azure file share names: a key goes to its account's own host only. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+#: What follows `ACCOUNT.file.` in each of the Azure clouds; the first is the usual one.
+CLOUDS = ("core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de")
+
+_LEVEL = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_LABEL = r"[A-Za-z0-9-]{1,63}"
+#: Without user, port, query and escapes, so that every parser reads the same host out of it.
+_SHARE = re.compile(
+    rf"https://(?P<account>{_LABEL})\.(?P<rest>{_LABEL}(?:\.{_LABEL}){{1,9}})"
+    rf"/(?=[a-z0-9-]{{3,63}}(?:/|\Z))[a-z0-9](?:-?[a-z0-9])*(?:/{_LEVEL})*/?",
+    re.ASCII,
+)
+#: The same, whatever the share is called.
+_ANY_SHARE = re.compile(
+    rf"https://{_LABEL}\.{_LABEL}(?:\.{_LABEL}){{1,9}}/[A-Za-z0-9_-]+(?:/{_LEVEL})*/?", re.ASCII
+)
+_LONGEST = 1024
+
+
+class ShareHost(NamedTuple):
+    """The host of a share's address, in small letters: its first part, and what follows it."""
+
+    account: str
+    rest: str
+
+    def belongs_to(self, account: str, clouds: Collection[str] = CLOUDS) -> bool:
+        """Whether it is the very host under which one of the clouds serves the shares of the account."""
+        return self.account == account and self.rest in {f"file.{suffix}" for suffix in clouds}
+
+
+def share_host(url: str) -> ShareHost | None:
+    """The host of https://ACCOUNT.file.SUFFIX/SHARE/…; None for what is no such address."""
+    found = _SHARE.fullmatch(url) if len(url) <= _LONGEST else None
+    return ShareHost(found["account"].lower(), found["rest"].lower()) if found else None
+
+
+def is_bad_share_name(url: str) -> bool:
+    """Whether all of an address is in order but the name of the share."""
+    return len(url) <= _LONGEST and share_host(url) is None and bool(_ANY_SHARE.fullmatch(url))

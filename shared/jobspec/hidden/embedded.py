@@ -1,0 +1,104 @@
+"""Secrets inside of a text: in addresses, command lines and connection strings, keys on their own. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from shared.jobspec.hidden.named_secrets import named_ranges
+from shared.jobspec.hidden.option_secrets import option_ranges
+from shared.jobspec.hidden.tokens import token_ranges
+from shared.jobspec.input_secrets import input_ranges
+
+MASK = "***"
+#: How a sealed text starts, as it stands in a stored document in place of a value or inside of one.
+SEALED = "sealed:v1:"
+
+_SEALED = re.compile(rf"{SEALED}[A-Za-z0-9_-]+={{0,2}}")
+#: What a sealed text would take for its own if it stood right behind it.
+_SEALABLE = re.compile(r"[A-Za-z0-9_=-]*", re.ASCII)
+#: The query of an address, which may be a signature.
+_QUERY = re.compile(r"https?://[^\s\"'?]{0,512}\?([^\s\"']+)")
+#: A user with a password, before the host of any address; of the web's, a user alone may be a token.
+_USER = re.compile(
+    r"(?:https?://(?P<user>[^\s\"'/]{1,256})"
+    r"|(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<pair>[^\s\"'/@:]{0,128}:[^\s\"']{1,256}))@"
+)
+_VARIABLE = re.compile(r"(?:[^:]*:)?\$(?:[A-Za-z_]\w*|\{\w+\})", re.ASCII)
+#: Keys of storage accounts, and signing keys: never shown, even where a person wrote one as a name.
+_KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?:ec|k)_[A-Za-z0-9+/=]{8,400}")
+
+
+def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets stand inside of addresses, connection strings and arguments: ranges of characters."""
+    if "?" in text:
+        yield from (found.span(1) for found in _QUERY.finditer(text))
+    yield from recognised(text)
+
+
+def recognised(text: str) -> Iterator[tuple[int, int]]:
+    """The same without what is merely the query of an address: those that deserve a warning."""
+    if "@" in text:
+        yield from _users(text)
+    yield from named_ranges(text)
+    yield from option_ranges(text)
+    yield from input_ranges(text)
+    yield from token_ranges(text)
+    yield from key_material(text)
+
+
+def without_embedded(text: str) -> str:
+    """The text with such secrets masked, sealed ones included."""
+    return replaced(text, ranges_to_seal(text), lambda _: MASK)
+
+
+def replaced(text: str, ranges: list[tuple[int, int]], change: Callable[[str], str]) -> str:
+    """The text with `change(piece)` in place of each of these pieces."""
+    pieces, position = [], 0
+    for start, stop in ranges:
+        pieces += [text[position:start], change(text[start:stop])]
+        position = stop
+    return "".join((*pieces, text[position:])) if pieces else text
+
+
+def _users(text: str) -> Iterator[tuple[int, int]]:
+    for found in _USER.finditer(text):
+        kind = "user" if found["user"] is not None else "pair"
+        if not _VARIABLE.fullmatch(found[kind]):
+            yield found.span(kind)
+
+
+def key_material(text: str) -> Iterator[tuple[int, int]]:
+    """Where keys stand in a text that should hold none: ranges of characters."""
+    if "=" not in text and "whs" not in text:  # every key has one of them, and most texts have none
+        return iter(())
+    return (found.span() for found in _KEY_MATERIAL.finditer(text))
+
+
+def without_secrets(text: str) -> str:
+    """The start of a text for a message or a pointer, without what is secret in it."""
+    return without_embedded(text[:1000]) if len(text) > 12 else text
+
+
+def sealed_texts(text: str) -> Iterator[re.Match[str]]:
+    """What is sealed, or looks like it."""
+    return _SEALED.finditer(text) if SEALED in text else iter(())
+
+
+def ranges_to_seal(text: str) -> list[tuple[int, int]]:
+    """What of a text has to be sealed: ranges of characters that do not overlap, in order.
+
+    A range never ends before, or begins behind, what would be read as a part of the sealed text.
+    """
+    merged: list[tuple[int, int]] = []
+    looks = (found.span() for found in sealed_texts(text))
+    for first, last in sorted((*embedded_secrets(text), *looks)):
+        if merged and last <= merged[-1][1]:
+            continue
+        start = first - len(SEALED) if text.endswith(SEALED, 0, first) else first
+        stop = _SEALABLE.match(text, last).end()  # type: ignore[union-attr]
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], stop
+        else:
+            merged.append((start, stop))
+    return merged

@@ -1,0 +1,180 @@
+"""Secrets behind a name: `HF_TOKEN=x`, `--api-key x`, `"password": "x"`, `Authorization: Bearer x`. Pure.
+
+What refers to a variable (`--token $HF_TOKEN`) is no secret. Nothing is found across the end of a line, and
+each character is looked at a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+#: What has to stand before these: a key is secret by what it is for, a text if it is a connection's.
+_KEYS = (
+    *("access", "account", "admin", "api", "app", "application", "auth", "bot", "client", "consumer"),
+    *("database", "db", "deploy", "encryption", "function", "functions", "instrumentation", "license"),
+    *("kaggle", "master", "private", "project", "secret", "service", "signing", "storage", "subscription"),
+)
+_ENDINGS = {"key": _KEYS, "string": ("connection",)}
+#: Behind the name: perhaps a number, then `=` or `:` with the quotes that belong to it; or a blank. Or a
+#: comma, where name and value are two texts: `setdefault("HF_TOKEN", "x")`.
+_ENDS = (
+    r"(?:[_-]?[0-9]{1,3})?"
+    r"(?:(?P<pair>\\{0,3}[\"'][ \t]{0,3},[ \t]{0,3}(?=\\{0,3}[\"']))|"
+    r"(?:\\{0,3}[\"']?\]?(?P<equals>[ \t]{0,3}(?::=|={1,3}|:(?=[ \t\"'\\])|=>)[ \t]{0,3})|[ \t]{1,8}))"
+)
+
+#: A piece of a name → what the name and what is behind it look like from there on.
+_NAMES: dict[str, str] = {
+    **{word: word + _ENDS for word in ("pwd", "token", "jwt", "sas", "pat", "key", "string")},
+    **{word: word + _ENDS for word in ("pass", "password", "passwd", "passphrase", "passcode")},
+    "secret": r"secret(?:[_-]?value)?" + _ENDS,
+    "credential": r"credentials?" + _ENDS,
+    "auth": "auth" + _ENDS,
+    **{word: rf"{word}(?P<equals>=)" for word in ("sig", "code")},
+    "authorization": (
+        # A scheme of any name, but only if blanks and quotes show that the value is more than one word.
+        r"authorization\\{0,3}[\"']?(?P<equals>[ \t]{0,3}[:=])"
+        r"(?:(?:[ \t]{1,3}\\{0,3}[\"']?|\\{0,3}[\"'])(?:[a-z][a-z0-9-]{1,20}[ \t]{1,8}(?![\s\"'&|;<>]))?"
+        r"|(?:basic|token|digest)[ \t]{1,8})?"
+    ),
+    "bearer": r"bearer(?P<equals>[ \t]{1,8})(?=[^\s]{8})",
+}
+#: These are words of their own, and no end of a longer one.
+_ALONE = frozenset({"pass", "sas", "pat", "sig", "code", "authorization", "bearer"})
+#: What is written in one word with `pass`.
+_PASSES = ("db", "key", "ssh", "store", "user")
+_QUERIED = ("sig", "code")
+_QUOTED = re.compile(
+    r"(?:\\{0,3}|\$|[rbfu]{1,2})(?:\"(?!\$[A-Za-z_{(])(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))",
+    re.IGNORECASE,
+)
+#: What stands for a variable that is not set: `${HF_TOKEN:-x}`.
+_DEFAULT = re.compile(r"\"?\$\{\w+:?[-=+](?P<value>[^$}\s][^}\n]*)")
+#: Not the beginning of a variable, of a command, or of what the shell reads itself.
+_BARE = re.compile(r"[^\s\"'`$;&|<>(){}\[\],]|(?:\"\"|'')+(?=[^\s\"'`;&|<>(){}\[\],])")
+#: What begins like a list or an option, and is none: `[PAD]` is, and `-v`.
+_STRANGE = re.compile(
+    r"\[(?![A-Za-z_-]*\])(?=[^\s\"'\[\],;]{6})(?![^\s]*[(){}])[^\s\"'\[\],;]+"
+    r"|[(){},](?=[^\s\"'\[\](){},;]{6})(?=[^\s\"']{0,64}[0-9])(?![^\s\"'(){}]*[(){}])[^\s\"'\[\](){},;&|<>]+"
+    r"|-(?=[^\s\"'=-]{8})(?=[^\s=]{0,64}[0-9])(?=[^\s=]{0,64}[A-Za-z])[^\s\"'`$;&|<>(){}\[\],=-]"
+)
+#: What a quoted piece of a word goes on with; brackets and the like belong to what it stands in.
+_JOINED = re.compile(r"[\w\"'\\-]")
+#: The rest of a word of the shell, by the quotes that it stands in: they end it, others belong to it.
+_REST = {
+    inside: re.compile(
+        r"(?:[^\s\"'`;&|<>\\]|\\[^\n]?"
+        + "".join(f"|{q}[^{q}\n]*{q}" for q in "\"'" if q not in inside)
+        + ")*"
+    )
+    for inside in ("", "'", '"', "\"'")
+}
+_NO_SECRET = frozenset({"true", "false", "none", "null", "yes", "no", "0", "1", "***"})
+#: What a variable that ends with AUTH says of how somebody is recognised, not by what: a word, or a file.
+_METHOD = re.compile(
+    r"(?:basic|digest|ntlm|ldap|kerberos|gssapi|negotiate|plain|login|cram-md5|oauth2?|oidc|saml|bearer|token|key"
+    r"|anonymous|required|optional|enabled?|disabled?|on|off|auto|default)(?![\w+/=:.-])"
+    r"|(?:~|\.{0,2})(?:/[\w.-]+){2,}(?![\w+=:])",
+    re.ASCII | re.IGNORECASE,
+)
+#: Tokens of a language model's vocabulary, and of parsers.
+_ORDINARY = frozenset(
+    {
+        *("pad", "eos", "bos", "unk", "mask", "sep", "cls", "end", "start", "stop", "special", "next"),
+        *("first", "last", "image", "max", "min", "num"),
+    }
+)
+#: What takes a name and a value as words of their own.
+_SETTERS, _NETRC = (["set"], ["setenv"]), ["login"]
+_LONGEST = 64
+#: How far back quotes are counted.
+_FAR = 4096
+
+
+def named_ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Where the values of such names stand: ranges of characters, in order."""
+    position = 0
+    for start, word in _places(text):
+        if start < position:
+            continue
+        found = _pattern(word).match(text, start)
+        if found and _counts(text, word, found) and (value := value_at(text, found.end())):
+            position = value[1]
+            yield value
+
+
+@lru_cache(maxsize=len(_NAMES))
+def _pattern(word: str) -> re.Pattern[str]:
+    return re.compile(_NAMES[word], re.ASCII | re.IGNORECASE)
+
+
+def _places(text: str) -> list[tuple[int, str]]:
+    """Where the pieces of names stand, in order."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters become two
+        lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    places = []
+    for word in _NAMES:
+        start = lowered.find(word)
+        while start >= 0:
+            places.append((start, word))
+            start = lowered.find(word, start + len(word))
+    return sorted(places)
+
+
+def _counts(text: str, word: str, found: re.Match[str]) -> bool:
+    """Whether it is the end of a name, and the name that of a secret: what stands before it says so."""
+    before = text[max(0, found.start() - _LONGEST) : found.start()]
+    name = before.lower().rstrip("_-")
+    joined = before[-1:].isalnum() and not (word == "pass" and name.endswith(_PASSES))
+    if word in _ALONE and (joined or (word in _QUERIED and before.endswith("_"))):
+        return False
+    if word in _ENDINGS and not name.endswith(_ENDINGS[word]):
+        return before.endswith("_") and found[0].startswith("KEY")
+    if word == "auth":
+        # `REGISTRY_AUTH=x` and `"auth": "x"`; others say how, or are an option with that name.
+        exact = before.endswith("_") and (found["equals"] or "").strip() in ("=", ":")
+        exact = exact or (before[-1:] in ("'", '"') and (found["equals"] or "").strip() == ":")
+        value = value_at(text, found.end()) if exact else None
+        return value is not None and not _METHOD.match(text, value[0])
+    if word == "token" and name.replace("-", "_").rpartition("_")[2].rpartition(" ")[2] in _ORDINARY:
+        return False
+    if found.groupdict().get("pair"):
+        return found[0][: len(word)].isupper()  # that of a variable; other pairs of texts are many things
+    return found["equals"] is not None or _is_argument(before)
+
+
+def _is_argument(before: str) -> bool:
+    """Whether a name with a value behind a blank is an option, or is set to it."""
+    begins = max(before.rfind(mark) for mark in " \t\n\"'=") + 1
+    words = before[:begins].split()
+    return before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC
+
+
+def value_at(text: str, position: int) -> tuple[int, int] | None:
+    """The value that begins there, without its quotes: a range; None for a variable, an option or nothing."""
+    if default := _DEFAULT.match(text, position):
+        return default.span("value")
+    quoted = _QUOTED.match(text, position)
+    if quoted:
+        start, end = quoted.span("double") if quoted["double"] else quoted.span("single")
+        if _JOINED.match(text, end + 1) and (more := _rest(text, position, end + 1)) > end + 1:
+            start, end = start - 1, more  # with its quotes, so that none is left alone
+    else:
+        bare = _BARE.match(text, position)
+        if bare is None or (bare[0].startswith("-") and text[position - 1 : position] in (" ", "\t")):
+            bare = _STRANGE.match(text, position)
+        if bare is None:
+            return None
+        start, end = position, _rest(text, position, bare.end())
+    return None if text[start:end].lower() in _NO_SECRET else (start, end)
+
+
+def _rest(text: str, position: int, end: int) -> int:
+    """Where the word ends that begins at a position and goes on at another: shells join what has no blank."""
+    line = max(text.rfind("\n", 0, position) + 1, position - _FAR)
+    inside = "".join(quote for quote in "\"'" if text.count(quote, line, position) % 2)
+    found = _REST[inside].match(text, end)
+    return found.end() if found else end

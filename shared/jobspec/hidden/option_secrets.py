@@ -1,0 +1,81 @@
+"""Passwords in short options of known commands: `mysql -pX`, `docker login -p X`, `curl -u me:X`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.jobspec.hidden.named_secrets import value_at
+from shared.jobspec.input_secrets import cookie_ranges
+
+#: Command → its option whose value is a password, and those whose value is a user with a password.
+_COMMANDS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb"), ("-p", "")),
+    **dict.fromkeys(("sshpass", "mongo", "mongosh", "mongodump", "login", "7z", "7za"), ("-p", "")),
+    **dict.fromkeys(("sqlcmd", "bcp", "zip", "unzip"), ("-P", "")),
+    "redis-cli": ("-a", ""),
+    "ldapsearch": ("-w", ""),
+    "openssl": ("-k -K", ""),
+    "curl": ("", "-u-U"),
+    "http": ("", "-a"),
+    "https": ("", "-a"),
+    "lftp": ("", "-u"),
+    "smbclient": ("", "-U"),
+}
+_LONG = {"--user": "-u", "--proxy-user": "-U", "--auth": "-a"}
+#: Where a word is not the option and its value at once: `openssl x509 -keyform DER`.
+_APART = frozenset({"-k", "-K"})
+_COOKIES = frozenset({"-b", "--cookie"})
+#: In the order of the text: what ends a command, a command, an option.
+_PIECE = re.compile(
+    rf"(?P<end>[;&|\n])|(?<![\w.-])(?P<command>{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])"
+    r"|(?<![^\s\"'(])(?P<option>--user|--proxy-user|--auth|--cookie|-[pPawkKb]|-[sSfgikLNv]{0,6}[uUb])"
+    r"(?P<joint>=|[ \t]{0,8})",
+    re.ASCII,
+)
+#: A user, and what parts it from the password.
+_USER = re.compile(r"\\{0,3}[\"']?[^\s\"':%,;&|<>]{0,128}[:%,](?![$\s\"'])")
+_REST = re.compile(r"[^\s\"';&|<>]+")
+_KEY = re.compile(r"wandb[ \t]{1,8}login[ \t]{1,8}(?:--?[a-z]+[ \t]{1,8}){0,3}(?P<key>[A-Za-z0-9_-]{20,})")
+#: In quotes it may hold anything but them.
+_OPENSSL = re.compile(
+    r"(?<=')pass:(?P<single>[^\s'][^'\n]*)|(?<=\")pass:(?P<double>[^\s\"$][^\"\n]*)"
+    r"|(?<![\w'\"-])pass:(?P<key>[^\s\"';&|<>$]+)"
+)
+_WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
+
+
+def option_ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Where such passwords stand: ranges of characters, in no order."""
+    if any(command in text for command in _COMMANDS):
+        yield from _of_commands(text)
+    if "wandb" in text:
+        yield from (found.span("key") for found in _KEY.finditer(text))
+    if "pass:" in text:
+        yield from (found.span(found.lastgroup or 0) for found in _OPENSSL.finditer(text))
+
+
+def _of_commands(text: str) -> Iterator[tuple[int, int]]:
+    command = password = user = ""
+    position = 0
+    while found := _PIECE.search(text, position):
+        position = found.end()
+        if found["end"]:
+            command = password = user = ""
+        elif found["command"]:
+            command = found["command"]
+            password, user = _COMMANDS[command]
+        elif found["option"] in _APART and not found["joint"]:
+            continue
+        elif command == "curl" and (found["option"] in _COOKIES or found["option"][-1] == "b"):
+            if word := _WORD.match(text, position):
+                yield from cookie_ranges(text, *word.span())
+        elif found["option"] in password.split():
+            if value := value_at(text, position):
+                position = value[1]
+                yield value
+        elif user and _LONG.get(found["option"], f"-{found['option'][-1]}") in user:
+            named = _USER.match(text, position)
+            if named and (rest := _REST.match(text, named.end())):
+                position = rest.end()
+                yield rest.span()

@@ -1,0 +1,99 @@
+"""Secrets that a command reads: cookies, here-strings, and what is piped into its standard input. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shared.jobspec.hidden.named_secrets import value_at
+
+_COOKIES = re.compile(
+    r"(?<![\w-])(?:set-)?cookie\\{0,3}[\"']?\]?[ \t]{0,3}[:,=][ \t]{0,3}"
+    r"\\{0,3}[\"']?(?P<pairs>[^\"'\n\\]{1,4096})",
+    re.ASCII | re.IGNORECASE,
+)
+_PAIR = re.compile(r"[^\s=;\"'&|<>]{1,128}=(?P<value>[^\s;\"'&|<>$][^\s;\"'&|<>]*)")
+#: What says that a command reads a secret from its standard input.
+_READS = re.compile(
+    r"-stdin(?![\w-])|(?<![\w:.-])(?:--with-token|--passphrase-fd|stdin|kinit|chpasswd|cryptsetup|sshpass|su)(?![\w.-])"
+    r"|(?<![\w-])sudo[ \t]{1,8}(?:-[A-Za-z]{1,8}[ \t]{1,8}){0,3}-[A-Za-z]{0,8}S(?![\w-])"
+    r"|(?<![\w-])read[ \t]{1,8}(?:-[a-z]{1,8}[ \t]{1,8}){0,3}"
+    r"\w{0,64}(?:TOKEN|KEY|SECRET|PASS|PASSWORD|PWD)(?!\w)",
+    re.ASCII,
+)
+_HERE = re.compile(r"<<<[ \t]{0,8}")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)-?[ \t]{0,8}\\?[\"']?(?P<end>\w{1,64})", re.ASCII)
+#: A command that writes its arguments, up to the first that is neither an option nor a format.
+_WRITES = re.compile(
+    r"(?<![\w.-])(?:echo|printf)[ \t]{1,8}(?:-[neE]{1,3}[ \t]{1,8}){0,3}"
+    r"(?:\\{0,3}[\"']?%[^\s\"']{1,8}[\"']?[ \t]{1,8})?",
+    re.ASCII,
+)
+_ENDS = ";&|\n"
+#: How far a command is looked at.
+_FAR = 4096
+
+
+def input_ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Where such secrets stand: ranges of characters, in no order."""
+    if "ookie" in text or "OOKIE" in text:
+        for found in _COOKIES.finditer(text):
+            yield from cookie_ranges(text, *found.span("pairs"))
+    if "<<" in text or "|" in text:
+        seen = below = -1
+        for found in _READS.finditer(text):
+            begins = _begins(text, found.start())
+            if begins != seen:
+                yield from _here_strings(text, begins, found.start())
+                yield from _piped(text, begins)
+                line = text.find("\n", found.start(), found.start() + _FAR)
+                if line > below:
+                    lines = _here_document(text, found.start(), line)
+                    yield from lines
+                    below = lines[-1][1] if lines else line  # no line is looked at twice
+            seen = begins
+
+
+def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The values of the cookies there."""
+    return (found.span("value") for found in _PAIR.finditer(text, start, end))
+
+
+def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, int]]:
+    """Of the command that begins there, and is around a position."""
+    ends = [end for mark in _ENDS if (end := text.find(mark, position, position + _FAR)) >= 0]
+    for found in _HERE.finditer(text, begins, min(ends, default=position + _FAR)):
+        if value := value_at(text, found.end()):
+            yield value
+
+
+def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]:
+    """The lines below that of a position, which ends there, up to the word that ends them; no variable."""
+    first = max(text.rfind("\n", max(0, position - _FAR), position) + 1, position - _FAR, 0)
+    here = _HERE_DOCUMENT.search(text, first, line)
+    found: list[tuple[int, int]] = []
+    start = line + 1
+    while here is not None and start < min(line + _FAR, len(text)):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        told = text[start:end].strip()
+        if told == here["end"]:
+            break
+        if told and not told.startswith("$"):
+            found.append((start, end))
+        start = end + 1
+    return found
+
+
+def _piped(text: str, begins: int) -> Iterator[tuple[int, int]]:
+    """What is written into the command that begins there."""
+    if text[begins - 1 : begins] != "|" or text[begins - 2 : begins - 1] == "|":
+        return
+    written = _WRITES.search(text, _begins(text, begins - 1), begins)
+    if written and (value := value_at(text, written.end())) and value[1] <= begins:
+        yield value
+
+
+def _begins(text: str, position: int) -> int:
+    """Where the command begins that a position belongs to."""
+    return max(text.rfind(mark, max(0, position - _FAR), position) for mark in _ENDS) + 1

@@ -1,0 +1,1 @@
+"""Problems: their codes, their places, and what certainly mends them. Pure."""

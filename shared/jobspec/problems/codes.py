@@ -1,0 +1,143 @@
+"""Every problem code: its title and what to do about it. Codes are stable; a retired one is never reused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem, Severity
+
+
+class Code(NamedTuple):
+    """What a code means, and the remedy when the finder has no better one."""
+
+    title: str
+    remedy: str
+    severity: Severity = "error"
+
+
+def problem(
+    code: str,
+    pointer: str,
+    message: str,
+    remedy: str | None = None,
+    severity: Severity | None = None,
+    *,
+    of_name: bool = False,
+    part: str = "",
+    span: tuple[int, int] | None = None,
+    meant: str = "",
+    fix: Fix | None = None,
+) -> Problem:
+    """A problem with the code's own remedy and severity where none are given."""
+    entry = CODES[code]
+    return Problem(
+        code,
+        pointer,
+        message,
+        remedy or entry.remedy,
+        severity or entry.severity,
+        of_name=of_name,
+        part=part,
+        span=span,
+        meant=meant,
+        fix=fix,
+    )
+
+
+CODES: dict[str, Code] = {
+    # Reading
+    "SW001": Code("document too large", "shorten it; keep data and scripts in files of their own"),
+    "SW002": Code("not UTF-8", "save the file as UTF-8"),
+    "SW003": Code("not JSON", "correct the text at the place named"),
+    "SW004": Code("nested too deep", "remove the extra levels; no job needs more than ten"),
+    "SW005": Code("property given twice", "keep one of them"),
+    "SW006": Code("number that JSON does not have", "write a plain number"),
+    "SW007": Code("forbidden character", "remove the character; it is usually a leftover of copying"),
+    "SW008": Code("not an object", 'start the document with "{" and end it with "}"'),
+    "SW009": Code("too many values", "split the document or move data into files"),
+    # Shape
+    "SW010": Code("missing property", "add the property"),
+    "SW011": Code("wrong type", "write a value of the type named"),
+    "SW012": Code("unknown property", "remove the property or correct its name"),
+    "SW013": Code("number out of bounds", "write a number within the bounds named"),
+    "SW014": Code("not one of the allowed values", "write one of the values named"),
+    "SW015": Code("text empty or too long", "write a text within the length named"),
+    "SW016": Code("more problems than are shown", "correct these first, then validate again"),
+    "SW017": Code("text in the wrong form", "write it in the form named"),
+    # Toolkits
+    "SW020": Code(
+        "no toolkit", "add one toolkit block, for example customToolkitSettings with a commandLine"
+    ),
+    "SW021": Code("several toolkits", "keep one toolkit block"),
+    "SW022": Code("properties exclude each other", "remove one of them"),
+    "SW023": Code("nothing to run", "add the script, configuration file or command line to run"),
+    "SW024": Code("more than the nodes allow", "lower the count or raise nodeCount"),
+    "SW025": Code("unusual process count", "check the count against nodeCount", "warning"),
+    "SW026": Code("arguments of a distributed job missing", "add the arguments for that role", "warning"),
+    # Mounts and credentials
+    "SW030": Code("credentials contradict", "give exactly one: the value or the Key Vault reference"),
+    "SW031": Code(
+        "bad mount path",
+        "use letters, digits, dot, dash and underscore, with / between levels, for example data/train",
+    ),
+    "SW032": Code(
+        "mount path used twice", "give each mount a relativeMountPath of its own, beside the others"
+    ),
+    "SW033": Code("path on no mount", "add a mount with that relativeMountPath, or correct the path"),
+    "SW034": Code(
+        "cluster mount not known here",
+        "make sure that the cluster mounts it, or mount it with the job ($AZ_BATCHAI_JOB_MOUNT_ROOT)",
+        "warning",
+    ),
+    "SW035": Code("bad file share address", "write https://ACCOUNT.file.core.windows.net/SHARE"),
+    "SW036": Code("bad storage name", "write the name as Azure Storage shows it"),
+    "SW037": Code("bad Key Vault secret address", "write https://VAULT.vault.azure.net/secrets/NAME"),
+    "SW038": Code("mount command not allowed", "mount a share, a container or a file server"),
+    "SW039": Code(
+        "no key for the storage account", "add credentials, or ask the operator to configure the account"
+    ),
+    # Names, variables, paths
+    "SW040": Code("bad directory id", "use up to 64 letters, digits and underscores, for example MODEL"),
+    "SW041": Code("id used twice", "give each directory an id of its own"),
+    "SW042": Code("bad variable name", "use letters, digits and underscores, not starting with a digit"),
+    "SW043": Code("variable given twice", "keep one of them"),
+    "SW044": Code("variable never defined", "add the directory with that id, or correct the name", "warning"),
+    "SW045": Code("variable not known", "check the name; nothing sets this variable", "warning"),
+    "SW046": Code("placeholder left", "replace the placeholder by a value"),
+    "SW047": Code("unknown cluster", "name a configured cluster, or leave cluster out to use the default"),
+    "SW048": Code("bad path", "write a path with forward slashes and without . or .. as a level"),
+    "SW049": Code("secret in plain sight", "move the variable from environmentVariables to secrets", "hint"),
+    # Constraints
+    "SW050": Code("not a duration", 'write an ISO 8601 duration, for example "PT12H" or "P7D"'),
+    "SW051": Code("wall-clock limit out of bounds", "write a duration within the bounds named"),
+    # Envelope
+    "SW060": Code("spec and specBlob", 'give exactly one of "spec" and "specBlob"'),
+    "SW061": Code("bad name", "use up to 64 letters, digits, dashes and underscores"),
+    "SW062": Code("bad label", "use up to 20 labels, names up to 64 and values up to 256 characters"),
+    "SW063": Code("too many subscriptions", "name fewer receivers"),
+    "SW064": Code("bad webhook address", "write a full https address without user name and fragment"),
+    "SW065": Code("bad blob path", 'write "container/path/of/job.json", without host and query'),
+    "SW066": Code("secret in place of its name", "write the name of a configured secret"),
+    "SW067": Code("resource that cannot be asked for", "write the value in the form that the page shows"),
+    # Lint: no rule of the format, but it fails later or surprises
+    "SW070": Code("script not there", "upload it, or correct the path", "warning"),
+    "SW071": Code("Windows line ends", "save the script with Unix line ends (LF)", "warning"),
+    "SW072": Code("image without a tag", "name the tag that the job was tried with", "hint"),
+    "SW073": Code(
+        "wrong mount root", "write $AZ_BATCHAI_JOB_MOUNT_ROOT for what the job itself mounts", "warning"
+    ),
+    "SW074": Code("wall-clock limit above the cluster's", "write a shorter time, or choose another cluster"),
+    "SW075": Code("more nodes than the cluster has", "lower nodeCount, or choose another cluster", "warning"),
+    "SW076": Code("more processes than GPUs", "lower the count, or raise nodeCount", "warning"),
+    "SW080": Code("secret in a command", 'put it into "secrets" and write $NAME in its place', "warning"),
+    "SW081": Code("address of the platform", "write the address of a file server"),
+    # The document as a whole
+    "SW085": Code("job in the wrong wrapper", 'put the members of the job into "properties"'),
+    "SW086": Code("document of another format", "describe the job as job.json"),
+    "SW087": Code(
+        "script that no node can open", "write the path of the file, for example $AZ_BATCHAI_JOB_MOUNT_ROOT/…"
+    ),
+    "SW088": Code("Windows line ends in a command", "end its lines with LF (\\n), not with CRLF (\\r\\n)"),
+    "SW089": Code("letter that only looks right", "write the letter of the Latin alphabet"),
+}

@@ -1,0 +1,156 @@
+"""A problem with a document: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.text.tree import walk
+
+Severity: TypeAlias = Literal["error", "warning", "hint"]
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a problem stands in the text that a person wrote. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    #: Of the first character behind the token.
+    end_column: int
+    #: The line, or a window of a long one, without secrets and without unprintable characters.
+    source: str
+    #: How many characters of `source` precede the token, and how many belong to it.
+    caret: int
+    width: int
+    #: The fix as replacements in the text, in order: line, column, end line, end column, new text.
+    edits: tuple[tuple[int, int, int, int, str], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The place as JSON, as members of the problem."""
+        found: dict[str, Any] = {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "endLine": self.end_line,
+            "endColumn": self.end_column,
+            "source": self.source,
+            "caret": self.caret,
+            "width": self.width,
+        }
+        names = ("line", "column", "endLine", "endColumn", "text")
+        if self.edits:
+            found["edits"] = [dict(zip(names, edit, strict=True)) for edit in self.edits]
+        return found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding. It never quotes the value of a secret or of an unknown property."""
+
+    #: From the table in `codes.py`; stable across releases.
+    code: str
+    #: RFC 6901; "" is the whole document. For a missing property: where it belongs.
+    pointer: str
+    message: str
+    remedy: str
+    severity: Severity = "error"
+    #: Whether the name of the property is meant, not its value.
+    of_name: bool = False
+    #: The piece of the text at `pointer` that is meant, if it is not the whole.
+    part: str = field(default="", repr=False)
+    #: From and to, in characters of the text; known where the text is no JSON.
+    span: tuple[int, int] | None = None
+    #: Unknown properties whose problems this one stands for: what they say is not shown either.
+    unknown: frozenset[str] = field(default=frozenset(), repr=False)
+    #: The name that a misspelt or misplaced property has in all likelihood: it is not missing as well.
+    meant: str = field(default="", repr=False)
+    #: What certainly mends it.
+    fix: Fix | None = field(default=None, repr=False)
+    place: Place | None = field(default=None, repr=False)
+    #: Where the page of its rule is, if that is not only a file of the project.
+    page: str = field(default="", repr=False)
+
+    @property
+    def rank(self) -> int:
+        """Its place among others: errors first, hints last."""
+        return _SEVERITIES.index(self.severity)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The problem as JSON, for receipts and problem documents; with its place once that is known."""
+        found: dict[str, Any] = {
+            "code": self.code,
+            "severity": self.severity,
+            "pointer": self.pointer,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
+        if self.place is None:
+            return found
+        # A fix is known to fit only once its place in the text is.
+        patch = self.fix.patch() if self.fix else []
+        found |= self.place.as_dict() | {"help": self.page or page_of(self.code)}
+        return found | ({"patch": patch} if patch else {})
+
+    def under(self, pointer: str, properties: str = "/properties") -> Problem:
+        """The same problem, where the document is itself a member of another (`/spec`).
+
+        `properties` is where its properties stand, if that is not where they belong.
+        """
+        if not pointer and properties == "/properties":
+            return self
+
+        def moved(place: str) -> str:
+            inside = place.startswith("/properties")
+            return pointer + (properties + place.removeprefix("/properties") if inside else place)
+
+        fix = self.fix.moved(moved) if self.fix else None
+        unknown = frozenset(map(moved, self.unknown))
+        return replace(self, pointer=moved(self.pointer), fix=fix, unknown=unknown)
+
+
+def page_of(code: str) -> str:
+    """The page of a code, from the top of the project."""
+    return f"docs/rules/{code}.md"
+
+
+def with_pages(problems: Iterable[Problem], rules_url: str) -> tuple[Problem, ...]:
+    """The problems with links to their pages below an address; "" leaves the paths in the project."""
+    found = tuple(problems)
+    if not rules_url:
+        return found
+    return tuple(replace(one, page=f"{rules_url.rstrip('/')}/{one.code}.md") for one in found)
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    """Whether any of the problems stops the document; warnings and hints do not."""
+    return any(problem.severity == "error" for problem in problems)
+
+
+def unknown_properties(problems: Iterable[Problem]) -> frozenset[str]:
+    """The pointers of all unknown properties: they may hold anything, so none of it is shown."""
+    found = list(problems)
+    named = {problem.pointer for problem in found if problem.code == "SW012"}
+    return frozenset(named.union(*(problem.unknown for problem in found)))
+
+
+def in_document_order(document: Any, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Errors first, then sorted by place, code and message: the same document always gives the same list."""
+    found = set(problems)
+    if not found:
+        return ()
+    order = {node.pointer: index for index, node in enumerate(walk(document))}
+
+    def place(problem: Problem) -> tuple[int, int, bool, str, str, str]:
+        pointer = problem.pointer
+        while pointer and pointer not in order:
+            pointer = pointer.rpartition("/")[0]
+        more = pointer != problem.pointer
+        return problem.rank, order[pointer], more, problem.code, problem.pointer, problem.message
+
+    return tuple(sorted(found, key=place))

@@ -1,0 +1,90 @@
+"""Did you mean: the known name that a person most likely wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+
+#: Comparing is quadratic in length, and no property has a name of this size.
+_LONGEST = 64
+#: Among more names than this a suggestion would be a guess.
+_MOST_KNOWN = 100
+#: Suggestions for one document; more than that are never read, and each one costs.
+_MOST = 200
+#: From so many letters on, two slips of the fingers still leave no doubt.
+_TWO_SLIPS = 9
+
+
+class Suggestions:
+    """The did-you-means for one document. Their number is bounded, so that no document keeps us busy."""
+
+    def __init__(self) -> None:
+        self._left = _MOST
+
+    def did_you_mean(self, written: str, known: Iterable[str]) -> str:
+        """A piece of a message: `; did you mean "…"?`, or nothing when no known name is close."""
+        close = self.closest(written, known)
+        return f'; did you mean "{close}"?' if close else ""
+
+    def closest(self, written: str, known: Iterable[str]) -> str:
+        """The known name that is close; "" if there is none."""
+        self._left -= 1
+        return _closest(written, known) or "" if self._left >= 0 else ""
+
+    def certainly(self, written: str, known: Iterable[str]) -> str | None:
+        """The one that this must be; see the function of this name."""
+        return certainly(written, known) if self._left >= 0 else None
+
+
+def certainly(written: str, known: Iterable[str]) -> str | None:
+    """The one known name that this must be: other case or underscores, or a slip, and no other name near."""
+    if not 3 <= len(written) <= _LONGEST:
+        return None
+    plain = _plain(written)
+    names = [name for name in islice(known, _MOST_KNOWN) if len(name) <= _LONGEST]
+    same = [name for name in names if _plain(name) == plain] or [
+        name for name in names if _singular(_plain(name)) == _singular(plain)
+    ]
+    if same:
+        return same[0] if len(same) == 1 else None
+    slips = {name: distance(plain, _plain(name)) for name in names}
+    near = sorted(slips, key=lambda name: slips[name])[:2]
+    allowed = 2 if len(plain) >= _TWO_SLIPS else 1
+    if not near or len(plain) <= 3 or slips[near[0]] > allowed:
+        return None
+    alone = len(near) == 1 or slips[near[1]] > slips[near[0]] + 1
+    return near[0] if alone else None
+
+
+def distance(one: str, other: str) -> int:
+    """How many slips lie between: a letter more, less, another one, or two neighbours exchanged."""
+    if abs(len(one) - len(other)) > 2:
+        return 3
+    rows = [list(range(len(other) + 1))]
+    for index, left in enumerate(one, 1):
+        row = [index]
+        for column, right in enumerate(other, 1):
+            best = min(rows[-1][column] + 1, row[-1] + 1, rows[-1][column - 1] + (left != right))
+            if index > 1 and column > 1 and left == other[column - 2] and one[index - 2] == right:
+                best = min(best, rows[-2][column - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+def _closest(written: str, known: Iterable[str]) -> str | None:
+    """The one that is close, ignoring case and underscores."""
+    if len(written) > _LONGEST:
+        return None
+    names = {_plain(name): name for name in islice(known, _MOST_KNOWN) if len(name) <= _LONGEST}
+    close = get_close_matches(_plain(written), names, n=1, cutoff=0.75)
+    return names[close[0]] if close else None
+
+
+def _singular(plain: str) -> str:
+    return f"{plain[:-3]}y" if plain.endswith("ies") else plain.removesuffix("s")
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

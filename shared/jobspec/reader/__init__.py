@@ -1,0 +1,1 @@
+"""From the bytes that a person wrote to a document and its problems, and back with `--fix`. Pure."""

@@ -1,0 +1,220 @@
+"""From bytes to a JSON object, refusing what parsers silently accept."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from shared.jobspec.format.limits import Limits
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.problem import Problem, in_document_order
+from shared.jobspec.reader.foreign import foreign_bytes, foreign_document, foreign_text
+from shared.jobspec.reader.mistakes import mending
+from shared.jobspec.reader.source import Source
+from shared.jobspec.reader.syntax import line_and_column
+from shared.jobspec.text.brackets import CLOSING, brackets
+from shared.jobspec.text.tree import JsonObject, Node, count_values, exact, printable, shown, step, walk
+
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+_LONGEST_INTEGER = 32
+_LONGEST_FLOAT = 64
+_NEVER = re.compile("[\x00\ud800-\udfff]")
+#: How such a character can be written; half of a pair only so, and a whole pair, too.
+_ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """The document, or None and what is wrong with the text. Never raises, and quotes no value."""
+    document, problems = _read(data, limits or Limits())
+    return (None, problems) if problems else (document, ())
+
+
+def read_through(
+    source: Source, limits: Limits | None = None
+) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """The document as far as it can be made out behind the mistakes of its text, and all of them.
+
+    With problems it is only good for saying what else is wrong: what could not be read has been guessed.
+    """
+    limits = limits or Limits()
+    document, problems = _read(source.data, limits)
+    if document is None and (rest := source.behind(problems)) is not None:
+        document, more = _read(rest, limits)
+        problems = (*problems, *more)
+    return document, problems
+
+
+def _read(data: bytes, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """What can be made out, and what is wrong."""
+    if len(data) > limits.max_bytes:
+        message = f"the document has {len(data)} bytes; {limits.max_bytes} are allowed"
+        return None, (problem("SW001", "", message),)
+    if packed := foreign_bytes(data):
+        return None, (packed.text(""),)
+    text = _decoded(data)
+    if isinstance(text, Problem):
+        return None, (text,)
+    too_deep = _too_deep(text, limits.max_depth)
+    if too_deep:
+        return None, (too_deep,)
+    return _parsed(text, limits)
+
+
+def _decoded(data: bytes) -> str | Problem:
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return problem("SW002", "", f"the document is {name}", span=(0, 1))
+    if data[:2].count(0) == 1 and data[2:4].count(0) == 1:
+        return problem("SW002", "", "the document looks like UTF-16", span=(0, 1))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        at = len(data[: error.start].decode("utf-8-sig"))
+        message = f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})"
+        return problem("SW002", "", message, span=(at, at + 1))
+
+
+def _too_deep(text: str, max_depth: int) -> Problem | None:
+    """Counts brackets outside of strings in one pass, so that no recursive parser meets them."""
+    if text.count("{") + text.count("[") <= max_depth:
+        return None
+    depth = 0
+    for match in brackets(text):
+        if match[0] in CLOSING:
+            depth += 1
+            if depth > max_depth:
+                line, column = line_and_column(text, match.start())
+                message = f"line {line}, column {column}: more than {max_depth} levels of objects and lists"
+                return problem("SW004", "", message, span=match.span())
+        else:
+            depth -= 1
+    return None
+
+
+class _Flaw:
+    """Stands in the tree for a number that cannot be taken, until its place is known."""
+
+
+class _Object(dict[str, Any]):
+    """An object of which a property was given twice."""
+
+    twice: tuple[str, ...] = ()
+
+
+class _Hooks:
+    """What the parser asks on its way; `strange` once it met something that cannot be taken."""
+
+    strange = False
+
+    def object(self, pairs: list[tuple[str, Any]]) -> JsonObject:
+        plain = dict(pairs)
+        if len(plain) == len(pairs):
+            return plain
+        self.strange = True
+        marked = _Object(plain)
+        seen: set[str] = set()
+        marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        return marked
+
+    def integer(self, digits: str) -> int | _Flaw:
+        return int(digits) if len(digits) <= _LONGEST_INTEGER else self.flaw(digits)
+
+    def fraction(self, text: str) -> float | _Flaw:
+        value = float(text) if len(text) <= _LONGEST_FLOAT else math.inf
+        return value if math.isfinite(value) else self.flaw(text)
+
+    def flaw(self, _: str) -> _Flaw:
+        self.strange = True
+        return _Flaw()
+
+
+def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    hooks = _Hooks()
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=hooks.object,
+            parse_constant=hooks.flaw,
+            parse_int=hooks.integer,
+            parse_float=hooks.fraction,
+        )
+    except json.JSONDecodeError as error:
+        if foreign := foreign_text(text):
+            return None, (foreign.text(text),)
+        return None, mending(text, error).problems
+    # A value takes at least two characters, with what parts it from the next.
+    if len(text) >= 2 * limits.max_values and (count := count_values(document)) > limits.max_values:
+        message = f"the document has {count} values; {limits.max_values} are allowed"
+        return None, (problem("SW009", "", message),)
+    if isinstance(document, dict) and not hooks.strange and not _ESCAPED.search(text):
+        return document, ()
+    return _with_flaws(document, limits)
+
+
+def _with_flaws(document: Any, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+    """What of a document can be taken, and what cannot, place by place."""
+    problems = [found for node in walk(document) for found in _flaws(node)]
+    if not isinstance(document, dict):
+        problems.append(_no_object(document))
+    if not problems:
+        return document, ()
+    found = in_document_order(document, problems)[: limits.max_problems]
+    return (_cleaned(document) if isinstance(document, dict) else None), found
+
+
+def _no_object(document: Any) -> Problem:
+    """A list of one job is that job; a list of things of another format is named for those."""
+    items = document if isinstance(document, list) else []
+    first = items[0] if items and isinstance(items[0], dict) else None
+    if first is None:
+        return problem("SW008", "", "the document is not a JSON object")
+    if foreign := foreign_document(first):
+        found = foreign.document(first)
+        return replace(found, unknown=frozenset(f"/{index}" for index in range(len(items))))
+    if len(items) == 1:
+        fix = Fix("lift", "", removed=("/0",))
+        return problem("SW008", "", "the document is a list of one job", "write the job itself", fix=fix)
+    remedy = "write each into a file of its own"
+    found = problem("SW008", "", f"the document is a list of {len(items)} jobs", remedy)
+    return replace(found, unknown=frozenset(f"/{index}" for index in range(len(items))))
+
+
+def _cleaned(value: Any) -> Any:
+    """The value with something harmless for what cannot be taken. Depth was limited before."""
+    if isinstance(value, _Flaw):
+        return 1
+    if isinstance(value, str):
+        return "x" if _NEVER.search(value) else value
+    if isinstance(value, dict):
+        return {key: _cleaned(inner) for key, inner in value.items() if not _NEVER.search(key)}
+    return [_cleaned(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _flaws(node: Node) -> Iterator[Problem]:
+    value = node.value
+    if isinstance(value, _Flaw):
+        yield problem("SW006", node.pointer, "this number is NaN, infinite, or has too many digits")
+    elif isinstance(value, str) and _NEVER.search(value):
+        yield problem("SW007", node.pointer, "the text contains NUL or half of a surrogate pair")
+    elif isinstance(value, dict):
+        for key in value:
+            if _NEVER.search(key):
+                message = "the name of this property contains NUL or half of a surrogate pair"
+                yield problem("SW007", step(node.pointer, key), message, of_name=True)
+        if isinstance(value, _Object):
+            for key in value.twice:
+                message = f"{shown(printable(key))} is given twice"
+                pointer = step(node.pointer, key)
+                fix = Fix("repeat", pointer) if exact(key) else None
+                yield problem("SW005", pointer, message, of_name=True, fix=fix)

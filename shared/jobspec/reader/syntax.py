@@ -1,0 +1,261 @@
+"""What is wrong with text that is not JSON, told by what stands at the place where parsing stopped."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.fix import Edit, Fix
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.brackets import CLOSING, OPENING, still_open
+from shared.jobspec.text.lookalikes import INVISIBLE, MARKS, SPACES, WIDE, called
+
+_SPACE = " \t\r\n"
+_NAME = re.compile(r"[A-Za-z_$][\w$]{0,40}", re.ASCII)
+_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
+#: What a shell reads in its own way, unless a backslash stands before it.
+_OF_SHELL = tuple("()&|;*?<>#~[]{}=")
+_NO_COMMA = "a comma is missing"
+_TEXT_AFTER = "text after the end of the document"
+_NO_SEPARATOR = "a comma or a closing bracket is missing"
+#: What may stand at the start of a document, if only by mistake.
+_STARTS = "{[\"'/#}],:=\\\u2018\u2019\u201c\u201d\u201e\uff02"
+_NUMBER = re.compile(r"[+.\d-][\w.+-]{0,80}", re.ASCII)
+_IN_NUMBERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+-")
+_BEFORE_VALUES = (":", "[", ",")
+#: A comment to its end; a block that is not closed is none.
+_COMMENT = re.compile(r"(?://|#)[^\r\n]*|/\*(?:[^*]|\*(?!/)){0,10000}\*/")
+#: A whole text in other quotes, which holds nothing that would have to be escaped.
+_QUOTED = re.compile(
+    r"""'([^'"\\\r\n\t]{0,4096})'"""
+    r"""|[\u2018\u2019]([^'"\\\r\n\t\u2018\u2019]{0,4096})\u2019"""
+    r"""|[\u201c\u201d\u201e]([^"\\\r\n\t\u201c\u201d\u201e]{0,4096})[\u201c\u201d]"""
+    r"""|\uff02([^"\\\r\n\t\uff02]{0,4096})\uff02"""
+)
+_MEMBER = re.compile(r'[ \t\r\n]*"[^"\\\r\n]{1,64}"[ \t]*:')
+_BEHIND = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
+
+
+class _Flaw(NamedTuple):
+    """Where it is, what it is, what to type, how long it is, and what certainly mends it."""
+
+    at: int
+    message: str
+    remedy: str
+    length: int = 1
+    edits: tuple[Edit, ...] = ()
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Both counted from 1, as editors do; the column in characters."""
+    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+
+
+def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Problem:
+    """The problem for a text whose parsing stopped at `position`: what is wrong, where, what to type."""
+    flaw = _diagnosis(text, position)
+    if wants_colon and flaw.message in (_NO_COMMA, _NO_SEPARATOR):
+        sure = flaw.message == _NO_COMMA or text[flaw.at] in "{["
+        edits = (Edit(flaw.at, flaw.at, ":"),) if sure else ()
+        flaw = flaw._replace(message="a colon is missing after the name", remedy='write ":"', edits=edits)
+    line, column = line_and_column(text, flaw.at)
+    return problem(
+        "SW003",
+        "",
+        f"line {line}, column {column}: {flaw.message}",
+        flaw.remedy,
+        span=(flaw.at, min(flaw.at + flaw.length, len(text))),
+        fix=Fix("text", edits=flaw.edits) if flaw.edits else None,
+    )
+
+
+def _diagnosis(text: str, at: int) -> _Flaw:
+    if not text.strip(_SPACE):
+        return _Flaw(0, "the document is empty", 'write at least {"properties": {…}}')
+    rest = text[at : at + 2]
+    before = text[:at].rstrip(_SPACE)
+    strange = any(rest[:1] in named for named in (SPACES, INVISIBLE, MARKS, WIDE)) if rest else False
+    if not before and not strange and rest[0] not in _STARTS and rest[0] >= " ":
+        return _Flaw(at, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
+    here = _at_character(text, at, rest, before)
+    if here:
+        return here
+    if at >= len(text.rstrip(_SPACE)):
+        return _early_end(text)
+    opened = still_open(text[:at])
+    if rest[0] in "}]" and opened and text[opened[-1]] != OPENING[rest[0]]:
+        line, column = line_and_column(text, opened[-1])
+        message = f'"{rest[0]}" cannot close the "{text[opened[-1]]}" of line {line}, column {column}'
+        return _Flaw(at, message, f'write "{CLOSING[text[opened[-1]]]}", or delete it')
+    if _complete_before(before):
+        if opened:
+            return _unseparated(text, at, before)
+        return _Flaw(at, _TEXT_AFTER, "delete it")
+    if before.endswith(("{", ",")) and opened and text[opened[-1]] == "{":
+        return _Flaw(at, "a name has to stand here", "write a name in double quotes, or a closing bracket")
+    return _Flaw(at, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here")
+
+
+def _unseparated(text: str, at: int, before: str) -> _Flaw:
+    """Something behind a whole value that is no comma and no bracket."""
+    if text[at] == ";":
+        edits = (Edit(at, at + 1, ","),) if _MEMBER.match(text, at + 1) else ()
+        return _Flaw(at, "a semicolon", 'write a comma: ","', 1, edits)
+    if text[at - 1] == '"' and text[at] not in "{}[]:,":
+        return _Flaw(at, "the text ended at the quote before this", 'write \\" for a quote inside of a text')
+    return _Flaw(at, _NO_SEPARATOR, 'write "," or a closing bracket')
+
+
+def _number(text: str, at: int) -> _Flaw | None:
+    """A number of another language, of which JSON took at most the start: 0x10, 01, +1, .5, 1_000."""
+    start = at
+    while start > 0 and at - start < 40 and text[start - 1] in _IN_NUMBERS:
+        start -= 1
+    found = _NUMBER.match(text, start)
+    if found is None or found.end() <= at or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
+        return None
+    return _Flaw(start, "a number that JSON does not have", "write a plain number, such as 10", len(found[0]))
+
+
+def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
+    first = rest[:1]
+    if strange := _strange(at, first):
+        return strange
+    if first == "," and before.endswith(","):
+        # In a list a value may have been forgotten; between two members nothing can have been.
+        edits = (Edit(at, at + 1, ""),) if _MEMBER.match(text, at + 1) else ()
+        return _Flaw(at, "a second comma", "delete one of them", 1, edits)
+    if first == "," and _next_visible(text, at + 1) in ("}", "]"):
+        return _comma(at)
+    if first and first in "}]" and before.endswith(","):
+        return _comma(len(before) - 1)
+    if rest in ("//", "/*") or first == "#":
+        found = _COMMENT.match(text, at)
+        edits = (Edit(at, found.end(), ""),) if found else ()
+        return _Flaw(at, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
+    if first == "'":
+        return _quotes(text, at, "single quotes", 'write double quotes: "')
+    if first and first in "\u2018\u2019\u201c\u201d\u201e\uff02":
+        return _quotes(text, at, "typographic quotes", 'write plain double quotes: "')
+    if first == "=":
+        edits = (Edit(at, at + 1, ":"),) if before.endswith('"') and rest not in ("==", "=>") else ()
+        return _Flaw(at, "an equals sign", 'write a colon: ":"', edits=edits)
+    if first == "\\":
+        return _backslash(at, rest[1:])
+    if first and (first < " " or _unclosed_string(text, at)):
+        return _in_string(text, at)
+    if first == '"':
+        return _at_quote(text, at, before)
+    return _at_word(text, at, before) or _number(text, at)
+
+
+def _strange(at: int, first: str) -> _Flaw | None:
+    """What only looks like a blank or a mark, or like nothing."""
+    if first in SPACES or first in INVISIBLE:
+        right, remedy = (" ", "write a plain blank") if first in SPACES else ("", "delete it")
+    elif first != "\uff02" and (right := MARKS.get(first) or WIDE.get(first) or ""):
+        remedy = f"write {right}"
+    else:
+        return None
+    return _Flaw(at, f"the character {called(first)}", remedy, 1, (Edit(at, at + 1, right),))
+
+
+def _backslash(at: int, behind: str) -> _Flaw:
+    if behind in ("$", "'", "`", "!"):
+        # A second backslash would reach the shell, which then takes the $ for a letter.
+        return _Flaw(at, f"a backslash before {behind}", "delete it", 1, (Edit(at, at + 1, ""),))
+    if behind in _OF_SHELL:
+        # Which of the two is meant, the text does not tell.
+        remedy = f"write \\\\{behind} if the shell is to take {behind} as it is, or {behind} alone"
+        return _Flaw(at, f"a backslash before {behind}", remedy)
+    remedy = "write two backslashes, or a forward slash in paths"
+    return _Flaw(at, "a backslash that starts no escape", remedy)
+
+
+def _at_word(text: str, at: int, before: str) -> _Flaw | None:
+    word = _NAME.match(text, at)
+    if word is None:
+        return None
+    length, ends = len(word[0]), bool(_BEHIND.match(text, word.end()))
+    if word[0] in _PYTHON_WORDS:
+        right = _PYTHON_WORDS[word[0]]
+        mend = (Edit(at, word.end(), right),) if ends else ()
+        return _Flaw(at, "a word that JSON does not have", f"write {right}", length, mend)
+    if before.endswith(("{", ",")):
+        named = re.match(r"[ \t]*[:=]", text[word.end() : word.end() + 9]) is not None
+        edits = (Edit(at, at, '"'), Edit(word.end(), word.end(), '"')) if named else ()
+        return _Flaw(at, "a name without quotes", "put the name into double quotes", length, edits)
+    if before.endswith(":"):
+        return _Flaw(at, "a value without quotes", "put text into double quotes", length)
+    return None
+
+
+def _comma(at: int) -> _Flaw:
+    return _Flaw(at, "a comma before a closing bracket", "delete the comma", 1, (Edit(at, at + 1, ""),))
+
+
+def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
+    found = _QUOTED.match(text, at)
+    if found is None or not _BEHIND.match(text, found.end()):
+        return _Flaw(at, message, remedy)
+    # The quotes only: what stands between them may be a secret, and edits are shown.
+    end = found.end()
+    return _Flaw(at, message, remedy, len(found[0]), (Edit(at, at + 1, '"'), Edit(end - 1, end, '"')))
+
+
+def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
+    if text[at - 1] == '"':
+        return _Flaw(
+            at, "two quotes in a row", 'write \\" for a quote inside of a text, or a comma between texts'
+        )
+    if _complete_before(before):
+        return _Flaw(len(before), _NO_COMMA, 'write ","', 1, (Edit(len(before), len(before), ","),))
+    if before.endswith(("{", ",", ":", "[")):
+        return None
+    return _Flaw(at, "a misplaced quote", "delete the quote")
+
+
+def _in_string(text: str, at: int) -> _Flaw:
+    if text[at] == "\n" or text[at] == "\r":
+        return _Flaw(
+            at, "a line break inside of a text, or an unclosed text", 'write "\\n", or close the text'
+        )
+    if text[at] == "\t":
+        return _Flaw(at, "a tab inside of a text", 'write "\\t" or a space', 1, (Edit(at, at + 1, "\\t"),))
+    if text[at] < " ":
+        return _Flaw(at, "a control character inside of a text", "delete the character")
+    return _Flaw(at, "a text is not closed", "write the closing double quote")
+
+
+def _early_end(text: str) -> _Flaw:
+    """The document stops inside of something: name the innermost bracket that was never closed."""
+    opened = still_open(text)
+    end = len(text.rstrip(_SPACE))
+    if not opened:
+        return _Flaw(end, "the document ends early", "write the missing value", 0)
+    line, column = line_and_column(text, opened[-1])
+    bracket = text[opened[-1]]
+    message = f'the document ends early: "{bracket}" of line {line}, column {column} is not closed'
+    return _Flaw(end, message, f'write "{CLOSING[bracket]}"', 0)
+
+
+def _unclosed_string(text: str, at: int) -> bool:
+    """Parsers report an unclosed text at its opening quote."""
+    if text[at] != '"':
+        return False
+    escaped = False
+    for character in text[at + 1 :]:
+        if character == '"' and not escaped:
+            return False
+        escaped = character == "\\" and not escaped
+    return True
+
+
+def _complete_before(before: str) -> bool:
+    """Whether a value ended just before, so that only a comma or a closing bracket could follow."""
+    return before.endswith(('"', "}", "]")) or before[-1:].isalnum()
+
+
+def _next_visible(text: str, at: int) -> str:
+    return text[at:].lstrip(_SPACE)[:1]

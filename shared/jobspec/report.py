@@ -1,0 +1,82 @@
+"""Problems as people and programs read them: one implementation for the command, the API and the receipts.
+
+All take problems in the form of `Problem.as_dict`, as records keep them. Pure.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from shared.jobspec import Problem, page_of
+
+#: One problem as JSON.
+Found: TypeAlias = Mapping[str, Any]
+_SEVERITIES = ("error", "warning", "hint")
+
+
+def found(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """The problems as JSON."""
+    return [problem.as_dict() for problem in problems]
+
+
+def as_json(
+    problems: Iterable[Problem], *, valid: bool, notes: Sequence[str] = (), file: str = ""
+) -> dict[str, Any]:
+    """What `POST /api/validate` answers, and `slipway validate --format json` says of each file."""
+    named = {"file": file} if file else {}
+    return {**named, "valid": valid, "problems": found(problems), "notes": list(notes)}
+
+
+def verdict(problems: Sequence[Found]) -> str:
+    """How many of what: `2 errors, 1 warning`; or `valid`."""
+    counts = {kind: sum(one["severity"] == kind for one in problems) for kind in _SEVERITIES}
+    told = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
+    return ", ".join(told) or "valid"
+
+
+def text(problems: Sequence[Found], file: str = "job.json") -> str:
+    """For people: place, rule, message; the line with a caret; the remedy and the page. Ends with a newline.
+
+    `file` names the text that problems without a place of their own belong to.
+    """
+    return "".join(_one(problem, file) for problem in problems)
+
+
+def dotted(pointer: str) -> str:
+    """A pointer as people write it: properties.mountVolumes.azureFileShares[0].accountName."""
+    shown = ""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if name.isdecimal() and name.isascii():
+            shown += f"[{name}]"
+        elif name and all(letter.isalnum() or letter in "_$-" for letter in name):
+            shown += f".{name}" if shown else name
+        else:
+            shown += f'["{name}"]'
+    return shown
+
+
+def _one(problem: Found, file: str) -> str:
+    where, message = problem.get("file") or file, str(problem["message"])
+    if "line" in problem:
+        where = f"{where}:{problem['line']}:{problem['column']}"
+        message = message.removeprefix(f"line {problem['line']}, column {problem['column']}: ")
+    head = f"{where}: {problem['severity']} {problem['code']} {dotted(problem['pointer'])}".rstrip()
+    lines = [f"{head}: {message}"]
+    if problem.get("source"):
+        source, caret = problem["source"], problem["caret"]
+        blanks, marks = (_columns(piece) for piece in (source[:caret], source[caret:][: problem["width"]]))
+        lines += [f"  | {source}".rstrip(), f"  | {' ' * blanks}{'^' * max(1, marks)}"]
+    certain = " (--fix does it)" if problem.get("edits") else ""
+    lines.append(
+        f"    {problem.get('remedy', '')}{certain} · {problem.get('help') or page_of(problem['code'])}"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _columns(piece: str) -> int:
+    """How wide the piece is on a screen: letters of East Asia take two columns, combining marks none."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in piece)
+    return len(piece) + wide - sum(bool(unicodedata.combining(letter)) for letter in piece)

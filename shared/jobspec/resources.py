@@ -1,0 +1,141 @@
+"""What a job gets of its cluster: how much of each node, and where. Pure.
+
+What a cluster allows, its engine says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from shared.jobspec.checks.shape import shape_problems
+from shared.jobspec.format.base import Model, Text
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import JsonObject, Node, shown, step
+
+_MEMORY = re.compile(r"([1-9][0-9]{0,6})([MGT])", re.ASCII)
+_MEBIBYTES = {"M": 1, "G": 1024, "T": 1024 * 1024}
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}", re.ASCII)
+#: Features of nodes with the signs that join them, as Slurm has them: a100&nvlink, [rack1|rack2].
+_CONSTRAINT = re.compile(r"[A-Za-z0-9_\[(][A-Za-z0-9_.:,*&|()\[\]-]{0,255}", re.ASCII)
+_OPTION = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+#: Characters of `options`, as JSON.
+_MOST_OPTIONS = 2048
+
+
+class Resources(Model):
+    """What a job gets. What is not named is the cluster's to say."""
+
+    #: whole nodes with all that they have
+    exclusive: Literal[True] | None = None
+    #: of each node: GPUs, their type, CPUs, memory ("16G")
+    gpus: Annotated[int, Field(ge=0, le=1024)] | None = None
+    gpu_type: Text | None = None
+    cpus: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    memory: Text | None = None
+    #: features that the nodes must have
+    constraint: Text | None = None
+    partition: Text | None = None
+    account: Text | None = None
+    qos: Text | None = None
+    reservation: Text | None = None
+    #: further members of the job, in the words of the cluster's own interface
+    options: dict[str, Any] | None = None
+
+    def asked(self) -> JsonObject:
+        """What is named, as it was written."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+#: Every resource, by the name that people write.
+RESOURCES = tuple(str(field.alias or name) for name, field in Resources.model_fields.items())
+#: Those that make a job share its nodes with others.
+SHARE = ("gpus", "cpus", "memory")
+_NAMES = ("gpuType", "partition", "account", "qos", "reservation")
+
+
+def resource_problems(document: Any, pointer: str = "/resources") -> list[Problem]:
+    """All that is wrong with `resources`, beyond the shape that an envelope is checked for."""
+    root = Node(pointer, document)
+    return [*_excluded(root), *_memory(root), *_names(root), *_options(root.at("options"))]
+
+
+def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
+    """Resources that stand by themselves, as in a setting; and everything that is wrong with them."""
+    try:
+        asked = Resources.model_validate(document).asked()
+    except ValidationError as error:
+        return {}, [one.under("/resources") for one in shape_problems(Resources, document, error)]
+    return asked, resource_problems(document)
+
+
+def mebibytes(memory: str) -> int:
+    """The memory that a text such as 16G stands for."""
+    found = _MEMORY.fullmatch(memory)
+    assert found is not None, "it was checked"
+    return int(found[1]) * _MEBIBYTES[found[2]]
+
+
+def _excluded(root: Node) -> Iterator[Problem]:
+    if root.at("exclusive").given:
+        for name in (*SHARE, "gpuType"):
+            if root.at(name).given:
+                message = f'exclusive gives whole nodes, so "{name}" says nothing'
+                remedy = f'remove "{name}" or "exclusive"'
+                yield problem("SW022", root.at(name).pointer, message, remedy, of_name=True)
+    elif root.at("gpuType").given and not root.at("gpus").value:
+        message = "gpuType says which GPUs, and gpus does not say how many"
+        yield problem("SW067", root.at("gpuType").pointer, message, 'add "gpus": 1')
+
+
+def _memory(root: Node) -> Iterator[Problem]:
+    memory = root.at("memory")
+    if memory.text and not _MEMORY.fullmatch(memory.text):
+        message = f"{shown(memory.text)} is no amount of memory"
+        yield problem("SW067", memory.pointer, message, 'write a whole number with M, G or T, as "16G"')
+
+
+def _names(root: Node) -> Iterator[Problem]:
+    for name in _NAMES:
+        node = root.at(name)
+        if node.text and not _NAME.fullmatch(node.text):
+            message = f"{shown(node.text)} cannot be a {name}"
+            yield problem("SW067", node.pointer, message, "write the name as the cluster shows it")
+    constraint = root.at("constraint")
+    if constraint.text and not _CONSTRAINT.fullmatch(constraint.text):
+        message = f"{shown(constraint.text)} cannot be a constraint"
+        yield problem("SW067", constraint.pointer, message, 'write features of nodes, as "a100&nvlink"')
+
+
+def _options(options: Node) -> Iterator[Problem]:
+    if not isinstance(options.value, dict):
+        return
+    for name in options.value:
+        if not _OPTION.fullmatch(name):
+            message = f"{shown(name)} cannot be the name of an option"
+            yield problem("SW067", step(options.pointer, name), message, of_name=True)
+    text = json.dumps(options.value, ensure_ascii=False)
+    if len(text) > _MOST_OPTIONS:
+        message = f"options has {len(text)} characters; {_MOST_OPTIONS} are allowed"
+        yield problem("SW067", options.pointer, message, "leave out what the cluster does by itself")
+    elif any(_CONTROL.search(value) for value in _texts(options.value)):
+        yield problem("SW067", options.pointer, "options has control characters", "remove them")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a small document, names of members included."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            stack += [*one, *one.values()]
+        elif isinstance(one, list):
+            stack += one

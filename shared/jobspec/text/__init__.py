@@ -1,0 +1,1 @@
+"""The text of a document: its tree, where everything stands, characters that mislead. Pure."""

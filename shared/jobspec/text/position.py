@@ -1,0 +1,179 @@
+"""Where every name and value of a JSON text stands. The standard library decides what is JSON; this looks.
+
+The few packages that keep positions recurse, or lose all but the last of two members of one name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+from shared.jobspec.text.tree import step
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^ \t\r\n{}\[\]:,"]+', re.DOTALL)
+#: One character of a string as it is written: half of a surrogate pair belongs to the other.
+_PIECE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One value and, in an object, its name: half-open ranges of characters."""
+
+    pointer: str
+    name: str
+    parent: int
+    key: tuple[int, int] | None
+    start: int
+    end: int
+
+
+class Positions:
+    """The places of a text that is JSON. Duplicates are kept; the last one of a name counts."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.entries: list[Entry] = []
+        self._last: dict[str, int] = {}
+        self._scan()
+
+    def of(self, pointer: str) -> Entry | None:
+        """The value at a pointer, or None."""
+        index = self._last.get(pointer)
+        return None if index is None else self.entries[index]
+
+    def again(self, entry: Entry) -> list[Entry]:
+        """The other members of the same object that problems call by the same pointer."""
+        siblings = self._siblings(entry)
+        return [other for other in siblings if other.pointer == entry.pointer and other is not entry]
+
+    def members(self, entry: Entry) -> list[Entry]:
+        """What stands directly in an object or a list."""
+        at = next(index for index, other in enumerate(self.entries) if other is entry)
+        return [self.entries[index] for index in self._children.get(at, [])]
+
+    def raw(self, entry: Entry) -> str:
+        """The value as it is written."""
+        return self.text[entry.start : entry.end]
+
+    def with_comma(self, entry: Entry) -> tuple[int, int]:
+        """What has to go so that the member or item is gone and its neighbours stay as they are."""
+        siblings = self._siblings(entry)
+        at = next(index for index, sibling in enumerate(siblings) if sibling is entry)
+        first = entry.key[0] if entry.key else entry.start
+        if at + 1 < len(siblings):
+            following = siblings[at + 1]
+            return first, following.key[0] if following.key else following.start
+        return (siblings[at - 1].end if at else first), entry.end
+
+    def without(self, pointers: frozenset[str]) -> list[tuple[int, int]]:
+        """What has to go so that these members are gone, with their commas; ranges do not meet."""
+        spans: list[tuple[int, int]] = []
+        for parent, children in self._children.items():
+            siblings = [self.entries[index] for index in children]
+            if parent < 0 or not any(one.pointer in pointers for one in siblings):
+                continue
+            last: Entry | None = None  # the one that stays, before a run of those that go
+            start: int | None = None
+            for one in siblings:
+                first = one.key[0] if one.key else one.start
+                if one.pointer in pointers:
+                    start = first if start is None else start
+                    continue
+                if start is not None:
+                    spans.append((start, first))
+                last, start = one, None
+            if start is not None:
+                spans.append((last.end if last else start, siblings[-1].end))
+        return spans
+
+    def decoded(self, entry: Entry) -> str | None:
+        """The text that a string stands for; None for other values."""
+        if self.text[entry.start] != '"':
+            return None
+        return _decoded(self.text[entry.start : entry.end])
+
+    def inside(self, entry: Entry, part: str) -> tuple[int, int] | None:
+        """The place of a piece of a string, which may be written with escapes."""
+        decoded = self.decoded(entry)
+        found = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None
+        at = found.start() if found else (decoded or "").find(part)
+        if decoded is None or at < 0:
+            return None
+        raw = self.text[entry.start + 1 : entry.end - 1]
+        ends = [0]
+        for piece in _PIECE.finditer(raw):
+            ends.append(piece.end())
+        shift = entry.start + 1
+        return shift + ends[at], shift + ends[at + len(part)]
+
+    def _siblings(self, entry: Entry) -> list[Entry]:
+        return [self.entries[index] for index in self._children.get(entry.parent, [])]
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for index, entry in enumerate(self.entries):
+            children.setdefault(entry.parent, []).append(index)
+        return children
+
+    def _scan(self) -> None:
+        #: Open objects and lists: their entry, and for a list how many items it has had.
+        stack: list[list[int]] = []
+        key: tuple[str, int, int] | None = None
+        for found in _TOKEN.finditer(self.text):
+            token = found[0]
+            if token in (",", ":"):
+                continue
+            if token in ("}", "]"):
+                self.entries[stack.pop()[0]].end = found.end()
+                continue
+            if stack and key is None and self.text[self.entries[stack[-1][0]].start] == "{":
+                key = (_decoded(token), found.start(), found.end())
+                continue
+            self._add(stack, key, found)
+            key = None
+            if token in ("{", "["):
+                stack.append([len(self.entries) - 1, 0])
+
+    def _add(self, stack: list[list[int]], key: tuple[str, int, int] | None, found: re.Match[str]) -> None:
+        parent, pointer, name = -1, "", ""
+        if stack:
+            parent = stack[-1][0]
+            name = key[0] if key else str(stack[-1][1])
+            stack[-1][1] += 1
+            pointer = step(self.entries[parent].pointer, name)
+        span = (key[1], key[2]) if key else None
+        self._last[pointer] = len(self.entries)
+        self.entries.append(Entry(pointer, name, parent, span, found.start(), found.end()))
+
+
+class Lines:
+    """Lines and columns of a text, both counted from 1, as editors do; columns in characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def bounds(self, offset: int) -> tuple[int, int]:
+        """From and to of the line of a character, without its end."""
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        return start, start + len(self.text[start:end].rstrip("\r\n"))
+
+
+def _decoded(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
+    text: str = json.loads(token, strict=False)
+    return text

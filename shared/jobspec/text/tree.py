@@ -1,0 +1,170 @@
+"""JSON documents as trees: places named by RFC 6901 pointers, walked without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from shared.jobspec.hidden.embedded import without_secrets
+
+JsonObject: TypeAlias = dict[str, Any]
+
+#: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
+_LONGEST_STEP = 100
+#: Shorter keys are worth remembering.
+_SHORT = 64
+
+
+class Node(NamedTuple):
+    """A value and its place; asking for what is not there gives an empty node, never an error."""
+
+    pointer: str
+    value: Any
+
+    def at(self, *keys: str) -> Node:
+        """The member below, or a node whose value is None."""
+        node = self
+        for key in keys:
+            value = node.value.get(key) if isinstance(node.value, dict) else None
+            node = Node(step(node.pointer, key), value)
+        return node
+
+    def each(self) -> Iterator[Node]:
+        """The items of a list, none for anything else."""
+        if isinstance(self.value, list):
+            for index, value in enumerate(self.value):
+                yield Node(step(self.pointer, index), value)
+
+    @property
+    def given(self) -> bool:
+        """Whether a person wrote something here; null counts as nothing."""
+        return self.value is not None
+
+    @property
+    def text(self) -> str | None:
+        """The value if it is a string."""
+        return self.value if isinstance(self.value, str) else None
+
+    @property
+    def whole(self) -> int | None:
+        """The value if it is an integer and no boolean."""
+        return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
+
+
+def is_object(value: Any) -> bool:
+    """Whether this is a JSON object, which its annotation does not guarantee."""
+    return isinstance(value, dict)
+
+
+def step(pointer: str, key: str | int) -> str:
+    """The pointer one level down, printable for any key."""
+    text = str(key)
+    return f"{pointer}/{_known_part(text) if len(text) <= _SHORT else _part(text)}"
+
+
+@lru_cache(maxsize=4096)
+def _known_part(text: str) -> str:
+    """The names of the format come again and again."""
+    return _part(text)
+
+
+def _part(text: str) -> str:
+    text = without_secrets(text)
+    cut = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
+    return printable(cut.replace("~", "~0").replace("/", "~1"))
+
+
+def exact(key: str) -> bool:
+    """Whether `step` keeps the key as it is, so that the pointer can be used outside of messages."""
+    return step("", key) == "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
+    text = without_secrets(text)
+    cut = text if len(text) <= longest else text[:longest] + "…"
+    return f'"{printable(cut)}"'
+
+
+def printable(text: str) -> str:
+    """The text with everything that does not print (controls, direction marks, …) written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def walk(document: Any) -> Iterator[Node]:
+    """Every value with its pointer, in document order, the document itself first."""
+    stack = [Node("", document)]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node.value, dict):
+            members = [Node(step(node.pointer, key), value) for key, value in node.value.items()]
+            stack.extend(reversed(members))
+        elif isinstance(node.value, list):
+            stack.extend(reversed(list(node.each())))
+
+
+class Words(NamedTuple):
+    """All that a document says, in no order: what is in none of it need not be looked for place by place."""
+
+    #: names of properties, each once
+    names: set[str]
+    #: values that are texts
+    texts: list[str]
+
+
+def words(document: Any) -> Words:
+    """The names and the texts of a document."""
+    names: set[str] = set()
+    texts: list[str] = []
+    holders: list[Any] = [[document]]
+    for holder in holders:  # which grows meanwhile
+        if isinstance(holder, dict):
+            names.update(holder)
+        for value in holder.values() if isinstance(holder, dict) else holder:
+            if isinstance(value, str):
+                texts.append(value)
+            elif isinstance(value, (dict, list)):
+                holders.append(value)
+    return Words(names, texts)
+
+
+def count_values(document: Any) -> int:
+    """How many values there are, the document itself included."""
+    count, stack = 0, [document]
+    while stack:
+        value = stack.pop()
+        count += 1
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return count
+
+
+def copied(document: Any) -> Any:
+    """A copy that shares no object and no list with the original, at any depth."""
+    root = _shallow(document)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict | list):
+            continue
+        entries: list[tuple[Any, Any]] = list(node.items() if isinstance(node, dict) else enumerate(node))
+        for key, value in entries:
+            if isinstance(value, dict | list):
+                node[key] = _shallow(value)
+                stack.append(node[key])
+    return root
+
+
+def _shallow(value: Any) -> Any:
+    return value.copy() if isinstance(value, dict | list) else value

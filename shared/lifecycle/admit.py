@@ -1,0 +1,223 @@
+"""admit: whether a job may be submitted now, or waits in the ledger: for the switch, its source, or its turn.
+
+Acceptance never stops. What waits is `accepted`, keeps its due time, and the sweep submits it when it may.
+The counts are a protection, not an account: a process asks for them now and then, and adds what it accepts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Iterable, Mapping, Sized
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from shared.core.backoff import is_due
+from shared.core.engine import Why
+from shared.core.job import JobState, plain
+from shared.core.ports import Active, Pause, Ports
+
+log = logging.getLogger(__name__)
+
+_HOUR = timedelta(hours=1)
+#: The longest wait for a turn; what is due further ahead than the second was written by a wrong clock.
+_LONGEST_TURN, _NO_TURN = timedelta(days=30), timedelta(days=31)
+#: Seconds for which an answer of the ledger is good: the switch, and the counts.
+_SWITCH, _COUNTS = 5.0, 15.0
+#: That many jobs away from a limit, a count is good for longer.
+_FAR, _FAR_COUNTS = 1000, 300.0
+#: A process that accepted less than this part of a limit does not ask whether it is reached.
+_SHARE = 500
+#: The word for jobs that wait for the switch.
+PAUSED = "Paused"
+_PAUSED, _AT_WORK = "paused", "at work"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why a job is not submitted now, and until when at least. `rate`: its source asks for too much."""
+
+    until: datetime
+    why: Why
+    rate: bool = False
+
+
+async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -> Wait | None:
+    """None when a new job of the source may be submitted at once. Raises Unavailable.
+
+    Its place among the others is taken from now on: a process that fails to record it gives that back when
+    the ledger is asked again. Where nothing `waits` in the ledger for its turn, no place is taken for that.
+    Costs one point read in some seconds; near a limit, also some range queries a shard.
+    """
+    pause = await paused(ports)
+    await _look_at_rate(ports, source)
+    await _look_at_work(ports)
+    # From here on nothing is awaited, so of many at once no two take the same place.
+    now, wait = ports.clock(), _too_many(ports, source, job_id)
+    if wait is not None and not waits:
+        return wait
+    if ports.policy.max_jobs_per_hour:
+        ports.memo.add(_recent_key(source), now, job_id, wait.until if wait else now)
+    if wait is None and pause is not None:
+        wait = Wait(now, Why(PAUSED, f"waits: {told(pause)}"))
+    wait = wait or _crowded(ports, job_id)
+    if wait is None and ports.policy.max_active_jobs:
+        ports.memo.add(_AT_WORK, now, job_id, now)
+    return wait
+
+
+async def paused(ports: Ports) -> Pause | None:
+    """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
+    if ports.policy.paused:
+        return Pause(ports.clock(), "the setting SLIPWAY_PAUSED")
+    (found,) = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
+    return found
+
+
+async def _switch(ports: Ports) -> tuple[Pause | None]:
+    return (await ports.ledger.paused(),)
+
+
+async def pause(ports: Ports, by: str, reason: str) -> Pause:
+    """Stop submissions everywhere within seconds; acceptance goes on."""
+    found = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
+    await ports.ledger.pause(found)
+    ports.memo.forget(_PAUSED)
+    log.warning("submissions are paused by %s: %s", found.by, found.reason)
+    return found
+
+
+async def resume(ports: Ports, by: str) -> Pause | None:
+    """Let submissions go on; the setting wins over the switch, so what is still in force is returned."""
+    await ports.ledger.pause(None)
+    ports.memo.forget(_PAUSED)
+    log.warning("submissions are resumed by %s", plain(by, 100))
+    return await paused(ports)
+
+
+def told(pause: Pause) -> str:
+    """A pause in words."""
+    reason = f" ({pause.reason})" if pause.reason else ""
+    return f"submissions are paused by {pause.by or 'an operator'}{reason}"
+
+
+async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) -> list[Active]:
+    """Of all active jobs those that are due for submission and may be submitted now, oldest first.
+
+    `rows` may be those of some shards, which then have that share of what may be at work (`_in_turn`).
+    While submissions are paused, those whose submission has begun: it may have landed (`dispatch`).
+    """
+    rows = list(rows)
+    due = [row for row in rows if _due(ports, row)]
+    if not due:
+        return []
+    begun = [row for row in due if row.state is JobState.SUBMITTING]
+    pause = await paused(ports)
+    if pause is not None:
+        log.info("%s: %d jobs wait", told(pause), len(due))
+        return begun
+    waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
+    if ports.policy.max_active_jobs:
+        waiting = await _in_turn(ports, rows, waiting, share)
+    return [*begun, *waiting]
+
+
+async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], share: float) -> list[Active]:
+    """As many of the waiting jobs as the limit of active jobs allows.
+
+    Shares are rounded up, so that none is zero, and other shards may have more active jobs than their share:
+    a sweeper of some shards also counts the active jobs of all, one range query a shard, unless this
+    process did so within seconds. Processes that sweep their parts at the same moment may still overshoot, by
+    what each submits before the others see it in the ledger.
+    """
+    limit = ports.policy.max_active_jobs
+    at_work = {row.job_id for row in rows if row.state is not JobState.ACCEPTED}
+    room = math.ceil(limit * share) - len(at_work)
+    if share >= 1 or room <= 0 or not waiting:
+        return waiting[: max(0, room)]
+    everywhere = await ports.memo.get(_AT_WORK, ports.clock(), _COUNTS, partial(_at_work, ports))
+    # From here on nothing is awaited, so of parts that are swept at once no two take the same place.
+    chosen = waiting[: max(0, min(room, limit - len(at_work | everywhere.keys())))]
+    for row in chosen:
+        ports.memo.add(_AT_WORK, ports.clock(), row.job_id, ports.clock())
+    return chosen
+
+
+def _due(ports: Ports, row: Active) -> bool:
+    """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
+    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
+        return False
+    for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
+    return is_due(row.due, ports.clock(), _NO_TURN if for_its_turn else ports.policy.longest_wait)
+
+
+def _age(row: Active) -> str:
+    return row.listed  # sorts newest first
+
+
+async def _look_at_rate(ports: Ports, source: str) -> None:
+    """Have a count of what the source started within an hour, and of what waits; unless few jobs came."""
+    limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
+    if _few(ports, key, limit):
+        return
+
+    async def ask() -> dict[str, datetime]:
+        return await ports.ledger.recent(source, now - _HOUR)
+
+    none: dict[str, datetime] = {}
+    await ports.memo.get(key, now, partial(_good_for, limit), ask, first=none)
+
+
+def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
+    """Whether the job has to wait for its turn: an hour after the start that is a limit's number back."""
+    limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
+    if _few(ports, key, limit):
+        return None
+    starts: Mapping[str, datetime] = ports.memo.last(key)
+    turn = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
+    if job_id not in starts and len(starts) >= limit:
+        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_TURN)
+        turn = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
+    if turn <= now:
+        return None
+    text = f"waits: {limit} jobs in an hour are allowed for one caller or door"
+    return Wait(turn, Why("HourlyTurn", text), rate=True)
+
+
+async def _look_at_work(ports: Ports) -> None:
+    """Have a count of the jobs at work, unless few jobs came."""
+    limit, now = ports.policy.max_active_jobs, ports.clock()
+    if _few(ports, _AT_WORK, limit):
+        return
+    none: dict[str, datetime] = {}
+    await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), partial(_at_work, ports), first=none)
+
+
+async def _at_work(ports: Ports) -> dict[str, datetime]:
+    """The jobs that are at work, by one range query a shard."""
+    now = ports.clock()
+    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+    return {row.job_id: now for rows in shards for row in rows if row.state is not JobState.ACCEPTED}
+
+
+def _crowded(ports: Ports, job_id: str) -> Wait | None:
+    limit, at_work = ports.policy.max_active_jobs, ports.memo.last(_AT_WORK)
+    if _few(ports, _AT_WORK, limit) or len(at_work) < limit or job_id in at_work:
+        return None
+    return Wait(ports.clock(), Why("ActiveLimit", f"waits its turn: {limit} jobs are at work"))
+
+
+def _few(ports: Ports, key: str, limit: int) -> bool:
+    """Whether there is no limit, or this process came nowhere near it."""
+    return not limit or ports.memo.added(key) < limit // _SHARE
+
+
+def _good_for(limit: int, found: Sized) -> float:
+    """The seconds for which a count is good."""
+    return _COUNTS if limit - len(found) < _FAR else _FAR_COUNTS
+
+
+def _recent_key(source: str) -> str:
+    return f"recent|{source}"

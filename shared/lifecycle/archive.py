@@ -1,0 +1,86 @@
+"""archive: after the retention, a record goes into the archive and leaves a tombstone in its place.
+
+The line is written before the record goes, and the record goes in the one transaction that puts the
+tombstone there; so a crash in between leaves a line too many, never one too few. The key of the
+record is taken at every moment: a duplicate joins the record before, and the tombstone after, however late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.core.errors import Unreadable
+from shared.core.ledger.finished import Finished, line_of, places, tombstone
+from shared.core.ports import Ports
+
+log = logging.getLogger(__name__)
+
+#: How many jobs of a shard are read at once.
+_PARALLEL = 16
+
+
+@dataclass(frozen=True)
+class Archived:
+    """What one run did, in numbers for the log."""
+
+    jobs: int
+    blobs: int
+
+
+async def archive(ports: Ports) -> Archived:
+    """Archive what ended longer ago than the retention, in batches, within the deadline; the next goes on.
+
+    Before that, what an older version ended is put into the lists. Two at once do the work of one. Raises
+    Unavailable.
+    """
+    end = asyncio.get_running_loop().time() + ports.policy.archive_deadline
+    if relisted := await ports.finished.relist(ports.clock(), ports.policy.archive_deadline):
+        log.info("jobs of an older version put into the lists: %d", relisted)
+    if not ports.policy.retention:
+        return Archived(0, 0)
+    before = ports.clock() - ports.policy.retention
+    shards = range(ports.finished.shards)
+    found = await asyncio.gather(*(_shard(ports, shard, before, end) for shard in shards))
+    jobs = sum(one.jobs for one in found)
+    if jobs:
+        ports.meter.add("slipway.jobs.archived", jobs)
+    return Archived(jobs, sum(one.blobs for one in found))
+
+
+async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Archived:
+    jobs = blobs = 0
+    after = ""
+    while asyncio.get_running_loop().time() < end:
+        due = await ports.finished.due(shard, before, ports.policy.archive_batch, after)
+        moved = await _batch(ports, shard, [key.rpartition("|")[2] for key in due])
+        jobs, blobs = jobs + moved, blobs + bool(moved)
+        if len(due) < ports.policy.archive_batch:
+            break
+        after = due[-1]  # what is left before it waits for an event on its way, or cannot be read
+    return Archived(jobs, blobs)
+
+
+async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
+    """One blob of lines, then the tombstones; how many jobs are archived now."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(job_id: str) -> Finished | None:
+        async with gate:
+            try:
+                return await ports.finished.gather(job_id)
+            except Unreadable:
+                return None  # it stays where it is, and must not keep the others
+
+    found = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
+    if not found:
+        return 0
+    lines = [line_of(finished) for finished in found]
+    at = places(shard, lines, found[0].job.history[-1].at)
+    await ports.archive.put(at[0].name, b"".join(lines))
+    buried = await asyncio.gather(
+        *(ports.finished.entomb(f, tombstone(f.job, place)) for f, place in zip(found, at, strict=True))
+    )
+    return sum(buried)

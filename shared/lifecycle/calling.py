@@ -1,0 +1,48 @@
+"""One call to a cluster: within a deadline, and not at all while its breaker is open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from shared.core.errors import Busy, EngineError, LeftAlone, Transient
+from shared.core.ports import Engine, Ports
+
+
+@asynccontextmanager
+async def calling(ports: Ports, engine: str, cluster: str, seconds: float) -> AsyncIterator[Engine]:
+    """The engine, for one call inside the block, whose outcome the cluster's breaker learns.
+
+    Raises LeftAlone without a call while the breaker is open, TimeoutError after `seconds`, and any error of
+    the call.
+    """
+    place = place_of(engine, cluster)
+    if ports.breaker.wait(place, ports.clock()):
+        raise LeftAlone(f"{cluster} does not answer, and is left alone for a while")
+    try:
+        async with asyncio.timeout(seconds):
+            yield ports.engines.of(engine)
+    except (Transient, TimeoutError) as error:
+        if isinstance(error, Busy):
+            ports.breaker.answered(place)
+        else:
+            ports.breaker.failed(place, ports.clock())
+        raise
+    except EngineError:  # an answer, if not the one that was hoped for
+        ports.breaker.answered(place)
+        raise
+    except Exception:  # the adapter failed, so the outcome is unknown
+        ports.breaker.failed(place, ports.clock())
+        raise
+    ports.breaker.answered(place)
+
+
+def left_alone(ports: Ports, engine: str, cluster: str) -> bool:
+    """Whether a call would raise LeftAlone; does not take the probe."""
+    return ports.breaker.open(place_of(engine, cluster), ports.clock())
+
+
+def place_of(engine: str, cluster: str) -> str:
+    """What has a breaker of its own."""
+    return f"{engine}/{cluster}"

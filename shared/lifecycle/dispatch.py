@@ -1,0 +1,260 @@
+"""dispatch: one submission of one attempt, repeatable with the same name until the engine has answered.
+
+The name on the cluster and the token are in the record before the engine is called, so a repetition after a
+crash sends the same request again, and the engine recognises it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from shared.core.backoff import full_jitter
+from shared.core.conceal import without_secrets
+from shared.core.engine import Why
+from shared.core.errors import (
+    Busy,
+    Conflict,
+    EngineError,
+    LeftAlone,
+    Misconfigured,
+    NotFound,
+    Rejected,
+    Saturated,
+    SlipwayError,
+    Transient,
+    Unreadable,
+)
+from shared.core.identity import intent
+from shared.core.job import Job, JobState, Reason, Stored
+from shared.core.meter import timed
+from shared.core.ports import Change, Observation, Order, Ports
+from shared.core.trouble import MEND
+from shared.delivery.answers import put_news
+from shared.delivery.deliver import deliver_at_door
+from shared.jobspec import JsonObject, open_secrets, with_credentials
+from shared.lifecycle.admit import paused
+from shared.lifecycle.calling import calling
+from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.observe import follow
+from shared.lifecycle.retry import earlier
+from shared.lifecycle.transition import apply, move, note
+from shared.lifecycle.waiting import NO_ANSWER, NOT_NOW, PARKED, waiting
+
+log = logging.getLogger(__name__)
+
+#: Seconds between its tries.
+_SHORTEST_PARKED, _LONGEST_PARKED = 60.0, 600.0
+#: Longer than any function or retry lives that might still submit.
+_ZOMBIE = timedelta(hours=1)
+
+
+async def dispatch(ports: Ports, job_id: str) -> None:
+    """Submit a job that is accepted or submitting; anything else is left as it is."""
+    stored = await ports.ledger.get(job_id)
+    if stored is not None and stored.job.state is JobState.ACCEPTED:
+        stored = await _start_attempt(ports, stored)
+    if stored is not None and stored.job.state is JobState.SUBMITTING:
+        await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
+
+
+@timed("slipway.submit")
+async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = None) -> Stored:
+    """Call the engine once, within the deadline, and record what it said. Engine errors never leave here.
+
+    `accepted` is the document as it was recorded; it is read if the caller does not have it.
+    """
+    job = stored.job
+    assert job.target is not None
+    spec: JsonObject | None = None
+    opened: dict[str, Any] | None = None
+    try:
+        spec = accepted or await _spec(ports, job)
+        opened = _document(ports, job, spec)
+        order = Order(job.target, opened, earlier(job), job.resources)
+        async with calling(
+            ports, job.target.engine, job.target.cluster, ports.policy.dispatch_deadline
+        ) as engine:
+            seen = await engine.submit(order)
+    except LeftAlone:
+        return stored  # nothing was asked and nothing is known: the sweep comes back to it
+    except (EngineError, TimeoutError) as error:
+        change = await _not_taken(ports, stored, error, _said(ports, job, spec if opened else None, error))
+    else:
+        change = _taken(ports, stored, seen)
+    return await _commit(ports, stored, change, spec)
+
+
+async def look_for(ports: Ports, stored: Stored) -> Stored:
+    """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
+    seen = await _landed(ports, stored.job)
+    return await _commit(ports, stored, _taken(ports, stored, seen)) if seen else stored
+
+
+async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject | None = None) -> Stored:
+    job = stored.job
+    applied = await apply(ports, change)
+    ports.meter.note(job=job.id)
+    if applied is None:
+        return stored
+    if applied.job.state is JobState.QUEUED:
+        ports.meter.add("slipway.jobs.submitted", cluster=job.cluster)
+    if applied.job.state is not job.state:
+        ports.troubles.over("job", job.id)
+    if applied.job.line.sequence != job.line.sequence:
+        await put_news(ports, applied.job, spec)
+    if applied.job.cancel:
+        await carry_out(ports, applied)
+    if change.notice is not None:
+        await deliver_at_door(ports, change.notice)
+    return applied
+
+
+def _taken(ports: Ports, stored: Stored, seen: Observation | None) -> Change:
+    return follow(ports, stored, seen or Observation(JobState.QUEUED))
+
+
+async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutError, said: str) -> Change:
+    """What a try without success means. No end is written while a try, also a lost one, may have landed."""
+    job = stored.job
+    end = _end(job, error, said)
+    if end is None:
+        return note(ports, stored, **_later(ports, job, error, said))
+    if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
+        try:
+            if seen := await _landed(ports, job):
+                return _taken(ports, stored, seen)
+        except (EngineError, TimeoutError) as unknown:
+            return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
+        if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
+            return note(ports, stored, **_later(ports, job, error, said))
+    return move(ports, stored, **end)
+
+
+def _end(job: Job, error: EngineError | TimeoutError, said: str) -> dict[str, Any] | None:
+    """The end that a definite refusal is, None for any other error."""
+    if isinstance(error, Conflict):
+        return {"to": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": said}
+    if isinstance(error, Rejected):
+        return {"to": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": said}
+    if job.cancel and isinstance(error, (Saturated, Misconfigured)):
+        text = f"cancelled; the cluster had not taken it: {said}"
+        return {"to": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
+    return None
+
+
+async def _landed(ports: Ports, job: Job) -> Observation | None:
+    """What the engine knows of the attempt, None when it knows nothing. Raises EngineError, TimeoutError."""
+    assert job.target is not None
+    place = (job.target.engine, job.target.cluster)
+    try:
+        async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
+            return await engine.see(job.target)
+    except NotFound:
+        return None
+
+
+async def submit_again(ports: Ports, job: Job) -> None:
+    """Give a job that its engine does not know any more to it once more, if it is one that forgets.
+
+    By the same name and token, which keep the job from running twice. Engine errors stay here.
+    """
+    assert job.target is not None
+    engine = ports.engines.of(job.target.engine)
+    if job.cancel or engine.capabilities["durable"].answer == "yes":
+        return
+    deadline = ports.policy.dispatch_deadline
+    spec: JsonObject | None = None
+    opened: dict[str, Any] | None = None
+    try:
+        spec = await _spec(ports, job)
+        opened = _document(ports, job, spec)
+        order = Order(job.target, opened, earlier(job), job.resources)
+        async with calling(ports, job.target.engine, job.target.cluster, deadline) as engine:
+            await engine.submit(order)
+    except (EngineError, TimeoutError) as error:
+        said = _said(ports, job, spec if opened else None, error) or "no answer in time"
+        log.warning("%s could not be submitted again: %s", job.id, said, extra={"job": job.id})
+    else:
+        log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
+
+
+async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
+    job = stored.job
+    cluster = ports.engines.clusters.get(job.cluster)
+    if cluster is None:
+        error = Misconfigured(f"cluster {job.cluster} is not configured")
+        await apply(ports, note(ports, stored, **_later(ports, job, error, str(error))))
+        return None
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    fixed = intent(job, engine=cluster.engine, now=ports.clock(), lease=lease)
+    return await apply(ports, move(ports, stored, JobState.SUBMITTING, **fixed))
+
+
+async def _spec(ports: Ports, job: Job) -> JsonObject:
+    try:
+        spec = await ports.ledger.spec(job.id)
+    except Unreadable as error:
+        raise Misconfigured(str(error)) from error
+    if spec is None:
+        raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
+    return spec
+
+
+def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
+    """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
+    opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    suffix = ports.policy.completion.storage_suffix
+    return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
+
+
+def _said(ports: Ports, job: Job, sent: JsonObject | None, error: Exception) -> str:
+    """What an error says. A cluster that was sent the document may quote it; else the words are our own."""
+    return without_secrets(ports, job, sent, str(error))
+
+
+def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
+    """The document for the engine, with the variables by which a job and its attempt are recognised."""
+    assert job.target is not None
+    ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": job.target.token}
+    properties = dict(document["properties"])
+    theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
+    properties["environmentVariables"] = [*theirs, *({"name": n, "value": v} for n, v in ours.items())]
+    return {"properties": properties}
+
+
+def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, said: str) -> dict[str, Any]:
+    """When to try again, and the message of the job until then."""
+    now = ports.clock()
+    if isinstance(error, Misconfigured):
+        if ports.troubles.found("job", job.id, said):
+            log.error("parked %s: %s", job.id, said, extra={"job": job.id, "action": "parked"})
+        word, (wait, text) = PARKED, _parked(job, said, now)
+    elif isinstance(error, Saturated):
+        word, wait, text = "Saturated", 300.0, f"waits for capacity: {said}"
+    elif isinstance(error, Rejected):
+        word, wait = "Refused", 300.0
+        text = f"refused, and an earlier try without an answer may still land: {said}"
+    else:
+        busy = isinstance(error, Busy)
+        word, how = (NOT_NOW, "cannot take it now") if busy else (NO_ANSWER, "did not answer")
+        tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
+        wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
+        why = "no answer in time" if isinstance(error, TimeoutError) else said[:200]
+        text = f"the engine {how} ({why}); it is asked again with the same name"
+        text += ", and the job is cancelled then" if job.cancel else ""
+    since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
+    # A wait has its own time, a message has none.
+    waits = waiting(ports, job, Why(word, f"{MEND}: {said}" if word == PARKED else text))
+    due = now + timedelta(seconds=wait)
+    return {"due": due, "message": text, "unknown_since": since, "waiting": waits}
+
+
+def _parked(job: Job, said: str, now: datetime) -> tuple[float, str]:
+    """Seconds until the next try, about as many as it has waited; and what it waits for, since when."""
+    before = job.waiting
+    since = before.since if before is not None and before.word == PARKED else now
+    wait = min(max((now - since).total_seconds(), _SHORTEST_PARKED), _LONGEST_PARKED)
+    return wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {said}"

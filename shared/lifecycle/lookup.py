@@ -1,0 +1,49 @@
+"""lookup: one record, as a caller may see it, also when it is archived."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse, Unreadable
+from shared.core.identity import is_job_id
+from shared.core.job import Job, Stored
+from shared.core.ledger.finished import Finished, finished_of, place_of
+from shared.core.ports import Ports
+
+
+async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
+    """One record, also an archived one. Raises Misuse: 404, also where the caller may not see it; 410."""
+    stored = await visible(ports, job_id, who)
+    if stored is None:
+        raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
+    return await whole(ports, stored)
+
+
+async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
+    """The record; None when the caller may see none. What cannot be the id of a job is not asked for."""
+    stored = await ports.ledger.get(job_id) if is_job_id(job_id) else None
+    return stored if stored is not None and who.sees(stored.job) else None
+
+
+async def archived(ports: Ports, job: Job) -> Finished:
+    """All of an archived job. Raises Unreadable, and Misuse (410) when its line is gone."""
+    line = await ports.archive.read(place_of(job))
+    if line is None:
+        raise Misuse(
+            f"job {job.id} ended {job.state.value} and was archived, and the archive has been cleared",
+            status=410,
+            remedy=f"what is left of it is its receipt, if it has one: runs/{job.receipt}/receipt.json",
+        )
+    try:
+        return finished_of(line)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable(f"{job.archived} of the archive", "the line") from error
+
+
+async def whole(ports: Ports, stored: Stored) -> Stored:
+    """The record as it ended, also of a job that is archived. Raises Misuse (410)."""
+    if not (place := stored.job.archived):
+        return stored
+    found = (await archived(ports, stored.job)).stored
+    return replace(found, job=found.job.model_copy(update={"archived": place}))

@@ -1,0 +1,144 @@
+"""observe: what an engine's word, or its silence, means for one record."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from shared.core.engine import Why
+from shared.core.errors import EngineError, NotFound
+from shared.core.job import Budget, Job, JobState, Reason, Stored
+from shared.core.ports import Change, Observation, Ports
+from shared.lifecycle.calling import calling
+from shared.lifecycle.retry import spent_on_another, wait
+from shared.lifecycle.transition import move, note
+from shared.lifecycle.waiting import at_first, waiting, why_queued
+
+log = logging.getLogger(__name__)
+
+_PUT_BACK = "the cluster put it back into its queue, and starts it from its beginning"
+
+
+async def decide(ports: Ports, stored: Stored, observation: Observation | None) -> Change | None:
+    """The change that an observation means for a record; None for none."""
+    job = stored.job
+    if job.state not in (JobState.QUEUED, JobState.RUNNING):
+        return None  # it moved on since the index row was read
+    if observation is None:
+        return await _missing(ports, stored)
+    if observation.state is job.state:
+        return _same(ports, stored, observation)
+    return follow(ports, stored, observation)
+
+
+def _same(ports: Ports, stored: Stored, observation: Observation) -> Change | None:
+    """It is where it was. It may be known again, or wait for something else; nothing is written otherwise."""
+    job = stored.job
+    changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
+    waits = waiting(ports, job, why_queued(observation, cancel=job.cancel))
+    if waits != job.waiting:
+        changes |= {"waiting": waits}
+    if observation.handle and observation.handle != job.handle:  # it was forgotten, and submitted again
+        changes |= {"handle": observation.handle}
+    return note(ports, stored, **changes) if changes else None
+
+
+def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
+    """The record goes where the engine says that its attempt is; after an end perhaps to another attempt."""
+    job = stored.job
+    spent = spent_on_another(job, observation)
+    if spent is not None:
+        return _again(ports, stored, observation, spent)
+    observation = _at_whose_request(job, observation)
+    again = job.state is JobState.RUNNING and observation.state is JobState.QUEUED
+    return move(
+        ports,
+        stored,
+        observation.state,
+        reason=observation.reason,
+        message=observation.message or (_PUT_BACK if again else ""),
+        exit_code=observation.exit_code,
+        waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
+        handle=observation.handle or job.handle,
+        **_times(job, observation),
+    )
+
+
+def _again(ports: Ports, stored: Stored, observation: Observation, spent: Budget) -> Change:
+    """Another attempt of the same job, under another engine-side name, after a while."""
+    job = stored.job
+    attempt = job.attempt + 1
+    why = f"attempt {job.attempt} failed: {observation.message or observation.reason}"
+    if observation.unstarted:
+        free = job.attempt - spent.infrastructure - spent.user
+        times = f" ({free} by now, which cost no retry)" if free > 1 else " (which costs no retry)"
+        why = f"attempt {job.attempt} was not started by the cluster{times}: {observation.message}"
+        log.warning("%s: %s", job.id, why, extra={"job": job.id})
+    due = ports.clock() + timedelta(seconds=wait(attempt, ports.jitter()))
+    return move(
+        ports,
+        stored,
+        JobState.ACCEPTED,
+        reason=observation.reason,
+        message=why,
+        attempt=attempt,
+        spent=spent,
+        target=None,
+        handle="",
+        waiting=waiting(ports, job, _next_attempt(attempt, due, why)),
+        started=None,
+        due=due,
+    )
+
+
+def _next_attempt(attempt: int, due: datetime, why: str) -> Why:
+    return Why("NewAttempt", f"attempt {attempt} is not before {due.isoformat(timespec='seconds')}: {why}")
+
+
+def _at_whose_request(job: Job, seen: Observation) -> Observation:
+    """An end that was asked for here is a cancellation, and one that was not says where it came from."""
+    if seen.unstarted:  # no other attempt follows, so it was cancelled
+        return replace(seen, state=JobState.CANCELLED, reason=Reason.TERMINATED)
+    if seen.state is JobState.CANCELLED and not job.cancel:
+        text = "cancelled on the cluster and not here: by its administrator, or by hand"
+        return replace(seen, message=f"{text} ({seen.message})" if seen.message else text)
+    return seen
+
+
+def _times(job: Job, seen: Observation) -> dict[str, datetime | None]:
+    """The engine's own times before ours: a sweep sees a start late, and of a short job never."""
+    if seen.state is JobState.QUEUED:
+        return {"started": None}  # requeued where it was: what ran before is lost, and no node has it now
+    started = None if seen.unstarted else seen.started or job.started
+    if not seen.state.terminal:
+        return {"started": started} if started else {}
+    if started and seen.ended and started > seen.ended:
+        started = seen.ended  # seen by a sweep, after it was over
+    return {"started": started} | ({"ended": seen.ended} if seen.ended else {})
+
+
+async def _missing(ports: Ports, stored: Stored) -> Change | None:
+    """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
+    job, policy, now = stored.job, ports.policy, ports.clock()
+    assert job.target is not None
+    try:
+        async with calling(ports, job.target.engine, job.target.cluster, policy.dispatch_deadline) as engine:
+            observation = await engine.see(job.target)
+    except NotFound:
+        pass
+    except (EngineError, TimeoutError):
+        return None
+    else:
+        return await decide(ports, stored, observation)
+    # A clock that went back starts the evidence anew.
+    first = job.missed_at if job.missed_at is not None and job.missed_at <= now else now
+    misses = job.misses + 1
+    if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
+        text = (
+            f"the engine has not known {job.target.name} since {first.isoformat()}; how it ended is unknown"
+        )
+        return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
+    wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
+    return note(ports, stored, misses=misses, missed_at=first, due=now + wait)

@@ -1,0 +1,52 @@
+"""parts: a sweep that is too long for one process is split, each part for a process that is free.
+
+The timer sends a message for each part. A lease keeps two processes from the same part, and makes
+accumulated messages cost nothing. If it fails to, two processes do the work of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+
+from shared.core.errors import SlipwayError
+from shared.core.orders import Sweep, sweep_message
+from shared.core.ports import Ports
+from shared.lifecycle.sweep import Swept, sweep
+
+log = logging.getLogger(__name__)
+
+#: The queue of job messages.
+QUEUE = "jobs"
+
+
+async def begin(ports: Ports) -> Swept | None:
+    """What the timer does: sweep, or with several parts say that each is to be swept. Raises Unavailable."""
+    of, now = ports.policy.sweep_parts, ports.clock()
+    if of == 1:
+        return await sweep(ports)
+    await asyncio.gather(*(ports.queues.send(QUEUE, sweep_message(part, of, now)) for part in range(of)))
+    return None
+
+
+async def sweep_part(ports: Ports, asked: Sweep) -> Swept | None:
+    """Sweep one part, unless another process does, or did after this order was sent. Raises Unavailable."""
+    if not 0 <= asked.part < asked.of <= ports.ledger.shards:
+        log.warning("there is no part %d of %d", asked.part, asked.of)
+        return None
+    name, now = f"sweep-{asked.part}-of-{asked.of}", ports.clock()
+    until = now + timedelta(seconds=ports.policy.sweep_deadline + ports.policy.ask_deadline)
+    token = await ports.leases.take(name, now, until, asked.at)
+    if token is None:
+        return None
+    try:
+        swept = await sweep(ports, range(asked.part, ports.ledger.shards, asked.of))
+    except Exception:
+        # Nothing was swept: the same order comes again, and must find the lease free.
+        with suppress(SlipwayError):
+            await ports.leases.release(name, token, asked.at - timedelta(seconds=1))
+        raise
+    await ports.leases.release(name, token, now)
+    return swept

@@ -1,0 +1,55 @@
+"""retry: whether a failed attempt is followed by another one. Pure.
+
+Two budgets, by whose fault it was: a preempted node costs a person nothing of what they allowed for their own
+bugs. Attempts never overlap: a new one starts only after the cluster has said that the last one ended.
+"""
+
+from __future__ import annotations
+
+from shared.core.backoff import full_jitter
+from shared.core.engine import Earlier, Observation
+from shared.core.identity import target
+from shared.core.job import Budget, Job, JobState, Reason
+
+_BUDGETS: dict[Reason | None, str] = {
+    Reason.PREEMPTED: "infrastructure",
+    Reason.INFRASTRUCTURE: "infrastructure",
+    Reason.USER: "user",
+}
+#: Seconds: the first wait, and the longest.
+_BASE, _CAP = 30.0, 900.0
+#: Earlier attempts that an order names: more would not fit into it.
+_SEEN = 50
+
+
+def spent_on_another(job: Job, seen: Observation) -> Budget | None:
+    """What is spent when the job gets another attempt after this end; None when it gets none.
+
+    An attempt that the cluster did not start costs nothing, and is always followed by another one.
+    """
+    if job.cancel:
+        return None
+    if seen.unstarted:
+        return job.spent
+    name = _BUDGETS.get(seen.reason)
+    if seen.state is not JobState.FAILED or name is None:
+        return None
+    used: int = getattr(job.spent, name)
+    if used >= getattr(job.retry, name):
+        return None
+    return job.spent.model_copy(update={name: used + 1})
+
+
+def earlier(job: Job) -> tuple[Earlier, ...]:
+    """The attempts before this one, the newest first. Each of them saw to those before it when it began."""
+    assert job.target is not None
+    reasons: dict[int, Reason | None] = {}
+    for entry in job.history:
+        reasons.setdefault(entry.attempt - 1, entry.reason)  # what ended it began the next one
+    newest = range(job.attempt - 1, max(0, job.attempt - 1 - _SEEN), -1)
+    return tuple(Earlier(target(job, n, job.target.engine), reasons.get(n) or "") for n in newest)
+
+
+def wait(attempt: int, jitter: float) -> float:
+    """Seconds before an attempt, growing with its number."""
+    return max(1.0, full_jitter(attempt, _BASE, _CAP, jitter))

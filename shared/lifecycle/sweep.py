@@ -1,0 +1,302 @@
+"""sweep: compare every active job with what its engine says, commit the differences, carry on what stalled.
+
+One range query a shard, one bulk question a cluster. The range holds the records, so a change needs no other
+read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from shared.core.backoff import is_due
+from shared.core.engine import Why
+from shared.core.errors import EngineError, LeftAlone, SlipwayError, Unreadable
+from shared.core.job import JobState, Stored
+from shared.core.meter import timed
+from shared.core.policy import Policy
+from shared.core.ports import Active, Change, Observation, Ports, Reported
+from shared.delivery.answers import put_news, put_statuses
+from shared.delivery.deliver import deliver_due, deliver_now
+from shared.lifecycle.admit import submittable
+from shared.lifecycle.calling import calling, left_alone, place_of
+from shared.lifecycle.dispatch import dispatch, submit_again
+from shared.lifecycle.observe import decide
+from shared.lifecycle.transition import count
+from shared.lifecycle.waiting import sentence, waits_anew
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+#: An engine and a cluster of it.
+Place = tuple[str, str]
+
+#: How many records of one cluster are read, submitted or cancelled at once.
+_PARALLEL = 16
+_ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)
+#: How many records change at once: their writes share transactions, so more of them cost fewer requests.
+_BULK = 256
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What one sweep did, in numbers for the log."""
+
+    active: int
+    changed: int
+    dispatched: int
+    cancelled: int
+    delivered: int
+    unreachable: tuple[str, ...]
+
+
+@timed("slipway.sweep")
+async def sweep(ports: Ports, part: range | None = None) -> Swept:
+    """One pass over everything that has not ended, or over some shards of it. No step of it stops the next.
+
+    Raises Unavailable when storage does not answer at all.
+    """
+    name = str(part.start) if part else ""
+    try:
+        swept = await _sweep(ports, part)
+    except Exception as error:
+        ports.troubles.found("sweep", name, type(error).__name__)
+        await _report(ports, name)
+        raise
+    ports.troubles.over("sweep", name)
+    await _report(ports, name)
+    return swept
+
+
+async def _report(ports: Ports, part: str) -> None:
+    """Say to the other processes what is wrong, if anything is: theirs may be asked for health.
+
+    Never raises; costs nothing while all is well.
+    """
+    counts = ports.troubles.counts()
+    if not counts and not ports.troubles.told:
+        return
+    try:
+        await ports.ledger.report(part, Reported(ports.clock(), counts, ports.troubles.silent()))
+        ports.troubles.told = bool(counts)
+    except SlipwayError as error:
+        log.warning("what is wrong could not be reported: %s", error)
+
+
+async def _sweep(ports: Ports, part: range | None) -> Swept:
+    now = ports.clock()
+    every = range(ports.ledger.shards)
+    some = every if part is None else part
+    of = {} if part is None else {"part": str(part.start)}
+    longest = ports.policy.longest_delivery_wait
+    shards = await asyncio.gather(*(ports.ledger.unfinished(n, now, longest) for n in some))
+    rows = [row for shard in shards for row in shard.jobs]
+    events = [event for shard in shards for event in shard.events]
+    for state in _ACTIVE:
+        number = sum(row.state is state for row in rows)
+        ports.meter.set("slipway.jobs.active", number, state=state.value, **of)
+    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events, **of)))
+    overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
+    clusters = _by_cluster(rows)
+    parts = await asyncio.gather(
+        *(_cluster(ports, place, group, overdue[place]) for place, group in clusters.items())
+    )
+    delivered = await due
+    moved = {job for part in parts for job in part.moved}
+    await put_statuses(ports, (row for row in rows if row.job_id not in moved))
+    ports.meter.set("slipway.sweep.ended", 0)
+    return Swept(
+        active=len(rows),
+        changed=sum(part.changed for part in parts),
+        dispatched=sum(part.dispatched for part in parts),
+        cancelled=sum(part.cancelled for part in parts),
+        delivered=delivered,
+        unreachable=tuple(part.cluster for part in parts if not part.reached),
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one sweep did with the jobs of one cluster; `moved` were looked into because of what it said."""
+
+    cluster: str
+    reached: bool
+    moved: tuple[str, ...]
+    changed: int
+    dispatched: int
+    cancelled: int
+
+
+def _by_cluster(rows: Iterable[Active]) -> dict[Place, list[Active]]:
+    """Rows of the same engine and cluster. Those that wait for an attempt name none, and are a group too."""
+    found: dict[Place, list[Active]] = defaultdict(list)
+    for row in rows:
+        found[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
+    return found
+
+
+async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list[Active]) -> _Part:
+    """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
+    with_engine = [row for row in rows if _with_engine(row)]
+    asked = await _ask(ports, place, with_engine) if with_engine else {}
+    # What was asked first is the probe: while the cluster does not answer, no record is even read.
+    answers = not left_alone(ports, *place)
+    seen = asked or {}
+    news = [row for row in with_engine if _news(row, seen, ports.policy, ports.clock())]
+    changed, dispatched, cancelled = await asyncio.gather(
+        _part("changes", _commit(ports, news, seen)),
+        _each(ports, overdue if answers else [], lambda row: dispatch(ports, row.job_id)),
+        _each(ports, [r for r in with_engine if r.cancel and answers], lambda row: _cancel(ports, row)),
+    )
+    moved = tuple(row.job_id for row in news)
+    return _Part(place[1], asked is not None, moved, changed, dispatched, cancelled)
+
+
+async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:
+    """What stalled, and what waited, as far as it may be submitted now."""
+    try:
+        return await submittable(ports, rows, share)
+    except SlipwayError as error:
+        log.warning("sweep: submissions are left to the next one: %s", error)
+        return []
+
+
+async def _part(name: str, act: Awaitable[int]) -> int:
+    try:
+        return await act
+    except Exception:
+        # The parts do not need each other; what failed here is tried again by the next sweep.
+        log.exception("sweep: %s are left to the next one", name)
+        return 0
+
+
+Seen = Mapping[str, Observation | None]
+
+
+async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
+    """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
+    targets = [row.target for row in rows if row.target is not None]
+    try:
+        async with calling(ports, *place, ports.policy.ask_deadline) as engine:
+            known = await engine.status(place[1], targets)
+        ports.troubles.over("cluster", place_of(*place))
+        return {row.job_id: known.get(row.target.name) for row in rows if row.target}
+    except (EngineError, TimeoutError) as error:
+        # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
+        _silent(ports, place_of(*place), error)
+        log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
+    except Exception:
+        # A defect of one adapter must not keep the other clusters from their sweep.
+        ports.troubles.found("cluster", place_of(*place), "a defect of its adapter; the log has it")
+        log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
+    return None
+
+
+def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None:
+    """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
+    said = sentence(Why("", str(error) or "no answer in time"))
+    if isinstance(error, LeftAlone):
+        said = ports.troubles.reasons("cluster").get(place, said)
+    ports.troubles.found("cluster", place, said)
+
+
+def _with_engine(row: Active) -> bool:
+    return row.state in (JobState.QUEUED, JobState.RUNNING)
+
+
+def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
+    """Whether the record may change: the engine says something else than the index row."""
+    if row.job_id not in seen:
+        return False
+    observation = seen[row.job_id]
+    if observation is None:
+        # Spaced evidence: the next miss counts only after a part of the whole period.
+        return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
+    if observation.state is not row.state or row.misses > 0:
+        return True
+    return waits_anew(row, observation, now)
+
+
+async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
+    """Decide and commit what changes, and tell at once what can be told."""
+    applied: list[Change] = []
+
+    async def one(row: Active) -> None:
+        await _change(ports, row, seen[row.job_id], applied)
+
+    await _each(ports, (row for row in rows if seen[row.job_id] is not None), one, at_once=_BULK)
+    await _each(ports, (row for row in rows if seen[row.job_id] is None), one)  # each asks the engine
+    for change in applied:
+        count(ports, change)
+        job = change.transition.after
+        log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
+    told = [c.transition.after for c in applied if c.transition.after.line != c.transition.before.line]
+    await _each(ports, told, lambda job: put_news(ports, job))
+    notices = [change.notice for change in applied if change.notice is not None]
+    await deliver_now(ports, *notices)
+    return len(applied)
+
+
+async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
+    """Change one record: as its row holds it, or, when that is too old by now, as it is read."""
+    for again in (False, True):
+        stored = await ports.ledger.get(row.job_id) if again else _held(row)
+        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
+        if stored is None or stored.job.target != row.target or stored.job.state is not row.state:
+            continue
+        change = await decide(ports, stored, word)
+        if change is None:
+            return
+        (result,) = await ports.ledger.commit([change])
+        if result is not None:
+            applied.append(change)
+            if result.job.misses:
+                await submit_again(ports, result.job)
+            return
+
+
+def _held(row: Active) -> Stored | None:
+    """The record in an index row; None where it cannot be read, which the ledger notes when it is asked."""
+    try:
+        return row.stored
+    except Unreadable:
+        return None
+
+
+async def _cancel(ports: Ports, row: Active) -> None:
+    assert row.target is not None
+    place = (row.target.engine, row.target.cluster)
+    async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
+        await engine.cancel(row.target)
+
+
+async def _each(
+    ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = _PARALLEL
+) -> int:
+    """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
+    gate = asyncio.Semaphore(at_once)
+    done = 0
+
+    async def one(item: T) -> None:
+        nonlocal done
+        async with gate:
+            try:
+                await act(item)
+                done += 1
+            except (EngineError, TimeoutError) as error:
+                log.warning("left to the next sweep: %r", error)
+            except Unreadable:
+                pass  # noted where it was read; it stays as it is
+            except Exception:
+                log.exception("left to the next sweep")
+
+    try:
+        async with asyncio.timeout(ports.policy.sweep_deadline):
+            await asyncio.gather(*(one(item) for item in items))
+    except TimeoutError:
+        log.warning("the sweep's time is over; the rest is left to the next one")
+    return done

@@ -1,0 +1,58 @@
+"""One transition of one record, committed with its event; what every use case does after it decided."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from shared.core.job import JobState, Stored, Transition
+from shared.core.notify.events import notice_of
+from shared.core.ports import Change, Ports
+from shared.jobspec import redact
+
+
+def move(ports: Ports, stored: Stored, to: JobState, **changes: Any) -> Change:
+    """The change that moves a record to another state, with its outbox row if the event has a receiver."""
+    transition = stored.job.move(to, now=ports.clock(), token=ports.token(), **_shown(changes))
+    return Change(stored, transition, _notice(ports, transition))
+
+
+def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
+    """A change that is no transition of state."""
+    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_shown(changes)))
+
+
+async def apply(ports: Ports, change: Change) -> Stored | None:
+    """Commit one change; None when the record moved on meanwhile (read it again)."""
+    (result,) = await ports.ledger.commit([change])
+    if result is not None:
+        count(ports, change)
+    return result
+
+
+def count(ports: Ports, change: Change) -> None:
+    """Tell the meter of a change that was committed, if it is an end."""
+    job = change.transition.after
+    if job.state.terminal:
+        reason = job.reason.value if job.reason else ""
+        ports.meter.add("slipway.jobs.ended", state=job.state.value, reason=reason)
+
+
+def _shown(changes: dict[str, Any]) -> dict[str, Any]:
+    """What a cluster says may quote addresses with signatures, and everybody who sees the job reads it."""
+    if message := changes.get("message"):
+        return {**changes, "message": redact(message)}
+    return changes
+
+
+def _notice(ports: Ports, transition: Transition) -> Any:
+    after = transition.after
+    return notice_of(
+        after,
+        transition.before.state,
+        entry=after.history[-1],
+        source=ports.policy.source,
+        due=ports.clock() + timedelta(seconds=ports.policy.deliver_grace),
+        pull=ports.policy.notices,
+        receipt=ports.policy.receipts,
+    )

@@ -1,0 +1,71 @@
+"""waiting: what a record says of why its job waits; written only when that is something else than before."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from shared.core.engine import Why
+from shared.core.job import Job, JobState, Waiting, plain
+from shared.core.ports import Active, Observation, Ports
+from shared.jobspec import redact
+
+#: Words for jobs whose submission was tried: the deployment has to be mended, or the engine did not answer.
+PARKED, NO_ANSWER, NOT_NOW = "Parked", "NoAnswer", "NotNow"
+_CANCELLING = "Cancelling"
+_ENDS = Why(_CANCELLING, "its cancellation was asked for, and its cluster has to end it")
+_ENDS_SOON = Why(_CANCELLING, "its cancellation was asked for, and follows when its submission is known")
+#: Characters of a word and of a sentence.
+_WORD, _TEXT = 60, 240
+#: For how long a job waits in its queue until it is recorded that others are before it.
+_PASSING = timedelta(seconds=60)
+
+
+def waiting(ports: Ports, job: Job, why: Why | None) -> Waiting | None:
+    """As the record has it from now on; `since` stays as long as the word does."""
+    if why is None:
+        return None
+    word, before = plain(why.word, _WORD), job.waiting
+    since = before.since if before is not None and before.word == word else ports.clock()
+    return Waiting(word=word, text=sentence(why), since=since)
+
+
+def sentence(why: Why | None) -> str:
+    """The sentence as records have it; a cluster may quote addresses with signatures in its own words."""
+    return _sentence(why.text) if why else ""
+
+
+@lru_cache(1024)  # a sweep looks at each job that waits, and most wait for the same
+def _sentence(text: str) -> str:
+    return plain(str(redact(text)), _TEXT)
+
+
+def cancelling(ports: Ports, job: Job) -> Waiting | None:
+    """What a job waits for whose end was asked for just now; one that runs waits for nothing."""
+    if job.state is JobState.RUNNING:
+        return job.waiting
+    return waiting(ports, job, _ENDS if job.state is JobState.QUEUED else _ENDS_SOON)
+
+
+def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
+    """Why an attempt waits in its cluster's queue; None for one that is not there."""
+    if observation.state is not JobState.QUEUED:
+        return None
+    return _ENDS if cancel else observation.why
+
+
+def at_first(observation: Observation, *, cancel: bool) -> Why | None:
+    """The same when it comes into its queue: what passes may be over before anybody reads it."""
+    why = why_queued(observation, cancel=cancel)
+    return None if why is not None and why.passes else why
+
+
+def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
+    """Whether it waits for something else than recorded; what passes has to last to be worth a write."""
+    why = why_queued(observation, cancel=row.cancel)
+    if sentence(why) == row.waits:
+        return False
+    if why is None or not why.passes or row.waits:
+        return True
+    # As text, as the column is: what a damaged one holds stops no sweep.
+    return row.since <= (now - _PASSING).astimezone(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,105 @@
+"""listing: which jobs there are, by what people ask. Never changes anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse
+from shared.core.job import JobState
+from shared.core.ledger.listing import Page, Query
+from shared.core.ports import Ports
+
+#: What a page says that was cut short.
+CUT = "not all jobs were looked through for this page: the list goes on at `next`"
+_LARGEST_PAGE = 200
+_LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
+_AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_ACTIVE = frozenset(state for state in JobState if not state.terminal)
+_DOORS = ("drop", "inventory", "http", "queue", "rerun")
+
+
+async def jobs(ports: Ports, asked: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
+    """The jobs that the caller may see and asks for, newest first. Raises Misuse.
+
+    `state`: some with commas, or `active`; `name`: with a * at its end all that begin so; `label`: a name, or
+    name=value; `source`: doors with commas; `since`: a moment, or how long ago; `limit`: 1 to 200.
+    """
+    limit = asked.get("limit", "50")
+    number = int(limit) if _LIMIT.fullmatch(limit) else 0
+    if not 1 <= number <= _LARGEST_PAGE:
+        raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
+    query = query_of(asked, ports.clock())
+    query = query if who.sees_all else replace(query, owner=who.source)
+    query = replace(query, cluster=_written(ports, query.cluster))
+    return await ports.ledger.find(query, limit=number, after=asked.get("after"))
+
+
+def query_of(asked: Mapping[str, str], now: datetime) -> Query:
+    """The conditions of a list. Raises Misuse."""
+    return Query(
+        states=frozenset().union(*map(_states, _words(asked, "state"))),
+        name=_named(asked.get("name", "")),
+        experiment=asked.get("experiment", ""),
+        cluster=asked.get("cluster", ""),
+        label=_label(asked["label"]) if "label" in asked else None,
+        doors=frozenset(map(_door, _words(asked, "source"))),
+        since=_since(asked["since"], now) if "since" in asked else None,
+    )
+
+
+def _written(ports: Ports, cluster: str) -> str:
+    """The cluster as records have it: jobs name it in any case."""
+    known = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
+    return next(known, cluster)
+
+
+def _named(name: str) -> str:
+    if "*" in name[:-1]:
+        raise Misuse("a * in a name stands at its end only", remedy="e.g. ?name=train-*")
+    return name
+
+
+def _words(asked: Mapping[str, str], name: str) -> list[str]:
+    return asked[name].split(",") if name in asked else []
+
+
+def _states(word: str) -> frozenset[JobState]:
+    if word == "active":
+        return _ACTIVE
+    if word not in list(JobState):
+        known = ", ".join(JobState)
+        raise Misuse(f"there is no state {word[:40]!r}", remedy=f"use active, or some of: {known}")
+    return frozenset({JobState(word)})
+
+
+def _door(word: str) -> str:
+    if word not in _DOORS:
+        raise Misuse(f"there is no source {word[:40]!r}", remedy=f"use some of: {', '.join(_DOORS)}")
+    return word
+
+
+def _label(text: str) -> tuple[str, str | None]:
+    name, equals, value = text.partition("=")
+    if not name:
+        raise Misuse("a label has a name", remedy="e.g. label=team or label=team=vision")
+    return name, value if equals else None
+
+
+def _since(text: str, now: datetime) -> datetime:
+    if ago := _AGO.fullmatch(text):
+        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise Misuse(
+            f"since={text[:40]!r} is no moment and no duration",
+            remedy="e.g. 2h, 7d, or 2026-11-20T10:00:00Z (a + in an address is written %2B)",
+        )
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,115 @@
+"""ready: whether the dispatcher can do its work now. Bounded in time; an answer is good for some seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from shared.core.errors import Misconfigured, NotFound, SlipwayError
+from shared.core.ports import Ports
+from shared.core.trouble import lately
+from shared.lifecycle.admit import paused
+
+log = logging.getLogger(__name__)
+
+#: Seconds for the answers of storage and clusters, and for which one answer is good.
+_PATIENCE, _GOOD = 4.0, 5.0
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What answers. No names and no reasons, because it needs no key. `paused` is not a fault."""
+
+    storage: bool
+    engine: bool
+    paused: bool
+    #: the last sweep failed
+    sweep_fails: bool = False
+    #: storage or a cluster refuses what the settings say
+    settings_wrong: bool = False
+    #: rows that cannot be read
+    unreadable: int = 0
+    #: jobs that wait for the deployment to be mended
+    parked: int = 0
+    #: every cluster answers, but one refuses the settings, or they describe none
+    misconfigured: bool = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether a job could be accepted and submitted."""
+        return self.storage and self.engine and not self.sweep_fails
+
+
+async def ready(ports: Ports) -> Ready:
+    """Ask storage and every cluster, all at once. Never raises; what is wrong stands in the log."""
+    return await ports.memo.get("ready", ports.clock(), _GOOD, lambda: _look(ports))
+
+
+async def _look(ports: Ports) -> Ready:
+    clusters = ports.engines.clusters.values()
+    storage, *engines = await asyncio.gather(
+        _answers(ports, "storage", _storage(ports)),
+        *(_answers(ports, f"cluster {one.name}", _engine(ports, one.engine, one.name)) for one in clusters),
+    )
+    stopped = storage and await _answers(ports, "the switch", _is_paused(ports))
+    wrong = ports.troubles.counts()
+    if storage:
+        for kind, number in await _reported(ports):
+            wrong[kind] = max(number, wrong.get(kind, 0))
+    return Ready(
+        bool(storage),
+        all(engines),
+        bool(stopped),
+        sweep_fails="sweep" in wrong,
+        settings_wrong="settings" in wrong,
+        unreadable=wrong.get("row", 0),
+        parked=wrong.get("job", 0),
+        misconfigured=False not in engines and not (engines and all(engines)),
+    )
+
+
+async def _answers(ports: Ports, what: str, question: Awaitable[bool]) -> bool | None:
+    """Whether it answers; None for what our own settings keep from answering."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            found = await question
+        ports.troubles.over("settings", what)
+        return found
+    except (Misconfigured, NotFound) as error:  # it answers, and has not what the settings name
+        if ports.troubles.found("settings", what, str(error)):
+            log.error("not ready: %s: %s", what, error)
+        return None
+    except (SlipwayError, TimeoutError) as error:
+        log.warning("not ready: %s does not answer: %s", what, error or "no answer in time")
+    except Exception:  # a defect of one adapter is no answer of it
+        log.exception("not ready: %s does not answer", what)
+    return False
+
+
+async def _storage(ports: Ports) -> bool:
+    """A table and a container, each by one small question."""
+    await asyncio.gather(ports.ledger.get("j_health"), ports.drops.read("slipway-health", limit=0))
+    return True
+
+
+async def _reported(ports: Ports) -> list[tuple[str, int]]:
+    """What the sweeps of all processes found to be wrong lately: kinds and numbers."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            found = await ports.ledger.reported()
+    except (SlipwayError, TimeoutError) as error:
+        log.warning("what the sweeps found is not known: %s", error or "no answer in time")
+        return []
+    now = ports.clock()
+    return [(kind, n) for one in found for kind, n in one.found.items() if lately(kind, one.at, now)]
+
+
+async def _engine(ports: Ports, engine: str, cluster: str) -> bool:
+    await ports.engines.of(engine).nodes(cluster)
+    return True
+
+
+async def _is_paused(ports: Ports) -> bool:
+    return await paused(ports) is not None

@@ -1,0 +1,135 @@
+"""redeliver: what became of a job's events, the same event once more, and a test of an address."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime, timedelta
+
+from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
+from shared.core.errors import Misuse
+from shared.core.notify import webhook_url
+from shared.core.notify.cloudevents import cloud_event
+from shared.core.notify.events import Delivery, Notice
+from shared.core.notify.receivers import receiver_id
+from shared.core.ports import Ports, Posted
+from shared.delivery.deliver import QUEUE
+from shared.lifecycle.lookup import archived
+from shared.lifecycle.lookup import job as job_of
+
+_TEST = "io.slipway.test.v1"
+
+
+async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
+    """Every event of a job that has a receiver, in order, archived or not. Raises Misuse (404, 410)."""
+    job = (await job_of(ports, job_id, who)).job
+    if job.archived:
+        return list((await archived(ports, job)).events)
+    return await ports.outbox.events(job_id)
+
+
+async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[Notice]:
+    """Send every event of a job again, as `redeliver_event` does. Raises Misuse (404, 403, 409, 410)."""
+    job = (await job_of(ports, job_id, who)).job
+    who.may_change(job)
+    if job.archived:
+        raise Misuse(
+            f"the events of {job_id} are archived, and are not sent again",
+            status=410,
+            remedy="read them: GET /api/jobs/{id}/events",
+        )
+    found = await ports.outbox.events(job_id)
+    again = [notice for notice in found if any(map(_wanted, notice.targets))]
+    if not again:
+        raise Misuse(f"{job_id} has no receiver", status=404, remedy="name one in `notify`")
+    again = await _heard(ports, again)
+    for notice in again:
+        await _again(ports, notice)
+    return again
+
+
+async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
+    """Send one event again: the same id, the same bytes, to each address that asked.
+
+    A receipt or a notice of ours that it still lacks is made up for. Raises Misuse (404, 403, 409).
+    """
+    who.needs(SUBMIT)  # before the whole outbox is looked through
+    notice = await ports.outbox.find(event_id)
+    stored = await ports.ledger.get(notice.job_id) if notice is not None else None
+    seen = stored is not None and who.sees(stored.job)
+    if stored is not None and seen:
+        who.may_change(stored.job)
+    if notice is None or not seen or not any(map(_wanted, notice.targets)):
+        raise Misuse(
+            f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
+        )
+    await _heard(ports, [notice])
+    await _again(ports, notice)
+    return notice
+
+
+def _wanted(target: Delivery) -> bool:
+    """Whether a redelivery goes to this target: to any address, but to our own only what is not there yet.
+
+    Not only what is dead there: a redelivery whose answer was lost may be repeated.
+    """
+    return target.webhook or target.state != "delivered"
+
+
+async def _heard(ports: Ports, notices: list[Notice]) -> list[Notice]:
+    """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
+    gone = {one.url for one in await ports.outbox.disabled()}
+    left = [notice for notice in notices if any(_wanted(t) and t.url not in gone for t in notice.targets)]
+    if not left:
+        raise Misuse(
+            "the address is disabled, because it answered 410",
+            status=409,
+            remedy="first let it answer a test: POST /api/receivers/test",
+        )
+    return left
+
+
+async def _again(ports: Ports, notice: Notice) -> None:
+    now = ports.clock()
+    targets = tuple(
+        target.model_copy(update={"state": "pending", "attempts": 0, "due": now})
+        if _wanted(target)
+        else target
+        for target in notice.targets
+    )
+    # In case that the message is lost, the sweep finds it.
+    due = now + timedelta(seconds=ports.policy.deliver_grace)
+    await ports.outbox.revive(notice.model_copy(update={"targets": targets, "due": due, "since": now}))
+    await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
+
+
+async def send_test(ports: Ports, url: str, secret: str) -> Posted:
+    """One signed event to an address, now. An answer of 2xx enables an address that was disabled.
+
+    Raises Misuse for an address that no job could name either, or a secret that is not configured.
+    """
+    if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
+        raise Misuse(problem, remedy="see the rules for addresses in docs/reference/webhooks.md")
+    secrets = ports.secrets.get(secret or "default", ())
+    if not secrets:
+        raise Misuse(
+            f"the secret {secret or 'default'!r} is not configured",
+            remedy="name one of SLIPWAY_WEBHOOK_SECRETS",
+        )
+    now = ports.clock()
+    identity, body = _test_event(ports, url, now)
+    posted = await ports.webhooks.post(url, identity, body, secrets, now)
+    if posted.outcome == "delivered":
+        await ports.outbox.enable(receiver_id(url))
+        ports.receivers.enable(url)
+    return posted
+
+
+def _test_event(ports: Ports, url: str, now: datetime) -> tuple[str, bytes]:
+    identity = "evt_" + hashlib.sha256(f"{url}|{now.isoformat()}".encode()).hexdigest()[:26]
+    data = {"message": "a test of this address"}
+    subject = f"receivers/{receiver_id(url)}"
+    body = cloud_event(
+        id=identity, source=ports.policy.source, type=_TEST, subject=subject, time=now, data=data
+    )
+    return identity, body

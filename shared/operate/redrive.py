@@ -1,0 +1,61 @@
+"""redrive: list what is dead, and send it on its way again."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from shared.core.errors import Misuse
+from shared.core.ledger.dead import DEAD_ID
+from shared.core.notify.events import Notice
+from shared.core.ports import Ports
+from shared.intake.dead_letter import REDRIVE
+from shared.operate.redeliver import redeliver_event
+
+log = logging.getLogger(__name__)
+
+
+async def listed(ports: Ports) -> list[dict[str, Any]]:
+    """All that is dead, messages first, as the API shows it; never what a message says."""
+    messages = [
+        {
+            "id": dead.id,
+            "kind": "message",
+            "queue": dead.queue,
+            "since": dead.at.isoformat(),
+            "reason": dead.reason,
+            "sha256": dead.digest,
+        }
+        for dead in await ports.dead.all()
+    ]
+    return messages + [_event(notice) for notice in await ports.outbox.dead()]
+
+
+async def redrive(ports: Ports, identity: str) -> str:
+    """Send one dead message or event on its way again; its kind. Raises Misuse (404).
+
+    A message is forgotten only when its door has dealt with it.
+    """
+    if identity.startswith("evt_"):
+        await redeliver_event(ports, identity)
+        return "event"
+    dead = await ports.dead.get(identity) if DEAD_ID.fullmatch(identity) else None
+    if dead is None:
+        raise Misuse(
+            f"nothing dead has the id {identity[:80]!r}", status=404, remedy="list what is: GET /api/dead"
+        )
+    await ports.queues.send(dead.queue, json.dumps({"type": REDRIVE, "dead": dead.id}))
+    return "message"
+
+
+def _event(notice: Notice) -> dict[str, Any]:
+    given_up = [target for target in notice.targets if target.state == "dead"]
+    since = max((one.at for target in given_up for one in target.tries), default=notice.since)
+    return {
+        "id": notice.event_id,
+        "kind": "event",
+        "job": notice.job_id,
+        "since": since.isoformat(),
+        "reason": "; ".join(f"{target.url}: {target.last}" for target in given_up),
+    }

@@ -1,0 +1,85 @@
+"""waits: what jobs wait for that no record says, because it is one fact for many of them. Writes nothing.
+
+A cluster that does not answer, the switch that stops submissions, a cluster that is not configured any more:
+a write for each job would cost a request each, and be old at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from shared.core.engine import NEVER
+from shared.core.errors import SlipwayError
+from shared.core.job import Job, JobState, Waiting
+from shared.core.ports import Pause, Ports, Silent
+from shared.core.trouble import lately
+from shared.lifecycle.admit import PAUSED, paused, told
+from shared.lifecycle.calling import place_of
+from shared.lifecycle.waiting import NO_ANSWER, PARKED
+
+log = logging.getLogger(__name__)
+
+#: Seconds for which one answer of the ledger is good.
+_GOOD = 10.0
+
+
+async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """The same jobs, with what is known besides. Of jobs that have ended nothing is asked."""
+    if all(job.state.terminal for job in jobs):
+        return tuple(jobs)
+    silent, pause = await _silent(ports), await _pause(ports)
+    return tuple(_one(ports, job, silent, pause) for job in jobs)
+
+
+def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | None) -> Job:
+    """With every reason that holds: the one that has to go first is the word, and its time."""
+    if job.state.terminal:
+        return job
+    cluster = job.target.cluster if job.target else job.cluster
+    known = ports.engines.clusters.get(cluster)
+    one = silent.get(place_of(job.target.engine if job.target else known.engine if known else "", cluster))
+    submitted = job.state in (JobState.QUEUED, JobState.RUNNING)
+    found = []
+    if job.state is JobState.ACCEPTED and known is None:
+        text = f"the cluster {cluster} is not configured: configure it again, or cancel the job"
+        found.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
+    if one is not None:
+        text = f"the cluster {cluster} cannot be asked: {one.why}"
+        found.append(Waiting(word="ClusterSilent", text=text, since=one.since))
+    if not submitted and pause is not None:
+        found.append(Waiting(word=PAUSED, text=f"waits: {told(pause)}", since=pause.since))
+    own = job.waiting
+    if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
+        first = own.word == PARKED or own.text.startswith(NEVER)
+        if found and submitted and not first:
+            own = own.model_copy(update={"text": f"when it was asked last: {own.text}"})
+        found.insert(0 if first else len(found), own)
+    if not found:
+        return job.model_copy(update={"waiting": None})
+    text = "; ".join(waits.text for waits in found)
+    return job.model_copy(update={"waiting": found[0].model_copy(update={"text": text})})
+
+
+async def _silent(ports: Ports) -> Mapping[str, Silent]:
+    async def ask() -> Mapping[str, Silent]:
+        now = ports.clock()
+        reports = [one for one in await ports.ledger.reported() if lately("cluster", one.at, now)]
+        found: dict[str, Silent] = {}
+        for place, one in ((place, one) for report in reports for place, one in report.silent.items()):
+            found[place] = min(one, found.get(place, one), key=lambda silent: silent.since)
+        return found
+
+    try:
+        return await ports.memo.get("silent", ports.clock(), _GOOD, ask)
+    except SlipwayError as error:
+        log.warning("which clusters do not answer is not known: %s", error)
+        return {}
+
+
+async def _pause(ports: Ports) -> Pause | None:
+    try:
+        return await paused(ports)
+    except SlipwayError as error:
+        log.warning("whether submissions are paused is not known: %s", error)
+        return None

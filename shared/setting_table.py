@@ -1,0 +1,248 @@
+"""The table of settings: what the documentation, the example file and the checks at start are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+#: How a value is read: the methods of `Settings` with these names.
+Kind = Literal[
+    "text", "number", "whole", "count", "seconds", "hours", "days", "flag", "names", "ports", "durations",
+    "address", "document", "objects", "table",
+]  # fmt: skip
+
+#: Headings of the documentation, in its order.
+GROUPS: Mapping[str, str] = {
+    "first": "The ones that matter first",
+    "clusters": "Clusters",
+    "access": "Who may call",
+    "webhooks": "Webhooks and receipts",
+    "limits": "Limits",
+    "timing": "Drops, sweeps and retention",
+    "storage": "Names in storage",
+    "telemetry": "Logs, metrics and traces",
+    "earlier": "Read for one more release",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: an application setting, which is an environment variable."""
+
+    group: str
+    kind: Kind
+    default: str
+    about: str
+    #: in local.settings.example.json, where that is not the default
+    example: str | None = None
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "SLIPWAY_STORAGE": Setting(
+        "first",
+        "text",
+        "",
+        "connection string of the storage account; or set SLIPWAY_STORAGE__blobServiceUri, "
+        "SLIPWAY_STORAGE__queueServiceUri and SLIPWAY_STORAGE__tableServiceUri for the app's identity",
+        example="UseDevelopmentStorage=true",
+    ),
+    "SLIPWAY_CLUSTER": Setting(
+        "first",
+        "text",
+        "dev-cluster-00",
+        "cluster of jobs that name none; unset: the first one that SLIPWAY_CLUSTERS describes",
+    ),
+    "SLIPWAY_SEAL_KEY": Setting(
+        "first",
+        "names",
+        "",
+        "32 bytes in base64 that seal secret values; comma separated for rotation, the newest first",
+    ),
+    "SLIPWAY_WEBHOOK_SECRETS": Setting(
+        "first", "document", "{}", 'JSON: name → "whsec_…" or ["new", "old"]; "default" is the default'
+    ),
+    "SLIPWAY_DEFAULT_NOTIFY": Setting(
+        "first", "objects", "[]", "JSON list of subscriptions for jobs that name none"
+    ),
+    "SLIPWAY_BATCHAI_URL": Setting(
+        "clusters",
+        "text",
+        "",
+        "address of a Batch AI API, which only an emulator has since Azure ended the service; empty: none",
+        example="http://127.0.0.1:7080",
+    ),
+    "SLIPWAY_SUBSCRIPTION": Setting(
+        "clusters", "text", "00000000-0000-0000-0000-000000000000", "subscription of the workspace"
+    ),
+    "SLIPWAY_RESOURCE_GROUP": Setting("clusters", "text", "slipway", "resource group of the workspace"),
+    "SLIPWAY_WORKSPACE": Setting("clusters", "text", "dev", "Batch AI workspace"),
+    "SLIPWAY_CLUSTERS": Setting(
+        "clusters",
+        "table",
+        "",
+        "JSON: cluster → its `engine` and options "
+        "([Slurm](engines.md#connecting-slurm), [facts](engines.md#facts-of-clusters))",
+    ),
+    "SLIPWAY_SLURM_KEYS": Setting(
+        "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"
+    ),
+    "SLIPWAY_STDOUT_PREFIX": Setting(
+        "clusters", "text", "$AZ_BATCHAI_MOUNT_ROOT/logs", "stdOutErrPathPrefix of jobs that name none"
+    ),
+    "SLIPWAY_UNMANAGED_MOUNTS": Setting(
+        "clusters", "flag", "false", "allow mount commands in jobs (they run as root)"
+    ),
+    "AZURE_BATCHAI_STORAGE_ACCOUNT": Setting(
+        "clusters", "text", "", "storage account for mounts; empty: the one of SLIPWAY_STORAGE"
+    ),
+    "AZURE_BATCHAI_STORAGE_KEY": Setting(
+        "clusters", "text", "", "its key; empty: the one of SLIPWAY_STORAGE"
+    ),
+    "SLIPWAY_REGION": Setting(
+        "clusters", "text", "", "region of the clusters, for prices; empty: those of every region"
+    ),
+    "SLIPWAY_PRICES": Setting(
+        "clusters",
+        "objects",
+        "[]",
+        "JSON list of node prices, which win over those that ship ([explain](explain.md#prices))",
+    ),
+    "SLIPWAY_TENANT": Setting(
+        "access", "text", "", "Entra tenant whose tokens the API asks for; empty: function keys"
+    ),
+    "SLIPWAY_AUDIENCE": Setting(
+        "access", "names", "", "audiences of those tokens, comma separated: the application's id, api://…"
+    ),
+    "SLIPWAY_AUTHORITY": Setting(
+        "access", "text", "https://login.microsoftonline.com", "where the tenant's keys are published"
+    ),
+    "AZURE_CLIENT_ID": Setting("access", "text", "", "client id of a user-assigned identity"),
+    "SLIPWAY_WEBHOOK_SCHEDULE": Setting(
+        "webhooks",
+        "durations",
+        "5s,5m,30m,2h,5h,10h,14h,20h,24h",
+        "waits between the tries of an event, comma separated (s, m, h or d); the first try is made at once "
+        "([the schedule](webhooks.md#the-schedule))",
+    ),
+    "SLIPWAY_WEBHOOK_PORTS": Setting("webhooks", "ports", "443", "ports that webhook addresses may name"),
+    "SLIPWAY_WEBHOOK_LOOPBACK": Setting(
+        "webhooks",
+        "flag",
+        "false",
+        "allow webhook addresses on this machine; only for local use",
+        example="true",
+    ),
+    "SLIPWAY_OWN_HOSTS": Setting(
+        "webhooks",
+        "names",
+        "",
+        "our own host names besides WEBSITE_HOSTNAME, comma separated: refused as webhook addresses",
+    ),
+    "SLIPWAY_SOURCE": Setting(
+        "webhooks", "text", "urn:slipway", "source of the events (CloudEvents)", example="urn:slipway:local"
+    ),
+    "SLIPWAY_RECEIPTS": Setting(
+        "webhooks",
+        "text",
+        "drops",
+        "which jobs get a receipt: `drops`, which includes jobs without a webhook, or `all`",
+        example="all",
+    ),
+    "SLIPWAY_NOTICES": Setting("webhooks", "flag", "false", "also send every event to the queue job-notices"),
+    "SLIPWAY_RULES_URL": Setting(
+        "webhooks",
+        "address",
+        "",
+        "address of docs/rules, for links in diagnostics; empty: the path in the project",
+    ),
+    "SLIPWAY_MAX_DOCUMENT_BYTES": Setting("limits", "whole", "262144", "size of a job.json"),
+    "SLIPWAY_MAX_SCRIPT_BYTES": Setting("limits", "whole", "16777216", "size of a dropped script"),
+    "SLIPWAY_MAX_NODES": Setting("limits", "whole", "100", "nodes of a job"),
+    "SLIPWAY_MAX_WALL_CLOCK_HOURS": Setting("limits", "number", "168", "wall-clock limit of a job"),
+    "SLIPWAY_MAX_NODE_HOURS": Setting(
+        "limits", "number", "16800", "nodes of a job times its wall-clock limit"
+    ),
+    "SLIPWAY_MAX_RECEIVERS": Setting("limits", "whole", "5", "receivers that a job may name"),
+    "SLIPWAY_MAX_JOBS_PER_HOUR": Setting(
+        "limits", "whole", "10000", "jobs of one caller or door in an hour; 0: any number"
+    ),
+    "SLIPWAY_MAX_ACTIVE_JOBS": Setting(
+        "limits", "whole", "10000", "jobs that are submitted and not ended; 0: any number"
+    ),
+    "SLIPWAY_PAUSED": Setting(
+        "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"
+    ),
+    "SLIPWAY_BLOB_SOURCE": Setting(
+        "timing",
+        "text",
+        "EventGrid",
+        "how drops are noticed: EventGrid, or LogsAndContainerScan",
+        example="LogsAndContainerScan",
+    ),
+    "SLIPWAY_SETTLE_SECONDS": Setting("timing", "seconds", "3", "how long a dropped folder must be quiet"),
+    "SLIPWAY_SWEEP_SCHEDULE": Setting(
+        "timing", "text", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
+    ),
+    "SLIPWAY_SWEEP_PARTS": Setting(
+        "timing", "count", "1", "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS"
+    ),
+    "SLIPWAY_INVENTORY_SCHEDULE": Setting(
+        "timing", "text", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
+    ),
+    "SLIPWAY_INVENTORY_DAYS": Setting(
+        "timing", "days", "7", "how old a dropped file may be for the inventory"
+    ),
+    "SLIPWAY_RETENTION_DAYS": Setting(
+        "timing", "days", "30", "when the record of a finished job moves into the archive; 0: never"
+    ),
+    "SLIPWAY_SUBMIT_LEASE_SECONDS": Setting(
+        "timing", "seconds", "60", "when the sweep repeats a submission that did not finish"
+    ),
+    "SLIPWAY_DELIVER_GRACE_SECONDS": Setting(
+        "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
+    ),
+    "SLIPWAY_DROP_CONTAINER": Setting(
+        "storage", "text", "scripts", "container that people drop scripts into"
+    ),
+    "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "text", "runs", "container of receipts"),
+    "SLIPWAY_ARCHIVE_CONTAINER": Setting(
+        "storage", "text", "archive", "container of the records that ended long ago"
+    ),
+    "SLIPWAY_SPEC_CONTAINERS": Setting(
+        "storage", "names", "scripts", "containers that specBlob may point into, comma separated"
+    ),
+    "SLIPWAY_LEDGER_TABLE": Setting("storage", "text", "slipway", "table of the ledger"),
+    "SLIPWAY_OWNER": Setting(
+        "storage",
+        "text",
+        "",
+        "app that the ledger belongs to; empty: this app's name and slot, and `local` outside of Azure",
+    ),
+    "SLIPWAY_SHARDS": Setting(
+        "storage", "count", "4", "partitions of the ledger; fixed when the table is made"
+    ),
+    "SLIPWAY_JSON_LOGS": Setting(
+        "telemetry", "flag", "true", "log one JSON object a line; false: as the host formats it"
+    ),
+    "SLIPWAY_OTLP_URL": Setting(
+        "telemetry", "address", "", "OTLP collector for metrics and traces, e.g. http://127.0.0.1:4318"
+    ),
+    "SLIPWAY_INSIGHTS": Setting(
+        "telemetry", "flag", "false", "send metrics and traces to Application Insights"
+    ),
+    "APPLICATIONINSIGHTS_CONNECTION_STRING": Setting(
+        "telemetry", "text", "", "where it is, for SLIPWAY_INSIGHTS"
+    ),
+    "SLIPWAY_SLURM": Setting("earlier", "document", "{}", "Slurm cluster → its options: SLIPWAY_CLUSTERS"),
+    "SLIPWAY_CLUSTER_MOUNTS": Setting(
+        "earlier", "names", "", "mounts of Batch AI clusters without facts of their own, comma separated"
+    ),
+    "SLIPWAY_CLUSTER_NODES": Setting(
+        "earlier", "whole", "0", "most nodes of a job on those clusters; 0: as they say"
+    ),
+    "SLIPWAY_CLUSTER_GPUS": Setting("earlier", "whole", "0", "GPUs of their nodes; 0: as they say"),
+    "SLIPWAY_CLUSTER_WALL_CLOCK_HOURS": Setting(
+        "earlier", "hours", "0", "longest job of those clusters; 0: no limit"
+    ),
+}

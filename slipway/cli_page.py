@@ -1,0 +1,101 @@
+"""The page docs/reference/cli.md, from the commands themselves.
+
+`python -m slipway.cli_page` writes it; a test compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import typer
+
+from slipway.main import ROOT, app
+
+PAGE = ROOT / "docs" / "reference" / "cli.md"
+
+#: A default that an option's help states itself: "[default: .local/up]".
+_STATED = re.compile(r"\s*\[default: ([^]]+)\]")
+
+_HEAD = """# The `slipway` command
+
+This page is generated: `python -m slipway.cli_page`.
+
+A command exits with 0, or prints one line on standard error and exits with 1; a command with other codes
+names them. Commands that call the API take `--url` and `--key`, or the environment variables `SLIPWAY_URL`
+and `SLIPWAY_KEY`. Without an address they call the stack that `slipway up` started.
+
+"""
+
+
+def commands() -> Mapping[str, Any]:
+    """Every command by its full name ("events list"), in the order of `slipway --help`."""
+    return dict(_walk(typer.main.get_command(app), ""))
+
+
+def _walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for word, child in command.commands.items():
+        yield from _walk(child, f"{name} {word}".strip())
+
+
+def page() -> str:
+    """The whole page, in Markdown."""
+    found = commands()
+    rows = [f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {_line(found[name])} |" for name in found]
+    index = "\n".join(["| command | what it does |", "|---|---|", *rows])
+    return _HEAD + index + "\n" + "".join(_section(name, command) for name, command in found.items())
+
+
+def _section(name: str, command: Any) -> str:
+    arguments = [item for item in command.params if item.param_type_name == "argument"]
+    options = ["[OPTIONS]"] if len(arguments) < len(command.params) else []
+    usage = " ".join(["slipway", name, *(_argument(item) for item in arguments), *options])
+    rows = [f"| {_spelling(item)} | {_default(item)} | {_help(item)} |" for item in command.params]
+    table = "\n".join(["", "| argument or option | default | what it is |", "|---|---|---|", *rows, ""])
+    return f"\n## slipway {name}\n\n{_line(command)}\n\n```\n{usage}\n```\n{table if rows else ''}"
+
+
+def _line(command: Any) -> str:
+    return " ".join((command.help or "").split())
+
+
+def _argument(item: Any) -> str:
+    word = item.metavar or item.name.upper() + ("…" if item.nargs == -1 else "")
+    return word if item.required else f"[{word}]"
+
+
+def _spelling(item: Any) -> str:
+    if item.param_type_name == "argument":
+        return f"`{_argument(item)}`".replace("|", "\\|")
+    value = "" if item.is_flag else f" {item.metavar or _type(item)}"
+    return f"`{', '.join(item.opts)}{value}`".replace("|", "\\|")
+
+
+def _type(item: Any) -> str:
+    annotation = item.type_descriptor.annotation
+    if get_origin(annotation) is Literal:
+        return "|".join(get_args(annotation))
+    return {int: "NUMBER", Path: "PATH"}.get(annotation, "TEXT")
+
+
+def _default(item: Any) -> str:
+    stated = _STATED.search(item.help or "")
+    if stated:
+        return stated[1].replace("`", "")
+    if item.param_type_name == "argument" or item.is_flag or item.default in (None, ""):
+        return ""
+    return f"`{item.default}`"
+
+
+def _help(item: Any) -> str:
+    text = _STATED.sub("", item.help or "").replace("|", "\\|")
+    return f"{text}; or `{item.envvar}`".lstrip("; ") if item.envvar else text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

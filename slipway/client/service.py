@@ -1,0 +1,233 @@
+"""The HTTP API of a running Slipway, from the outside."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import aiohttp
+
+from shared.jobspec.report import text
+from slipway.client.unreachable import why
+from slipway.failure import Failure
+from slipway.settings import local_url
+
+#: Three parts with dots between, as no function key has them.
+_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+_PATIENCE = aiohttp.ClientTimeout(total=60)
+#: Jobs in one answer, at most.
+_PAGE = 200
+#: What may stand in a path as an id: nothing that leads to another path.
+_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
+#: What problems name the body of a request.
+_BODY = "message"
+#: Calls that the API's remedies name, and the commands that make them.
+_COMMANDS = {
+    "GET /api/jobs/{id}/events": "slipway events list JOB",
+    "GET /api/jobs": "slipway jobs",
+    "GET /api/dead": "slipway dead list",
+    "POST /api/receivers/test": "slipway events test URL",
+    "…/files": "slipway files JOB",
+    "see its problems": "slipway show JOB",
+}
+
+
+class Missing(Failure):
+    """There is no such thing, says the service."""
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """A part of a log; read on at `next` while `more`."""
+
+    data: bytes
+    next: int
+    more: bool
+    #: The name of the file that was read, as far as there is one.
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Some jobs, newest first; `next` is where more of them begin."""
+
+    jobs: list[dict[str, Any]]
+    next: str | None
+
+
+class Service:
+    """The verbs of the API. Each raises Failure with what the service said, and its remedy."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._url = url
+
+    async def submit(
+        self, document: bytes, key: str | None = None, file: str = "the document"
+    ) -> dict[str, Any]:
+        """Ask for a job; what became of it. A refusal names the places in `file`."""
+        headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
+        return await self._json("POST", "jobs", file=file, data=document, headers=headers)
+
+    async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
+        """Ask for exactly the same again."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
+
+    async def explain(self, document: bytes, asked: Mapping[str, str]) -> dict[str, Any]:
+        """What would happen with a document; nothing does."""
+        headers = {"Content-Type": "application/json"}
+        return await self._json("POST", "explain", data=document, params=asked, headers=headers)
+
+    async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
+        """The newest that fit the conditions, in as many pages as it takes."""
+        found: list[dict[str, Any]] = []
+        asked = dict(conditions or {})
+        following: str | None = None
+        while len(found) < limit:
+            asked["limit"] = str(min(limit - len(found), _PAGE))
+            page = await self._json("GET", "jobs", params=asked)
+            found += page["jobs"]
+            following = page.get("next")
+            if not following:
+                break
+            asked["after"] = following
+        return Listed(found, following)
+
+    async def job(self, job_id: str) -> dict[str, Any]:
+        """One job."""
+        return await self._json("GET", f"jobs/{_id(job_id)}")
+
+    async def cancel(self, job_id: str) -> dict[str, Any]:
+        """Ask for its end."""
+        return await self._json("POST", f"jobs/{_id(job_id)}/cancel")
+
+    async def pause(self, reason: str) -> dict[str, Any]:
+        """Stop submissions."""
+        return await self._json("POST", "pause", params={"reason": reason} if reason else {})
+
+    async def resume(self) -> dict[str, Any]:
+        """Let them go on."""
+        return await self._json("POST", "resume")
+
+    async def audit(self) -> dict[str, Any]:
+        """Every difference between drops, ledger, clusters and deliveries."""
+        return await self._json("GET", "audit")
+
+    async def clusters(self) -> list[dict[str, Any]]:
+        """Every cluster as it is now."""
+        found: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
+        return found
+
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        """The files of one output directory, or of a folder in it."""
+        asked = {"directory": directory, "path": path}
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=asked)
+        found: list[dict[str, Any]] = answer["files"]
+        return found
+
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+        """A part of a log, by default of the job's standard output."""
+        asked = {"offset": str(offset)} | ({"file": file} if file else {})
+        async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=asked) as answer:
+            headers = answer.headers
+            more = headers["Slipway-More"] == "true"
+            name = unquote(headers.get("Slipway-File", ""))
+            return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
+
+    async def events(self, job_id: str) -> list[dict[str, Any]]:
+        """The events of a job, each with its tries."""
+        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]
+        return found
+
+    async def redeliver(self, what: str) -> list[str]:
+        """Send an event (evt_…) or all of a job's again; their ids."""
+        kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
+        path = kind.format(_id(what))
+        again: list[str] = (await self._json("POST", path))["events"]
+        return again
+
+    async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
+        """Send a test to an address; what it answered."""
+        return await self._json("POST", "receivers/test", json={"url": url, "secret": secret})
+
+    async def disabled_receivers(self) -> list[dict[str, Any]]:
+        """Addresses that get no more events."""
+        found: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
+        return found
+
+    async def dead(self) -> list[dict[str, Any]]:
+        """What no try could process or deliver."""
+        found: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
+        return found
+
+    async def redrive(self, identity: str) -> str:
+        """Send it on its way again; whether it is a message or an event."""
+        return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
+
+    async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        async with self._answer(method, path, **options) as answer:
+            body: dict[str, Any] = await answer.json()
+            return body
+
+    @asynccontextmanager
+    async def _answer(
+        self, method: str, path: str, *, file: str = "the document", **options: Any
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        try:
+            async with self._session.request(method, f"{self._url}/api/{path}", **options) as answer:
+                if answer.status >= 400:
+                    raise await _refusal(answer, self._url, file)
+                yield answer
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise Failure(
+                f"no answer from {self._url}: {why(error)}; "
+                "is it running (`slipway up`), and does --url name it?"
+            ) from error
+
+
+@asynccontextmanager
+async def service(url: str, key: str = "") -> AsyncIterator[Service]:
+    """The API at a base URL (default: of `up`), with a function key or an access token. Raises Failure."""
+    headers: Mapping[str, str] = {}
+    if key := key.strip():
+        if not key.isprintable():
+            raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
+        headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
+    async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
+        yield Service(session, (url or local_url()).rstrip("/"))
+
+
+def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
+    """Problems for people, those of the body that was sent in its file."""
+    named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
+    return text(named, file).rstrip()
+
+
+def _id(given: str, listed: str = "slipway jobs") -> str:
+    if not _ID.fullmatch(given):
+        raise Failure(f"{given[:80]!r} is no id; `{listed}` shows them")
+    return given
+
+
+async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
+    """A problem document in lines for a person; what is not one, by its status."""
+    if answer.status == 401:
+        return Failure(
+            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY"
+        )
+    try:
+        problem = await answer.json(content_type=None)
+        said = f"{problem['detail']}; {problem['remedy']}"
+        for call, command in _COMMANDS.items():
+            said = said.replace(call, f"`{command}`")
+        found = placed(problem.get("errors", []), file)
+    except (ValueError, KeyError, TypeError):
+        if answer.status == 404:
+            return Failure(f"{url} does not answer as Slipway (404); --url is without /api")
+        return Failure(f"the service answered {answer.status} {answer.reason}")
+    shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
+    kind = Missing if answer.status == 404 else Failure
+    return kind("\n".join(part for part in (said, found, shown) if part))

@@ -1,0 +1,60 @@
+"""The errors of what a command reaches, each as one line with its remedy."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from local.azurite import AzuriteError
+from local.process import ProcessError
+from local.slurm import SlurmError
+from shared.core.errors import EngineError, Unavailable
+from slipway.failure import Failure
+
+
+@contextmanager
+def reaching(what: str, setting: str) -> Iterator[None]:
+    """Turn what the SDKs raise about `what` into Failures; `setting` is where its address comes from."""
+    from azure.core.exceptions import (
+        AzureError,
+        ClientAuthenticationError,
+        HttpResponseError,
+        ServiceRequestError,
+        ServiceResponseError,
+    )
+
+    try:
+        yield
+    except (EngineError, Unavailable) as error:
+        raise Failure(f"{what}: {error}; check {setting}") from error
+    except HttpResponseError as error:
+        if isinstance(error, ClientAuthenticationError) and error.status_code is None:
+            raise Failure(
+                f"{what}: no login was found; run `az login`, or set AZURE_CLIENT_ID for a managed identity"
+            ) from error
+        raise Failure(f"{what} {_refusal(error)}; check {setting}") from error
+    except (ServiceRequestError, ServiceResponseError) as error:
+        raise Failure(
+            f"{what} does not answer; check {setting}, and that it runs (`slipway up` starts a local one)"
+        ) from error
+    except AzureError as error:
+        raise Failure(f"{what} cannot be used: {type(error).__name__}; check {setting}") from error
+    except ValueError as error:  # so the SDKs say that an address or a connection string is malformed
+        raise Failure(f"{what} cannot be used: its address is malformed; check {setting}") from error
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Turn what the local stack raises when a part does not start into Failures."""
+    try:
+        yield
+    except (ProcessError, AzuriteError, SlurmError) as error:
+        raise Failure(str(error)) from error
+
+
+def _refusal(error: Exception) -> str:
+    """The service's code and the first sentence of its message: the rest names request ids."""
+    status = getattr(error, "status_code", None)
+    code = getattr(getattr(error, "error", None), "code", None) or getattr(error, "error_code", None)
+    said = str(getattr(getattr(error, "error", None), "message", "") or "").strip().splitlines()
+    if status in (401, 403):
+        return f"refused ({status} {code or 'no code'}): the key, or the role of who is signed in, is missing"
+    return f"answered {status} {code or ''}".rstrip() + (f": {said[0]}" if said else "")

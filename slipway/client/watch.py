@@ -1,0 +1,129 @@
+"""watch: what happens to the jobs and the nodes, told as it happens, from the API alone."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.client.service import Service
+from slipway.failure import Failure
+from slipway.screen import Line
+
+ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
+#: States in which there may be something new in the log.
+_HAS_LOG = frozenset({"running", "succeeded", "failed", "cancelled"})
+_STYLES = {"succeeded": "green", "running": "cyan", "queued": "", "accepted": "", "submitting": ""}
+_SHOWN_LINES = 2
+_WIDTH = 100
+#: Logs are read at every so manyth look.
+_LOG_EVERY = 3
+
+
+@dataclass
+class _Log:
+    offset: int = 0
+    rest: bytes = b""
+    done: bool = False
+
+
+@dataclass
+class Watch:
+    """Polls, and reports changes since the last poll."""
+
+    service: Service
+    say: Callable[[Line], None]
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: The most nodes that any cluster was seen with.
+    peak: int = 0
+    nodes: int = 0
+    looks: int = 0
+    _clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _lines: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _logs: dict[str, _Log] = field(default_factory=dict)
+
+    async def look(self) -> None:
+        """One look. Raises Failure."""
+        self.looks += 1
+        for cluster in await self.service.clusters():
+            self._tell(cluster_news(self._clusters.get(cluster["name"]), cluster))
+            self._clusters[cluster["name"]] = cluster
+        self.nodes = sum(cluster.get("nodes", 0) for cluster in self._clusters.values())
+        self.peak = max(self.peak, self.nodes)
+        for line in reversed((await self.service.jobs()).jobs):
+            known = self.jobs.get(line["id"])
+            # A list has no history: it is read when something changed.
+            job = known if known and line == self._lines[line["id"]] else await self.service.job(line["id"])
+            self._lines[job["id"]], self.jobs[job["id"]] = line, job
+            news = job_news(known, job)
+            if job["state"] in ENDED:  # what it wrote comes before its end
+                await self._read(job)
+                self._tell(news)
+            else:
+                self._tell(news)
+                if self.looks % _LOG_EVERY == 0:
+                    await self._read(job)
+
+    async def _read(self, job: Mapping[str, Any]) -> None:
+        log = self._logs.setdefault(job["id"], _Log())
+        if log.done or job["state"] not in _HAS_LOG:
+            return
+        try:
+            part = await self.service.log(job["id"], log.offset)
+        except Failure:  # a job that ended before it wrote anything has no log
+            log.done = job["state"] in ENDED
+            return
+        *lines, log.rest = (log.rest + part.data).split(b"\n")
+        log.offset = part.next
+        log.done = not part.more
+        self._tell(log_news(job, [line.decode("utf-8", "replace") for line in lines]))
+
+    def _tell(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            self.say(line)
+
+
+def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
+    """The states that a job came to since it was last seen; a short one may have had several."""
+    seen = before["history"][-1]["sequence"] if before and before["history"] else 0
+    entries = [entry for entry in job["history"] if entry["sequence"] > seen]
+    lines = []
+    for entry in entries:
+        text = entry["state"]
+        if entry is entries[-1] and entry["state"] in ENDED and entry["state"] != "succeeded":
+            text += f": {job['message']}" if job.get("message") else ""
+        lines.append(Line(who(job), text, _STYLES.get(entry["state"], "red")))
+    return lines
+
+
+def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -> list[Line]:
+    """How many nodes there are and what they do, when that changed."""
+    if "error" in cluster:
+        text = f"cannot be asked: {cluster['error']}"
+        return [] if before == cluster else [Line(cluster["name"], text, "red")]
+    known = before if before and "error" not in before else None
+    had = known["nodes"] if known else None
+    busy = _busy(cluster)
+    count = cluster["nodes"]
+    if known and had == count and busy == _busy(known):
+        return []
+    moved = f"{had} → {count}" if had not in (None, count) else str(count)
+    doing = ", ".join(f"{number} {state}" for state, number in busy.items())
+    text = f"{moved} node{'' if count == 1 else 's'}" + (f": {doing}" if doing else "")
+    return [Line(cluster["name"], text, "magenta")]
+
+
+def log_news(job: Mapping[str, Any], lines: Sequence[str]) -> list[Line]:
+    """The last lines of those that came: enough to see that it goes on."""
+    shown = [line for line in lines if line.strip()][-_SHOWN_LINES:]
+    return [
+        Line(who(job), "│ " + (line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"), "dim")
+        for line in shown
+    ]
+
+
+def who(job: Mapping[str, Any]) -> str:
+    """The door and the name."""
+    return f"{job['door']:<5} {job['name']}"
+
+
+def _busy(cluster: Mapping[str, Any]) -> dict[str, int]:
+    return {state: number for state, number in cluster["counts"].items() if number}

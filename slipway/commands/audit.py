@@ -1,0 +1,35 @@
+"""`slipway audit`: do drops, ledger, clusters and deliveries say the same?"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.client.service import service
+from slipway.screen import table
+
+
+def run(url: str, key: str, *, as_json: bool) -> int:
+    """Print what differs; 0 when nothing does, 1 when something does, 3 when a part could not be asked."""
+
+    async def ask() -> dict[str, Any]:
+        async with service(url, key) as api:
+            return await api.audit()
+
+    found = asyncio.run(ask())
+    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(found)))
+    if found["differences"]:
+        return 1
+    return 3 if found["unknown"] else 0
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    """The answer for people."""
+    rows = [(one["kind"], one["what"], one["message"]) for one in found["differences"]]
+    counted = ", ".join(f"{number} {what}" for what, number in found["counted"].items())
+    verdict = f"{len(rows)} difference{'s' if len(rows) > 1 else ''}" if rows else "no difference"
+    return [
+        *(table([("kind", "what", "message"), *rows]) if rows else ()),
+        *(f"not known: {one}" for one in found["unknown"]),
+        f"{verdict} ({counted})",
+    ]

@@ -1,0 +1,57 @@
+"""The commands about what is dead: list, redrive."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slipway.client.service import Service
+from slipway.commands.jobs import asking, show
+from slipway.failure import Failure
+from slipway.screen import table
+
+
+def list_dead(url: str, key: str, *, as_json: bool) -> int:
+    """One line each."""
+
+    async def ask(api: Service) -> int:
+        show(await api.dead(), rows, as_json=as_json)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def redrive(what: Sequence[str], url: str, key: str) -> int:
+    """Send some on their way again, or `all`; 1 when one of them cannot go."""
+
+    async def ask(api: Service) -> int:
+        ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
+        if not ids:
+            print("\n".join(rows([])))
+        return await redrive_each(api, ids)
+
+    return asking(ask, url, key)
+
+
+async def redrive_each(api: Service, ids: Sequence[str]) -> int:
+    """Send each on its way; one that cannot go keeps none of the others, and makes it 1."""
+    code = 0
+    for one in ids:
+        try:
+            kind = await api.redrive(one)
+        except Failure as failure:
+            sys.stderr.write(f"slipway: {one}: {failure}\n")
+            code = 1
+        else:
+            print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+    return code
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is dead, as a table."""
+    if not found:
+        return ["nothing is dead"]
+    lines = [
+        (one["id"], one.get("job") or one["queue"], one["since"][:19].replace("T", " "), one["reason"])
+        for one in found
+    ]
+    return table([("id", "of", "since", "reason"), *lines])

@@ -1,0 +1,36 @@
+"""`slipway dead …`: the words of its commands; what they do is imported when they are called."""
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from slipway.options import LOCAL, Json, Key, Url
+
+app = typer.Typer(
+    name="dead",
+    help="Inspect and redrive dead letters.",
+    no_args_is_help=True,
+)
+
+
+@app.command("list")
+def list_(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """List dead letters with the reason."""
+    raise typer.Exit(_does().list_dead(url, key, as_json=as_json))
+
+
+@app.command()
+def redrive(
+    what: Annotated[
+        list[str], typer.Argument(metavar="ID…", help="ids from `dead list`, d_… or evt_…; or all")
+    ],
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Send dead messages back through their door, and dead events to their receivers, under the same ids."""
+    raise typer.Exit(_does().redrive(what, url, key))
+
+
+def _does() -> Any:
+    return import_module("slipway.commands.dead")

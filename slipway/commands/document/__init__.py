@@ -1,0 +1,1 @@
+"""Commands about documents: validate, and what it needs."""

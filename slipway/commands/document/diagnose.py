@@ -1,0 +1,141 @@
+"""All problems of one file, as a deployment with default settings would find them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.intake.message import read_request
+from shared.jobspec import (
+    Defaults,
+    Facts,
+    JsonObject,
+    Limits,
+    Problem,
+    Source,
+    complete,
+    read_envelope,
+    read_through,
+    script_pattern,
+    scripts_wanted,
+    validate,
+    with_lint,
+)
+from shared.jobspec.text.tree import walk
+
+#: Stands for the cluster of a deployment that this command does not know.
+_CLUSTER = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/slipway"
+    "/providers/Microsoft.BatchAI/workspaces/dev/clusters/dev-cluster-00"
+)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_DROPS = "scripts"
+_DEFAULTS = Defaults(
+    cluster_id=_CLUSTER,
+    storage_account="account",
+    drop_container=_DROPS,
+    drop_account="account",
+    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+)
+#: Of a script, to see its line ends.
+_BEGINNING = 1 << 16
+
+
+#: What is known of clusters, by name and by id in small letters; that of the default one by "".
+Known = Mapping[str, ClusterFacts]
+
+
+def diagnosed(source: Source, path: Path, known: Known = MappingProxyType({})) -> tuple[Problem, ...]:
+    """The problems of a slipway.json, a message or a job.json, in place."""
+    found = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, known)
+    return source.locate(found)
+
+
+def _of_envelope(source: Source) -> tuple[Problem, ...]:
+    document, problems = read_through(source)
+    return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])
+
+
+def _of_message(source: Source, path: Path, known: Known) -> list[Problem]:
+    """Of a job.json, of a message, of an event with one."""
+    request = read_request(source.data, Limits())
+    found = list(request.problems)
+    if request.document is not None:
+        problems = _of_job(request.document, path, known, request.envelope.cluster)
+        found += (problem.under(request.at, request.properties) for problem in problems)
+    return found
+
+
+def _of_job(document: JsonObject, path: Path, known: Known, cluster: str | None) -> tuple[Problem, ...]:
+    folder, script = path.parent.name, _script(document, path)
+    named = cluster or _cluster_name(document)
+    # Which names are configured is not known here, so every name is.
+    defaults = replace(_DEFAULTS, clusters={named: _CLUSTER}) if _NAME.fullmatch(named) else _DEFAULTS
+    completed, _ = complete(document, defaults, script=script, folder=folder, cluster=cluster)
+    of_cluster = known.get(named.lower() if "/" in named else named, NO_FACTS)
+    facts = replace(
+        _facts(completed, path),
+        cluster=named.rpartition("/")[2] or "the cluster",
+        cluster_mounts=of_cluster.mounts,
+        max_nodes=of_cluster.max_nodes,
+        gpus_per_node=of_cluster.gpus,
+        max_wall_clock=of_cluster.longest,
+    )
+    if script is not None and not (path.parent / script).exists():
+        facts = replace(facts, missing=())  # the name is ours: no user wrote it
+    found = with_lint(
+        validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, written=document
+    )
+    logs = _in_default_directory(completed)
+    return tuple(one for one in found if one.code != "SW034" or one.pointer not in logs)
+
+
+def _in_default_directory(document: JsonObject) -> set[str]:
+    """Places of paths in the default log directory: the mount that it needs is every cluster's own."""
+    prefix = f"{_DEFAULTS.std_out_err_path_prefix}/"
+    return {node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(prefix)}
+
+
+def _cluster_name(document: JsonObject) -> str:
+    properties = document.get("properties")
+    written = properties.get("cluster") if isinstance(properties, dict) else None
+    name = written.get("id") if isinstance(written, dict) else written
+    return name if isinstance(name, str) else ""
+
+
+def _facts(document: JsonObject, path: Path) -> Facts:
+    """What lies beside the file stands for what will lie in its folder of the container."""
+    folder = f"{path.parent.name}/"
+
+    def beside(name: str) -> Path | None:
+        return path.parent / name.removeprefix(folder) if name.startswith(folder) else None
+
+    missing, crlf = set(), set()
+    for name in scripts_wanted(document, container=_DROPS):
+        file = beside(name)
+        if file is None or not path.exists():
+            continue
+        if not file.is_file():
+            missing.add(name)
+        elif _is_crlf(file):
+            crlf.add(name)
+    return Facts(drop_container=_DROPS, missing=missing, crlf=crlf)
+
+
+def _is_crlf(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return b"\r\n" in opened.read(_BEGINNING)
+    except OSError:
+        return False
+
+
+def _script(document: JsonObject, path: Path) -> str | None:
+    """The script that stands in for the placeholder of a template: one that lies beside it, else any name."""
+    pattern = script_pattern(document)
+    if pattern is None:
+        return None
+    beside = sorted(script.name for script in path.parent.glob(pattern))
+    return beside[0] if beside else pattern.replace("*", "train")

@@ -1,0 +1,85 @@
+"""Warnings and hints that a person does not want to read: by options, and by `slipway.toml`. Errors stay."""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from shared.core.catalogue import RULES
+from shared.jobspec import Problem
+from slipway.failure import Failure
+
+FILE = "slipway.toml"
+_TABLE, _CODES, _PER_FILE = "validate", "ignore", "per-file-ignores"
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Codes that are ignored everywhere, and those of files; patterns are relative to `folder`."""
+
+    codes: frozenset[str] = frozenset()
+    per_file: tuple[tuple[str, frozenset[str]], ...] = ()
+    folder: Path = Path()
+
+    def without(self, problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+        """The problems that are left for a file. A door refuses every error, so none is left out."""
+        codes = self.codes.union(*(codes for pattern, codes in self.per_file if self._matches(pattern, path)))
+        return tuple(one for one in problems if one.severity == "error" or one.code not in codes)
+
+    def _matches(self, pattern: str, path: Path) -> bool:
+        inside = path.is_relative_to(self.folder)
+        relative = path.relative_to(self.folder).as_posix() if inside else path.as_posix()
+        return fnmatch(relative, pattern) or fnmatch(path.name, pattern)
+
+
+def ignored(codes: Sequence[str], per_file: Sequence[str], start: Path) -> Ignored:
+    """What options say (`SW034,SW072`, `old/*:SW034`), and the nearest slipway.toml from `start` upwards.
+
+    Raises Failure.
+    """
+    found = next((folder / FILE for folder in (start, *start.parents) if (folder / FILE).is_file()), None)
+    table = _table(found) if found else {}
+    folder, named = (found.parent, str(found)) if found else (start, "")
+    everywhere = [*_codes(table.get(_CODES, []), named), *(one for text in codes for one in _split(text))]
+    patterns = table.get(_PER_FILE, {})
+    if not isinstance(patterns, dict):
+        raise Failure(f'{named}: {_PER_FILE} has to be a table: "old/*.json" = ["SW034"]')
+    files = [(pattern, frozenset(_codes(listed, named))) for pattern, listed in patterns.items()]
+    for text in per_file:
+        pattern, colon, listed = text.rpartition(":")
+        if not colon:
+            raise Failure(f"--{_PER_FILE} {text}: write PATTERN:CODE, for example old/*:SW034")
+        files.append((pattern, frozenset(_split(listed))))
+    return Ignored(frozenset(everywhere), tuple(files), folder)
+
+
+def _table(file: Path) -> Mapping[str, Any]:
+    try:
+        whole = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Failure(f"{file}: cannot be read: {error}") from error
+    table = whole.get(_TABLE, {})
+    unknown = sorted({*whole} - {_TABLE}) + (sorted({*table} - {_CODES, _PER_FILE}) if table else [])
+    if not isinstance(table, dict) or unknown:
+        names = ", ".join(unknown)
+        raise Failure(f"{file}: it may have [{_TABLE}] with {_CODES} and {_PER_FILE}, not {names}")
+    return table
+
+
+def _split(text: str) -> list[str]:
+    return _known([code.strip() for code in text.split(",") if code.strip()], "--ignore")
+
+
+def _codes(listed: Any, where: str) -> list[str]:
+    if not isinstance(listed, list) or not all(isinstance(code, str) for code in listed):
+        raise Failure(f'{where}: codes have to be a list, ["SW034"]')
+    return _known(listed, where)
+
+
+def _known(codes: list[str], where: str) -> list[str]:
+    for code in codes:
+        if code not in RULES:
+            raise Failure(f"{where}: there is no rule {code}; docs/rules/README.md lists them")
+    return codes

@@ -1,0 +1,45 @@
+"""kind: what a file is that is no job file, in words for people. Pure."""
+
+import json
+from pathlib import PurePath
+
+from shared.jobspec import Source
+
+#: What the name of a file says.
+_NAMES = {
+    ".py": "a Python script",
+    ".sh": "a shell script",
+    ".bash": "a shell script",
+    ".sbatch": "a batch script of Slurm",
+    ".yaml": "YAML",
+    ".yml": "YAML",
+    ".toml": "TOML",
+    ".ini": "an INI file",
+    ".md": "Markdown",
+    ".txt": "plain text",
+    ".csv": "CSV",
+    ".ipynb": "a notebook",
+}
+
+
+def is_object(source: Source) -> bool:
+    """Whether the text is one JSON object, of any meaning."""
+    try:
+        return isinstance(json.loads(source.text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def kind(source: Source) -> str:
+    """What the text most likely is, by its first characters and by its name."""
+    text = source.text.lstrip("\ufeff")
+    if "\x00" in text:
+        return "a binary file"
+    if not text.strip():
+        return "an empty file"
+    first = text.split("\n", 1)[0]
+    if first.startswith("#!"):
+        return "a batch script of Slurm" if "\n#SBATCH" in text else f"a script ({first[:60].strip()})"
+    if text.lstrip().startswith("["):
+        return "a JSON list"
+    return _NAMES.get(PurePath(source.file).suffix.lower(), "a text that is not JSON")

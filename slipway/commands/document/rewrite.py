@@ -1,0 +1,39 @@
+"""rewrite: a person's file gets another content, all of it at once or nothing."""
+
+import errno
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """Replace the content of a file; mode and owner stay, and a link goes on leading to it. Raises OSError.
+
+    The new content is complete on the disk before it takes the place of the old one.
+    """
+    target = path.resolve(strict=True)
+    found = target.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no ordinary file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            with suppress(PermissionError):  # only root gives files away
+                os.fchown(out.fileno(), found.st_uid, found.st_gid)
+            os.fchmod(out.fileno(), stat.S_IMODE(found.st_mode))
+            out.flush()
+            os.fsync(out.fileno())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

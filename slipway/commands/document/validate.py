@@ -1,0 +1,158 @@
+"""`slipway validate`: the problems of job files, and what to do about them."""
+
+import difflib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from shared import __version__
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.jobspec import Problem, Source, has_errors, mended, report, with_pages
+from slipway.commands.document.diagnose import diagnosed
+from slipway.commands.document.ignored import ignored
+from slipway.commands.document.kind import is_object, kind
+from slipway.commands.document.rewrite import rewrite
+from slipway.commands.document.sarif import sarif
+from slipway.failure import Failure
+from slipway.settings import load
+
+FORMATS = ("text", "json", "sarif")
+_STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One file: its name for people, its problems, or why it could not be read."""
+
+    name: str
+    problems: tuple[Problem, ...] = ()
+    trouble: str = ""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the job would run."""
+        return not self.trouble and not has_errors(self.problems)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The file as JSON: the answer of `POST /api/validate`, and the file's name."""
+        shown = report.as_json(self.problems, valid=self.valid, file=self.name)
+        return shown | ({"trouble": self.trouble} if self.trouble else {})
+
+
+def run(
+    files: Sequence[str],
+    stdin: BinaryIO | None = None,
+    *,
+    output: str = "text",
+    fix: bool = False,
+    diff: bool = False,
+    ignore: Sequence[str] = (),
+    per_file_ignores: Sequence[str] = (),
+    rules_url: str = "",
+) -> int:
+    """Print the problems of each file and a verdict; 1 if any file has an error or cannot be read, else 0.
+
+    `fix` writes the certain fixes into the files first and shows what changed; standard input is only shown.
+    `diff` shows what `fix` would change, and writes nothing. What is no JSON object even then is left alone.
+    `ignore` and `per_file_ignores` are as `ignored` takes them. `rules_url` is where the pages of the rules
+    are; without it they are named by their path in the project. Raises Failure.
+    """
+    tell, stdin = output == "text", stdin or sys.stdin.buffer
+    left_out = ignored(ignore, per_file_ignores, Path.cwd())
+    known = known_facts()
+
+    def diagnose(source: Source, path: Path) -> tuple[Problem, ...]:
+        return with_pages(left_out.without(diagnosed(source, path, known), path), rules_url)
+
+    checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, tell=tell) for file in files]
+    if output == "json":
+        found = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    elif output == "sarif":
+        by_file = {one.name: report.found(one.problems) for one in checked}
+        print(json.dumps(sarif(by_file, version=__version__), indent=2, ensure_ascii=False))
+        for one in checked:
+            if one.trouble:
+                print(f"{one.name}: error: {one.trouble}", file=sys.stderr)
+    return int(not all(one.valid for one in checked))
+
+
+def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
+    """All problems of one document, in place: a slipway.json, a message, a job.json."""
+    return diagnosed(Source(data, name or path.name), path)
+
+
+def known_facts() -> dict[str, ClusterFacts]:
+    """What the settings of the environment, or of the local stack, say of clusters, by name and by id."""
+    try:
+        settings, _ = load(None, os.environ)
+        clusters = ConfiguredEngines(settings).clusters
+    except (Failure, Misconfigured):
+        return {}
+    found = {name: cluster.facts for name, cluster in clusters.items()}
+    found |= {cluster.id.lower(): cluster.facts for cluster in clusters.values()}
+    return found | {"": found[settings.cluster()]}
+
+
+def _one(
+    file: str,
+    stdin: BinaryIO,
+    diagnose: Callable[[Source, Path], tuple[Problem, ...]],
+    *,
+    fix: bool,
+    diff: bool,
+    tell: bool,
+) -> Checked:
+    name = "standard input" if file == _STDIN else file
+    path = Path("job.json") if file == _STDIN else Path(file).absolute()
+    trouble, doing = "", "read"
+    problems: tuple[Problem, ...] = ()
+    try:
+        source = Source(stdin.read() if file == _STDIN else path.read_bytes(), name)
+        if fix or diff:
+            after = mended(source, lambda changed: diagnose(changed, path))
+            if not is_object(after):
+                trouble = f"not changed: this is {kind(source)}, and no JSON object"
+            elif after.data != source.data:
+                if tell:
+                    _show_changes(
+                        source.masked(diagnose(source, path)), after.masked(diagnose(after, path)), name
+                    )
+                doing = "written"
+                source = source if diff else _written(after, None if file == _STDIN else path)
+        problems = diagnose(source, path)
+    except OSError as error:
+        trouble = f"cannot be {doing}: {error.strerror}"
+    if tell:
+        _tell(name, problems, trouble)
+    return Checked(name, problems, trouble)
+
+
+def _tell(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
+    found = report.found(problems)
+    print(report.text(found, name), end="")
+    if certain := sum("edits" in one for one in found):
+        print(f"{name}: --fix mends {certain} of {len(found)}")
+    print(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(found)}")
+
+
+def _show_changes(before: str, after: str, name: str) -> None:
+    """A diff of texts without secrets."""
+    sys.stdout.writelines(difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (fixed)"))
+
+
+def _written(after: Source, path: Path | None) -> Source:
+    if path is not None:
+        rewrite(path, after.data)
+    return after
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]

@@ -1,0 +1,147 @@
+"""`slipway explain`: what would happen with a job, from the settings alone, or asked of a deployment."""
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from shared.adapters.memory import MemoryDrops
+from shared.core.errors import Misconfigured, Misuse
+from shared.core.ports import Ports
+from shared.intake.accept import Arrived
+from shared.intake.drop import explain_folder
+from shared.intake.explain import explain
+from shared.intake.explain_text import markdown
+from shared.intake.folder import ignored, parent, plans
+from shared.intake.message import read_request
+from shared.settings import Settings
+from shared.wiring import build
+from slipway.client.service import service
+from slipway.commands.drop import to_upload
+from slipway.commands.waiting import ONLY_TEMPLATE
+from slipway.failure import Failure
+from slipway.settings import load
+
+_JOB = "job.json"
+#: As a local stack has them.
+_NOWHERE = {
+    "SLIPWAY_STORAGE": "UseDevelopmentStorage=true",
+    "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
+}
+
+
+def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: bool) -> int:
+    """Print the answer; 1 if the job would not run. A job.json stands for the folder that `drop` uploads.
+
+    Raises Failure.
+    """
+    if not file.exists():
+        raise Failure(f"{file}: there is no such file or folder")
+    folder = file if file.is_dir() else file.parent if file.name == _JOB else None
+    if url:
+        bodies = asyncio.run(_asked(file, folder, url, key))
+    else:
+        ports = _ports(settings_file)
+        try:
+            bodies = asyncio.run(_offline(_with_files(ports, folder), file, folder))
+        except Misuse as error:
+            raise Failure(f"{error}; {error.remedy}") from error
+    if as_json:
+        print(json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(markdown(body) for body in bodies), end="")
+    return int(any(body["verdict"] in ("rejected", "refused") for body in bodies))
+
+
+def _ports(settings_file: Path | None) -> Ports:
+    """The ports of a deployment with these settings; none of them is connected."""
+    try:
+        settings, where = load(settings_file, os.environ)
+    except Failure:
+        if settings_file is not None:
+            raise
+        settings, where = Settings(_NOWHERE), "none; as on a local stack"
+    sys.stderr.write(f"settings: {where}\n")
+    try:
+        return build(settings)
+    except Misconfigured as error:
+        raise Failure(str(error)) from error
+
+
+async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[str, Any]]:
+    if folder is None:
+        asked = read_request(_bytes(file), ports.policy.limits)
+        key = asked.key
+        arrived = Arrived(door="http", scope="http:", key=key or "", request=replace(asked, key=None))
+        return [await explain(ports, arrived, known=key is not None, look=False)]
+    bodies: list[dict[str, Any]] = []
+    waits: list[str] = []
+    for where in await _folders(ports):
+        found = await explain_folder(ports, where, look=False)
+        if isinstance(found, str):
+            waits.append(f"{where.rstrip('/')}: would not run as a drop: {found}")
+        else:
+            bodies += found
+    if not bodies:
+        raise Failure("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
+    return bodies
+
+
+def _with_files(ports: Ports, folder: Path | None) -> Ports:
+    """The files of the folder in the place of the drop container, as `slipway drop` would upload them."""
+    if folder is None:
+        return ports
+    drops = MemoryDrops(lambda: datetime.now(UTC), container=ports.policy.drop_container)
+    for path in to_upload(folder):
+        drops.upload(f"{_name(folder)}/{path.relative_to(folder).as_posix()}", _bytes(path))
+    return replace(ports, drops=drops)
+
+
+async def _folders(ports: Ports) -> list[str]:
+    """The folders that files lie in, each with its slash: a template's runs are in those below it."""
+    return sorted({parent(blob.name) for blob in await ports.drops.list("") if not ignored(blob.name)})
+
+
+async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
+    """What to ask for: each document, with the folder and the script that it would be dropped with.
+
+    Raises Failure when nothing would run.
+    """
+    ports = _with_files(build(Settings(_NOWHERE)), folder)
+    runs: list[tuple[bytes, dict[str, str]]] = []
+    for where in await _folders(ports):
+        found = await plans(ports, where, await ports.drops.list(where, deep=False))
+        if isinstance(found, str):
+            # What is missing here may be there.
+            own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
+            runs += [(own[0], {"folder": where.rstrip("/")})] if own else []
+            continue
+        for plan in found:
+            if plan.problems:
+                raise Failure(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
+            script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
+            runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
+    if not runs:
+        raise Failure(f"{folder}: {ONLY_TEMPLATE}")
+    return runs
+
+
+def _name(folder: Path) -> str:
+    return folder.resolve().name
+
+
+async def _asked(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
+    runs = await runs_of(folder) if folder else [(_bytes(file), {})]
+    async with service(url, key) as api:
+        return [await api.explain(document, asked) for document, asked in runs]
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror}") from error

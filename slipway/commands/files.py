@@ -1,0 +1,36 @@
+"""`slipway files`: what lies in an output directory of a job."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slipway.client.service import Service
+from slipway.commands.jobs import asking, show
+from slipway.screen import table
+
+
+def run(job_id: str, directory: str, path: str, url: str, key: str, *, as_json: bool) -> int:
+    """Print one line for each entry. Raises Failure with the directories that there are."""
+
+    async def ask(api: Service) -> int:
+        show(await api.files(job_id, directory, path), rows, as_json=as_json)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
+    if not found:
+        return ["there are no files"]
+    return table([("name", "bytes", "modified"), *map(_row, found)])
+
+
+def _row(file: Mapping[str, Any]) -> tuple[str, ...]:
+    modified = (file["modified"] or "")[:19].replace("T", " ")
+    size = "link" if file.get("link") else "" if file["bytes"] is None else str(file["bytes"])
+    return printable(file["name"]) + "/" * (not size), size, modified
+
+
+def printable(name: str) -> str:
+    """A name that a job chose, for a terminal: nothing in it moves the cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)

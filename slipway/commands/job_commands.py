@@ -1,0 +1,128 @@
+"""The commands about jobs: their words; what they do is imported when they are called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipway.options import LOCAL, JobId, Json, Key, SettingsFile, Url
+
+app = typer.Typer()
+
+
+@app.command()
+def submit(
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Submit a job through the HTTP API."""
+    raise typer.Exit(_command("submit").run(file, url, key))
+
+
+@app.command()
+def jobs(
+    state: Annotated[str | None, typer.Option(help="active, or states separated by commas")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="a name; train-* matches every name that begins so")
+    ] = None,
+    experiment: Annotated[str | None, typer.Option(help="the experiment of the jobs")] = None,
+    label: Annotated[str | None, typer.Option(help="a label, as NAME or NAME=VALUE")] = None,
+    cluster: Annotated[str | None, typer.Option(help="the cluster of the jobs")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="drop, inventory, http, queue or rerun, separated by commas")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="created since then: 2h, 7d, or 2026-11-20T10:00:00Z")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="most jobs to show")] = 20,
+    after: Annotated[str | None, typer.Option(help="continue an earlier list")] = None,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """List jobs, newest first."""
+    conditions = {
+        "state": state,
+        "name": name,
+        "experiment": experiment,
+        "label": label,
+        "cluster": cluster,
+        "source": source,
+        "since": since,
+        "after": after,
+    }
+    raise typer.Exit(_command("jobs").jobs(url, key, conditions, limit, as_json=as_json))
+
+
+@app.command(short_help="Show one job: its problems, history and receipt.")
+def show(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Show one job: its state, its problems with their places, its history, its receipt."""
+    raise typer.Exit(_command("show").run(job, url, key, as_json=as_json))
+
+
+@app.command()
+def files(
+    job: JobId,
+    directory: Annotated[str, typer.Option(help="stdouterr, or the id of an output directory")] = "stdouterr",
+    path: Annotated[str, typer.Option(help="a folder in that directory")] = ".",
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """List the files that a job wrote."""
+    raise typer.Exit(_command("files").run(job, directory, path, url, key, as_json=as_json))
+
+
+@app.command()
+def log(
+    job: JobId,
+    file: Annotated[
+        str, typer.Option(help="file to print, such as stderr.txt  [default: standard output]")
+    ] = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="keep printing until the job has ended")
+    ] = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Print the output of a job."""
+    raise typer.Exit(_command("log").run(job, url, key, file, follow))
+
+
+@app.command()
+def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+    """Cancel a job."""
+    raise typer.Exit(_command("jobs").cancel(job, url, key))
+
+
+@app.command()
+def rerun(
+    receipt: Annotated[str, typer.Argument(help="a file, or runs/…/receipt.json as `show` names it")],
+    url: Url = LOCAL,
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Run the job of a receipt again, exactly as it ran."""
+    raise typer.Exit(_command("rerun").run(receipt, url, key, settings))
+
+
+@app.command()
+def pause(
+    reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Pause submissions; accepted jobs wait until `resume`."""
+    raise typer.Exit(_command("jobs").pause(url, key, reason))
+
+
+@app.command()
+def resume(url: Url = LOCAL, key: Key = "") -> None:
+    """Resume submissions after `pause`."""
+    raise typer.Exit(_command("jobs").resume(url, key))
+
+
+def _command(name: str) -> Any:
+    return import_module(f"slipway.commands.{name}")

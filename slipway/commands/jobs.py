@@ -1,0 +1,111 @@
+"""The short commands that ask a running Slipway: jobs, cancel, pause, resume."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from slipway.client.service import Service, service
+from slipway.client.watch import ENDED
+from slipway.screen import table
+
+Answer = TypeVar("Answer")
+
+
+def jobs(
+    url: str, key: str, conditions: Mapping[str, str | None], limit: int, *, as_json: bool = False
+) -> int:
+    """Show the newest jobs that fit the conditions; where more begin is said on standard error."""
+
+    async def ask(api: Service) -> int:
+        found = await api.jobs({name: text for name, text in conditions.items() if text is not None}, limit)
+        show(found.jobs, rows, as_json=as_json)
+        if found.next:
+            print(f"more: slipway jobs … --after '{found.next}'", file=sys.stderr)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def cancel(job_id: str, url: str, key: str) -> int:
+    """Ask for the end of a job."""
+
+    async def ask(api: Service) -> int:
+        job = await api.cancel(job_id)
+        asked = "" if job["state"] in ENDED else ", and asked to end"
+        print(f"{job['id']}  {job['name']}: {job['state']}{asked}")
+        return 0
+
+    return asking(ask, url, key)
+
+
+def pause(url: str, key: str, reason: str) -> int:
+    """Stop submissions; jobs are accepted as ever, and wait."""
+
+    async def ask(api: Service) -> int:
+        print(_switch(await api.pause(reason)))
+        return 0
+
+    return asking(ask, url, key)
+
+
+def resume(url: str, key: str) -> int:
+    """Let submissions go on; 1 while the setting still stops them."""
+
+    async def ask(api: Service) -> int:
+        found = await api.resume()
+        print(_switch(found))
+        return 1 if found["paused"] else 0
+
+    return asking(ask, url, key)
+
+
+def _switch(found: Mapping[str, Any]) -> str:
+    if not found["paused"]:
+        return "submissions go on; what waited is submitted by the next sweep"
+    reason = f": {found['reason']}" if found["reason"] else ""
+    return f"submissions are paused by {found['by']}{reason}"
+
+
+def show(found: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:
+    """Print the answer of the API: as JSON, or as a table."""
+    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(found)))
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Jobs as a table."""
+    if not found:
+        return ["there are no jobs"]
+    head = ("id", "name", "door", "state", "created", "message")
+    return table(
+        [head]
+        + [
+            (
+                job["id"],
+                job["name"],
+                job["door"],
+                job["state"],
+                job["createdAt"][:19].replace("T", " "),
+                why(job),
+            )
+            for job in found
+        ]
+    )
+
+
+def why(job: Mapping[str, Any]) -> str:
+    """What it waits for and since when; else what is said of it."""
+    if waiting := job.get("waiting"):
+        return f"{waiting['text']} ({waiting['word']}, since {waiting['since'][:16].replace('T', ' ')})"
+    return str(job.get("message", ""))
+
+
+def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+    """Run what asks the API at a base URL, to its exit code."""
+
+    async def whole() -> int:
+        async with service(url, key) as api:
+            return await ask(api)
+
+    return asyncio.run(whole())

@@ -1,0 +1,58 @@
+"""`slipway nodes`: the clusters of every engine, and the current state of their nodes."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slipway.client.service import service
+from slipway.commands.jobs import show
+from slipway.failure import Failure
+from slipway.screen import table
+
+Cluster = Mapping[str, Any]
+
+
+def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
+    """Show one cluster, or all; 1 when one of them cannot be asked. Raises Failure."""
+    return asyncio.run(_run(cluster, url, key, as_json=as_json))
+
+
+async def _run(wanted: str, url: str, key: str, *, as_json: bool) -> int:
+    async with service(url, key) as api:
+        found = await api.clusters()
+    shown = chosen(wanted, found)
+    show(shown, lines, as_json=as_json)
+    return 1 if any("error" in cluster for cluster in shown) else 0
+
+
+def chosen(wanted: str, found: Sequence[Cluster]) -> Sequence[Cluster]:
+    """The cluster of that name; all without one. Raises Failure with the names that there are."""
+    shown = [cluster for cluster in found if wanted in ("", cluster["name"])]
+    if wanted and not shown:
+        names = ", ".join(cluster["name"] for cluster in found)
+        raise Failure(f"there is no cluster {wanted}; clusters are: {names}")
+    return shown
+
+
+def lines(found: Sequence[Cluster]) -> list[str]:
+    """The clusters as a table, their nodes as another one, and what is wrong with them."""
+    well = [cluster for cluster in found if "error" not in cluster]
+    told = table([("cluster", "engine", "state", "nodes", "size"), *map(_cluster, well)]) if well else []
+    nodes = [(node["name"], one["name"], node["state"]) for one in well for node in one["members"]]
+    if nodes:
+        told += ["", *table([("node", "cluster", "state"), *nodes])]
+    told += [f"{one['name']}: {error}" for one in well for error in one["errors"]]
+    told += [f"{one['name']} cannot be asked: {one['error']}" for one in found if "error" in one]
+    return told
+
+
+def _cluster(cluster: Cluster) -> tuple[str, ...]:
+    doing = ", ".join(f"{number} {state}" for state, number in cluster["counts"].items() if number)
+    most = "" if cluster["maximum"] is None else f" of at most {cluster['maximum']}"
+    return (
+        cluster["name"],
+        cluster["engine"],
+        cluster["state"],
+        f"{cluster['nodes']}{most}" + (f": {doing}" if doing else ""),
+        " ".join(part for part in (cluster["size"], cluster["priority"]) if part),
+    )

@@ -1,0 +1,106 @@
+"""`slipway preempt`: take a low-priority node of the emulator away, as a region may do at any time."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from shared.engines.batchai.client import Workspace
+from slipway.client.unreachable import why
+from slipway.failure import Failure
+from slipway.screen import table
+from slipway.settings import load
+
+_PATIENCE = aiohttp.ClientTimeout(total=30)
+Node = Mapping[str, Any]
+
+
+def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
+    """Preempt a node; without one, show all nodes. Raises Failure."""
+    base = (url or load(settings_file, os.environ)[0].text("SLIPWAY_BATCHAI_URL")).rstrip("/")
+    if Workspace(base, "", "", "").trouble:
+        raise Failure(
+            "only an emulator preempts on demand: give its address with --emulator or SLIPWAY_BATCHAI_URL"
+        )
+    return asyncio.run(_run(node, cluster, base))
+
+
+async def _run(wanted: str, cluster: str, base: str) -> int:
+    async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
+        found: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
+        nodes = of_cluster(cluster, found)
+        if not wanted:
+            print("\n".join(rows(nodes)))
+            return 0
+        node = chosen(wanted, nodes)
+        await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
+    print(f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}")
+    return 0
+
+
+def of_cluster(wanted: str, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes of that cluster; all without one. Raises Failure with the clusters that have nodes."""
+    found = [node for node in nodes if not wanted or _cluster(node).lower() == wanted.lower()]
+    if wanted and nodes and not found:
+        names = ", ".join(sorted({_cluster(node) for node in nodes}))
+        raise Failure(f"no cluster {wanted} has nodes now; nodes are of: {names}")
+    return found
+
+
+def chosen(wanted: str, nodes: Sequence[Node]) -> Node:
+    """The node of an id or an address. Raises Failure with the nodes that there are."""
+    for node in nodes:
+        if wanted in (node["id"], node["address"]):
+            return node
+    raise Failure("\n".join([f"there is no node {wanted}; nodes are:", *rows(nodes)]))
+
+
+def rows(nodes: Sequence[Node]) -> list[str]:
+    """Nodes as a table."""
+    if not nodes:
+        return ["there are no nodes now: a cluster that scales from zero has some while jobs run"]
+    head = ("node", "address", "cluster", "priority", "state", "job")
+    return table([head, *(_row(node) for node in nodes)])
+
+
+def _row(node: Node) -> tuple[str, ...]:
+    return (
+        node["id"],
+        node["address"],
+        _cluster(node),
+        node["vmPriority"],
+        node["state"],
+        _name(node["job"] or ""),
+    )
+
+
+def _consequence(node: Node) -> str:
+    if node["job"]:
+        return f"its job {_name(node['job'])} goes back to the queue"
+    return "no job ran on it"
+
+
+def _cluster(node: Node) -> str:
+    return _name(node["cluster"])
+
+
+def _name(resource_id: str) -> str:
+    return resource_id.rpartition("/")[2]
+
+
+async def _ask(session: aiohttp.ClientSession, method: str, url: str) -> Any:
+    try:
+        async with session.request(method, url) as answer:
+            body = await answer.json(content_type=None)
+            refusal = body["error"]["message"] if answer.status >= 400 else ""
+    except (aiohttp.ClientError, aiohttp.InvalidURL, TimeoutError, ValueError, KeyError, TypeError) as error:
+        raise Failure(
+            f"no emulator answers at {url}: {why(error)}; "
+            "is one running (`slipway up`), and does --emulator or SLIPWAY_BATCHAI_URL name it?"
+        ) from error
+    if refusal:
+        raise Failure(refusal)
+    return body

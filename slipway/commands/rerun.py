@@ -1,0 +1,66 @@
+"""`slipway rerun`: exactly the same again, by the receipt of a job."""
+
+import asyncio
+import os
+import uuid
+from pathlib import Path
+
+from shared.jobspec import read
+from shared.settings import Settings
+from slipway.client.service import service
+from slipway.client.trouble import reaching
+from slipway.failure import Failure
+from slipway.settings import load
+
+_REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
+
+
+def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
+    """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
+    body = _read(receipt, settings_file)
+    document, problems = read(body)
+    if document is None:
+        raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
+    job_id = document.get("id")
+    if not isinstance(job_id, str) or not job_id.startswith("j_"):
+        raise Failure(
+            f"{receipt}: is no receipt: it has no id; name a receipt.json, `slipway show JOB` says where"
+        )
+
+    async def ask() -> int:
+        async with service(url, key) as api:
+            job = await api.rerun(job_id, body, str(uuid.uuid4()))
+        print(f"{job['id']}  {job['name']}: {job['state']}, again as {job_id}")
+        return 0
+
+    return asyncio.run(ask())
+
+
+def _read(receipt: str, settings_file: Path | None) -> bytes:
+    """A file of this machine, else a blob of the container of answers, as the API names it (runs/…)."""
+    try:
+        return Path(receipt).read_bytes()
+    except OSError as error:
+        container, _, name = receipt.partition("/")
+        if not name.endswith("receipt.json"):
+            raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
+        settings, _ = load(settings_file, os.environ)
+        if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
+            raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
+    return asyncio.run(_download(settings, container, name))
+
+
+async def _download(settings: Settings, container: str, name: str) -> bytes:
+    from azure.core.exceptions import ResourceNotFoundError
+
+    from shared.adapters.storage.wire.connection import Account, Connection
+
+    with reaching("the storage account", "SLIPWAY_STORAGE"):
+        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
+        try:
+            blob = await account.blobs.get_blob_client(container, name).download_blob()
+            return await blob.readall()
+        except ResourceNotFoundError as error:
+            raise Failure(f"there is no {container}/{name}; `slipway jobs` names the jobs") from error
+        finally:
+            await account.close()

@@ -1,0 +1,73 @@
+"""`slipway setup`: what a deployment needs, made where the settings point; safe to repeat."""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from slipway.commands.document.cluster_file import cluster_from
+from slipway.failure import Failure
+from slipway.settings import load
+from slipway.stack.provision import Plan, Step, provision
+
+_PRIORITIES = ("lowpriority", "dedicated")
+
+
+def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: Path | None) -> int:
+    """Create what is missing and show each thing. Raises Failure."""
+    settings, where = load(settings_file, os.environ)
+    print(f"settings: {where}")
+    whole = completed(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
+
+    async def create() -> None:
+        async for step in provision(settings, whole):
+            print(line(step), flush=True)
+
+    asyncio.run(create())
+    return 0
+
+
+def completed(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] | None) -> Plan:
+    """The plan with what the files say. Raises Failure for what cannot be."""
+    from dataclasses import replace
+
+    if plan.priority not in _PRIORITIES:
+        raise Failure(f"--priority is {' or '.join(_PRIORITIES)}, not {plan.priority!r}")
+    if not 0 <= plan.minimum <= plan.maximum or plan.maximum < 1:
+        raise Failure(
+            f"--min-nodes {plan.minimum} and --max-nodes {plan.maximum} do not fit: "
+            "the maximum is at least 1, and the minimum is not above it"
+        )
+    key = ""
+    if ssh_key is not None:
+        try:
+            key = ssh_key.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(
+                f"--ssh-key {ssh_key}: cannot be read; name a public key, e.g. id_rsa.pub"
+            ) from error
+        if not key.startswith(("ssh-", "ecdsa-")):
+            raise Failure(f"--ssh-key {ssh_key}: is no public key; name the file that ends in .pub")
+    return replace(plan, ssh_key=key, cluster=cluster)
+
+
+def line(step: Step) -> str:
+    """One thing, in a line."""
+    return f"  {step.kind:<10} {step.name:<24} {_state(step)}"
+
+
+def by_kind(steps: Iterable[Step]) -> list[str]:
+    """What is there now, a line for each kind of thing."""
+    kinds: dict[str, list[Step]] = {}
+    for step in steps:
+        kinds.setdefault(step.kind, []).append(step)
+    return [
+        f"{kind} {', '.join(step.name for step in found)}: {', '.join(dict.fromkeys(map(_state, found)))}"
+        for kind, found in kinds.items()
+    ]
+
+
+def _state(step: Step) -> str:
+    if step.note:
+        return step.note
+    return "created" if step.created else "was there"

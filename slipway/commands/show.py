@@ -1,0 +1,58 @@
+"""`slipway show`: all that is recorded of one job."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shared.jobspec import report
+from slipway.client.service import Service
+from slipway.commands.jobs import asking, show, why
+from slipway.screen import table
+
+_ABOUT = (
+    "cluster", "experiment", "door", "attempt", "createdAt", "startedAt", "endedAt", "rerunOf", "receipt"
+)  # fmt: skip
+
+
+def run(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+    """Print the record. Raises Failure."""
+
+    async def ask(api: Service) -> int:
+        show(await api.job(job_id), lines, as_json=as_json)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def lines(job: Mapping[str, Any]) -> list[str]:
+    """The record for people: how it stands, its problems with their places, what happened when."""
+    told = [f"{job['id']}  {job['name']}: {_state(job)}"]
+    told += [f"  {why(job)}"] if why(job) else []
+    rows = [(name, str(job[name])) for name in _ABOUT if name in job]
+    if handle := job.get("engine", {}).get("id"):
+        rows += [(f"id on {job['engine']['engine']}", handle)]
+    rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
+    told += ["", *table(rows)] if rows else []
+    if problems := job.get("problems"):
+        told += ["", *report.text(problems).splitlines()]
+    if history := job.get("history"):
+        told += ["", *table([("at", "attempt", "state", "why"), *map(_entry, history)])]
+    return [*told, *_next(job)]
+
+
+def _state(job: Mapping[str, Any]) -> str:
+    reason = f" ({job['reason']})" if "reason" in job else ""
+    return f"{job['state']}{reason}" + (f", exit code {job['exitCode']}" if "exitCode" in job else "")
+
+
+def _entry(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    why = ": ".join(entry[name] for name in ("reason", "note") if name in entry)
+    return entry["at"][:19].replace("T", " "), str(entry.get("attempt", 1)), entry["state"], why
+
+
+def _next(job: Mapping[str, Any]) -> Iterator[str]:
+    """The commands that show more."""
+    yield ""
+    if "engine" in job:
+        yield f"slipway log {job['id']}"
+        yield f"slipway files {job['id']}"
+    yield f"slipway events list {job['id']}"

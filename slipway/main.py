@@ -1,0 +1,272 @@
+"""The `slipway` command. Each subcommand is imported when it is called, so that help and errors are quick."""
+
+import os
+import sys
+import tomllib
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from slipway.commands.dead_commands import app as dead
+from slipway.commands.events_commands import app as events
+from slipway.commands.job_commands import app as jobs
+from slipway.failure import Failure
+from slipway.options import LOCAL, Json, Key, SettingsFile, Url
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Cluster = Annotated[
+    Literal["emulator", "slurm"], typer.Option(help="the Batch AI emulator, or a real Slurm on this machine")
+]
+app = typer.Typer(
+    name="slipway",
+    help="Dispatches Batch AI job files: from a dropped script to a signed webhook.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+app.add_typer(jobs)
+app.add_typer(events)
+app.add_typer(dead)
+
+
+def main() -> None:
+    """Run the command line; an expected failure is one line on standard error and exit code 1."""
+    # What the terminal's encoding does not have is written as standard error writes it, not refused.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            app()
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()
+    except Failure as failure:
+        sys.stderr.write(f"slipway: {failure}\n")
+        sys.exit(1)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
+            sys.stderr.write(f"slipway: {error.filename or 'the output'}: {error.strerror or error}\n")
+        # What could not be written is not tried again by the interpreter's last flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+
+
+@app.command(short_help="Check job files: report every problem with its remedy.")
+def validate(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="job.json files; - reads standard input")
+    ],
+    output: Annotated[
+        Literal["text", "json", "sarif"],
+        typer.Option("--format", help="for people, for programs, or for editors"),
+    ] = "text",
+    fix: Annotated[
+        bool, typer.Option("--fix", help="apply the fixes that are certain, and show them")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="show what --fix would change, without changing it")
+    ] = False,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CODE,…", help="codes of warnings and hints to leave out")
+    ] = None,
+    per_file_ignores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN:CODE,…",
+            help="the same for some files; slipway.toml can hold it, too",
+        ),
+    ] = None,
+    rules_url: Annotated[
+        str, typer.Option(help="URL of docs/rules, for links to the rule pages", envvar="SLIPWAY_RULES_URL")
+    ] = "",
+) -> None:
+    """Check job.json, slipway.json or message files: report every problem with its place and remedy."""
+    ignores = {"ignore": ignore or (), "per_file_ignores": per_file_ignores or ()}
+    run = _command("document.validate").run
+    raise typer.Exit(run(files, output=output, fix=fix, diff=diff, rules_url=rules_url, **ignores))
+
+
+@app.command(short_help="Run the whole system on this machine, with four jobs.")
+def demo(cluster: Cluster = "emulator") -> None:
+    """Run the whole system on this machine, send four jobs through it, and verify their webhooks."""
+    raise typer.Exit(_stack("demo").run(cluster))
+
+
+@app.command(short_help="Run the whole system on this machine until Ctrl-C.")
+def up(
+    port: Annotated[
+        int, typer.Option(help="port of the HTTP API; 0 picks a free one, here and below")
+    ] = 7071,
+    storage_port: Annotated[
+        int, typer.Option(help="port of the blob service; queues and tables take the next two")
+    ] = 10000,
+    emulator_port: Annotated[
+        int, typer.Option(help="port of the Batch AI emulator, or of slurmrestd")
+    ] = 7080,
+    subscriber_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
+    max_nodes: Annotated[int, typer.Option(help="most nodes of the cluster, when it is created", min=1)] = 2,
+    data: Annotated[
+        Path | None, typer.Option(help="data directory  [default: .local/up, or up-slurm]")
+    ] = None,
+    cluster: Cluster = "emulator",
+    settings: Annotated[
+        Path | None,
+        typer.Option(help="JSON file: settings of clusters that are there, as of a Slurm of your own"),
+    ] = None,
+    containers: Annotated[
+        Literal["auto", "host", "require"] | None,
+        typer.Option(help="emulator: run jobs with an image in Docker or Podman  [default: auto]"),
+    ] = None,
+    secrets_file: Annotated[
+        Path | None, typer.Option(help="emulator: JSON file, URL of a Key Vault secret → its value")
+    ] = None,
+    unmanaged_mounts: Annotated[
+        Path | None, typer.Option(help="emulator: JSON file, mount command → directory")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="host name by which a browser reaches this machine",
+        ),
+    ] = None,
+) -> None:
+    """Run the whole system on this machine until Ctrl-C; the next `up` continues with its data."""
+    command = _stack("up")
+    ports = command.ports_from(storage_port, port, emulator_port, subscriber_port)
+    emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
+    names = command.host_names(allow_host or [])
+    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings))
+
+
+@app.command(short_help="Create the resources that a deployment lacks.")
+def setup(
+    settings: SettingsFile = None,
+    location: Annotated[str, typer.Option(help="Azure region of the cluster")] = "eastus",
+    vm_size: Annotated[str, typer.Option(help="VM size of a node")] = "Standard_NC6",
+    priority: Annotated[
+        str, typer.Option(help="priority of the VMs, lowpriority or dedicated")
+    ] = "lowpriority",
+    min_nodes: Annotated[int, typer.Option(help="fewest nodes of the cluster")] = 0,
+    max_nodes: Annotated[int, typer.Option(help="most nodes of the cluster")] = 1,
+    share: Annotated[str, typer.Option(help="file share for logs, mounted under its name")] = "logs",
+    scripts_dir: Annotated[str, typer.Option(help="directory of scripts in that share")] = "scripts",
+    data_container: Annotated[
+        str, typer.Option(help="blob container for data, mounted under its name")
+    ] = "datalake",
+    ssh_key: Annotated[Path | None, typer.Option(help="public key of the nodes' administrator")] = None,
+    cluster_file: Annotated[
+        Path | None, typer.Option(help="a cluster.json to use instead of these options")
+    ] = None,
+) -> None:
+    """Create the resources that a deployment lacks: storage, workspace, autoscaling cluster."""
+    plan = import_module("slipway.stack.provision").Plan(
+        location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
+    )
+    raise typer.Exit(_command("setup").run(settings, plan, ssh_key, cluster_file))
+
+
+@app.command()
+def drop(
+    folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
+    to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Upload a folder to the drop container, its job.json last."""
+    raise typer.Exit(_command("drop").run(folder, to, settings))
+
+
+@app.command()
+def enqueue(
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json")], settings: SettingsFile = None
+) -> None:
+    """Put a job message on the queue."""
+    raise typer.Exit(_command("enqueue").run(file, settings))
+
+
+@app.command()
+def nodes(
+    cluster: Annotated[
+        str, typer.Argument(help="name of a cluster; all clusters without it", show_default=False)
+    ] = "",
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Show the clusters and the current state of their nodes."""
+    raise typer.Exit(_command("nodes").run(cluster, url, key, as_json=as_json))
+
+
+@app.command(short_help="Compare drops, ledger, clusters and deliveries.")
+def audit(
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Compare drops, ledger, clusters and deliveries; exit code 1 if they differ, 3 if one is silent."""
+    raise typer.Exit(_command("audit").run(url, key, as_json=as_json))
+
+
+@app.command(short_help="Show what would happen to a job, without running it.")
+def explain(
+    file: Annotated[Path, typer.Argument(help="a job.json with its folder, a message, or a folder to drop")],
+    as_json: Json = False,
+    url: Annotated[
+        str, typer.Option(help="URL of a function app to ask; offline without it", show_default=False)
+    ] = "",
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Show what would happen to a job, without running it: cluster, environment, request, wait, price."""
+    raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
+
+
+@app.command(short_help="Preempt a low-priority node of the emulator.")
+def preempt(
+    node: Annotated[
+        str, typer.Argument(help="id or address of the node; without it, the nodes are listed")
+    ] = "",
+    cluster: Annotated[str, typer.Option(help="only the nodes of this cluster")] = "",
+    emulator: Annotated[
+        str, typer.Option(help="URL of the emulator  [default: SLIPWAY_BATCHAI_URL]", show_default=False)
+    ] = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Preempt a low-priority node of the local emulator: its job goes back to the queue."""
+    raise typer.Exit(_command("preempt").run(node, cluster, emulator, settings))
+
+
+@app.command("az-env", short_help="Print shell settings that point the Azure CLI here.")
+def az_env(
+    data: Annotated[
+        Path | None, typer.Option(help="data directory of the running `up`  [default: .local/up]")
+    ] = None,
+) -> None:
+    """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
+    raise typer.Exit(_command("az_env").run(data))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    typer.echo(f"slipway {project['version']} (Python {sys.version.split()[0]})")
+
+
+def _command(name: str) -> Any:
+    return import_module(f"slipway.commands.{name}")
+
+
+def _stack(name: str) -> Any:
+    return import_module(f"slipway.stack.{name}")
+
+
+if __name__ == "__main__":
+    main()

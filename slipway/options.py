@@ -1,0 +1,27 @@
+"""Options that many commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+#: No address: that of the stack of `up`.
+LOCAL = ""
+
+Url = Annotated[
+    str,
+    typer.Option(
+        help="URL of the function app  [default: the stack of `up`]", envvar="SLIPWAY_URL", show_default=False
+    ),
+]
+Key = Annotated[
+    str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
+]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings", help="a local.settings.json  [default: the environment, else the stack of `up`]"
+    ),
+]

@@ -1,0 +1,68 @@
+"""The progress of a long command: one line at a time, each with its time and its subject."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WHO = 24
+
+
+@dataclass(frozen=True)
+class Line:
+    """One piece of news; `style` is a style of rich, seen on a terminal only."""
+
+    who: str
+    text: str
+    style: str = ""
+
+
+class Screen:
+    """Writes lines as they come, the same to a terminal and to a file, but for the colours."""
+
+    def __init__(self, console: "Console", clock: Callable[[], float]) -> None:
+        self._console = console
+        self._clock = clock
+        self._began = clock()
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return self._clock() - self._began
+
+    def say(self, line: Line) -> None:
+        """One line with its time."""
+        from rich.text import Text
+
+        told = Text()
+        told.append(f"{self.seconds:6.1f} s  ", style="dim")
+        told.append(f"{line.who:<{_WHO}} ", style="bold" if line.style != "dim" else "dim")
+        told.append(line.text, style=line.style)
+        self.write(told)
+
+    def heading(self, text: str) -> None:
+        """An empty line and a title."""
+        from rich.text import Text
+
+        self.write("")
+        self.write(Text(text, style="bold"))
+
+    def write(self, text: object) -> None:
+        """Anything, as it is: never wrapped, nothing in it taken for markup."""
+        self._console.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def screen(clock: Callable[[], float]) -> Screen:
+    """The screen on standard output."""
+    from rich.console import Console
+
+    return Screen(Console(), clock)
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows in columns; the first row is the head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [line.rstrip() for line in lines]

@@ -1,0 +1,66 @@
+"""Which settings a command works with: a file's, the environment's, or those of a local stack."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from shared.jobspec import read
+from shared.settings import Settings
+from slipway.failure import Failure
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Where `slipway up` keeps its state, and beside it the settings of its app.
+UP = ROOT / ".local" / "up"
+_FILE = "local.settings.json"
+#: Beside it, while it runs: the address of its API.
+ADDRESS = "url"
+_USUAL = "http://127.0.0.1:7071"
+
+
+def load(file: Path | None, environment: Mapping[str, str]) -> tuple[Settings, str]:
+    """The settings and their source: the file if one is named, else the environment, else a local stack's.
+
+    Raises Failure.
+    """
+    if file is not None:
+        return Settings(_values(file)), str(file)
+    if any(name.startswith("SLIPWAY_STORAGE") for name in environment):
+        return Settings(dict(environment)), "the environment"
+    local = UP / _FILE
+    if local.is_file():
+        return Settings(_values(local)), shown(local)
+    raise Failure(
+        "there are no settings: start a local stack (`slipway up`), name a file (--settings FILE), "
+        "or set SLIPWAY_STORAGE and the others in the environment"
+    )
+
+
+def local_url(data: Path = UP) -> str:
+    """Where the API of the stack of `up` listens; the usual address when it does not run."""
+    try:
+        return (data / ADDRESS).read_text(encoding="utf-8").strip() or _USUAL
+    except OSError:
+        return _USUAL
+
+
+def shown(path: Path) -> str:
+    """A path as a person would type it here."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def document(file: Path, what: str) -> dict[str, object]:
+    """A JSON object from a file. Raises Failure with the place of what is wrong."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror}; {what} was expected there") from error
+    found, problems = read(data)
+    if found is None:
+        raise Failure(f"{file}: {problems[0].message}; {what} was expected")
+    return found
+
+
+def _values(file: Path) -> dict[str, str]:
+    values = document(file, 'settings, {"Values": {"NAME": "text"}},').get("Values")
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise Failure(f'{file}: needs "Values", an object of texts, like local.settings.example.json')
+    return values

@@ -1,0 +1,1 @@
+"""The local stack: `slipway up` and `slipway demo`."""

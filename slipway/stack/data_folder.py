@@ -1,0 +1,38 @@
+"""The folder in which `slipway up` keeps its data: one stack at a time works there, with one cluster."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from local.private_folder import private_folder
+from slipway.failure import Failure
+from slipway.settings import shown
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Make the folder and hold it for the length of the block. Raises Failure that names --data."""
+    try:
+        private_folder(folder, "lock")
+        lock = (folder / "lock").open("a", encoding="utf-8")
+    except OSError as error:
+        raise Failure(
+            f"--data {shown(folder)} cannot be used: {error.strerror}; name a folder that can be written"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Failure(
+                f"another `slipway up` works in {shown(folder)}; stop it, or name another folder with --data"
+            ) from error
+        yield
+
+
+def most_nodes(folder: Path, wanted: int) -> int:
+    """The nodes that the folder's cluster was made with, at most: those wanted, the first time."""
+    file = folder / "max-nodes"
+    if not file.is_file():
+        file.write_text(str(wanted), encoding="utf-8")
+    return int(file.read_text(encoding="utf-8"))

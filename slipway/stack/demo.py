@@ -1,0 +1,143 @@
+"""`slipway demo`: the whole system on this machine, and four jobs that travel through it, told live."""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from local.stack import Options, Stack
+from shared.settings import Settings
+from slipway.client.service import Service, service
+from slipway.client.watch import ENDED, Watch
+from slipway.commands.drop import upload
+from slipway.commands.enqueue import enqueue
+from slipway.commands.setup import by_kind
+from slipway.failure import Failure
+from slipway.screen import Line, Screen, screen
+from slipway.settings import ROOT, shown
+from slipway.stack.demo_checks import check, show
+from slipway.stack.provision import Plan, Step
+from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
+
+EXAMPLES = ROOT / "examples"
+PLAN = Plan(maximum=2)
+#: Nodes come and go in seconds here, and the sweep and the blob trigger look every second.
+_EMULATOR = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
+_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
+_JOBS = 4
+_LOOK_EVERY = 0.4
+_PATIENCE = 120.0
+_INTERRUPTED = 130
+_SHOWN_LINES = 15
+
+
+def run(cluster: str = "emulator") -> int:
+    """0 when everything was as it should be; 1 when not, with the reason and the place of the logs."""
+    (ROOT / ".local").mkdir(exist_ok=True)
+    data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
+    out = screen(time.monotonic)
+    try:
+        code = run_until_stopped(_told(out, options_of(data, cluster)), interrupted=_INTERRUPTED)
+    except Failure as failure:
+        if not any((data / "logs").glob("*.log")):  # nothing was started, so the line says it all
+            shutil.rmtree(data)
+            raise
+        _explain(out, failure, data)
+        return 1
+    shutil.rmtree(data)
+    if code == 0:
+        out.write(f"demo: {_JOBS - 1} jobs succeeded, 1 rejected, {_JOBS} webhooks verified")
+    return code
+
+
+def options_of(data: Path, cluster: str) -> Options:
+    """The stack of the demo, with jobs on `emulator` or `slurm`."""
+    nodes = PLAN.maximum if cluster == "slurm" else 0
+    return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
+
+
+async def _told(out: Screen, options: Options) -> int:
+    out.say(Line("slipway", starts(options)))
+
+    def provisioned(steps: list[Step]) -> None:
+        for made in by_kind(steps):
+            out.say(Line("setup", made))
+
+    async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
+        out.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))
+        watch = Watch(api, out.say)
+        await while_it_runs(stack, work(out, stack, api, watch))
+        parts = await check(stack, api, list(watch.jobs.values()), watch.peak)
+        show(out, parts)
+        out.say(Line("slipway", "stops"))
+    failed = [part for part in parts if part.trouble]
+    if failed:
+        raise Failure("; ".join(f"{part.name}: {part.trouble}" for part in failed))
+    return 0
+
+
+async def work(out: Screen, stack: Stack, api: Service, watch: Watch) -> None:
+    """Send the four jobs, and follow them until every webhook has arrived. Raises Failure."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_send(out, stack, api))
+            tasks.create_task(_follow(watch, stack))
+    except* Failure as failures:
+        raise failures.exceptions[0] from None
+
+
+async def _send(out: Screen, stack: Stack, api: Service) -> None:
+    """The four jobs, each through its door."""
+    settings = Settings(stack.settings)
+    for name in await upload(settings, EXAMPLES / "digits"):
+        out.say(Line("drop", f"uploaded {name}"))
+    await enqueue(settings, (EXAMPLES / "message.json").read_bytes())
+    out.say(Line("queue", "sent examples/message.json to the queue jobs, in base64"))
+    accepted = await api.submit((EXAMPLES / "request.json").read_bytes())
+    out.say(Line("http", f"POST examples/request.json: 202, {accepted['id']}"))
+    for name in await upload(settings, EXAMPLES / "mistakes"):
+        out.say(Line("drop", f"uploaded {name}, which has three mistakes"))
+
+
+async def _follow(watch: Watch, stack: Stack) -> None:
+    """Watch until every job has ended, its webhooks have come and the nodes are gone. Raises Failure."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not watch.nodes):
+                await watch.look()
+                await asyncio.sleep(_LOOK_EVERY)
+    except TimeoutError:
+        raise Failure(_late(watch, stack)) from None
+
+
+def _all_ended(watch: Watch) -> bool:
+    return len(watch.jobs) >= _JOBS and all(job["state"] in ENDED for job in watch.jobs.values())
+
+
+def _delivered(stack: Stack) -> int:
+    """How many deliveries the receiver has written down."""
+    return stack.deliveries.read_bytes().count(b"\n") if stack.deliveries.is_file() else 0
+
+
+def _late(watch: Watch, stack: Stack) -> str:
+    states = ", ".join(f"{job['name']} is {job['state']}" for job in watch.jobs.values()) or "no job came"
+    return f"not done after {_PATIENCE:g} s: {states}; {_delivered(stack)} webhooks, {watch.nodes} nodes"
+
+
+def _explain(out: Screen, failure: Failure, data: Path) -> None:
+    """What failed, the last lines of the log that is likely to say why, and where all of them are."""
+    logs = [log for log in (data / "logs").glob("*.log") if log.stat().st_size]
+
+    def telling(log: Path) -> tuple[bool, bool, float]:
+        # Everything passes through the app's host; before it runs, the last one that wrote has failed.
+        return f"the {log.stem} " in str(failure), log.stem == "host", log.stat().st_mtime
+
+    newest = sorted(logs, key=telling)
+    if newest:
+        out.heading(f"the last lines of {shown(newest[-1])}")
+        for text in newest[-1].read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]:
+            out.write(f"  {text}")
+    out.heading("the demo failed")
+    out.write(f"  {failure}")
+    out.write(f"  logs: {shown(data / 'logs')}   (everything that was stored is beside it)")

@@ -1,0 +1,75 @@
+"""`slipway up --settings FILE`: the settings of a person's own clusters, checked before anything starts."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.setting_table import SETTINGS
+from shared.settings import Settings
+from slipway.failure import Failure
+from slipway.settings import document
+
+_FORMAT = 'settings, {"NAME": "text"} or {"Values": {"NAME": "text"}},'
+#: Of the Functions host; they mean nothing here, and stand in every local.settings.json.
+_HOST = re.compile(r"FUNCTIONS_\w+|AzureWebJobs\w+|WEBSITE_\w+|APPLICATIONINSIGHTS_\w+|LOCAL_HOST_\w+")
+#: The stack has a storage account of its own.
+_STORAGE = re.compile(r"AzureWebJobsStorage\w*|SLIPWAY_STORAGE\w*")
+_LOCAL_STORAGE = "UseDevelopmentStorage=true"
+
+
+def own_clusters(file: Path) -> dict[str, str]:
+    """The settings of a file, as those of an app on this machine. Raises Failure; no value is ever shown."""
+    found = document(file, _FORMAT)
+    if found.get("IsEncrypted") is True:
+        raise Failure(f"{file}: is encrypted; `func settings decrypt` writes it in the clear")
+    values = found.get("Values", found)
+    if not isinstance(values, dict):
+        raise Failure(f'{file}: "Values" has to be an object')
+    settings = {
+        name: text
+        for name, value in values.items()
+        if (text := _text(file, name, value)) and _wanted(file, name, text)
+    }
+    _check(file, settings)
+    return settings
+
+
+def _text(file: Path, name: str, value: Any) -> str:
+    """The value as a setting has it: JSON may stand there as JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list | int | float):
+        return json.dumps(value)
+    raise Failure(f"{file}: {name} has no value that a setting can have")
+
+
+def _wanted(file: Path, name: str, value: str) -> bool:
+    """Whether the app gets it. Raises Failure for a name that is no setting, and for another storage."""
+    if _STORAGE.fullmatch(name):
+        if value != _LOCAL_STORAGE:
+            raise Failure(
+                f"{file}: {name}: the stack keeps its own storage; remove it here, or run a deployment"
+            )
+        return False
+    if name not in SETTINGS and not _HOST.fullmatch(name):
+        near = difflib.get_close_matches(name, SETTINGS, 1, 0.6)
+        raise Failure(f"{file}: {name[:80]!r} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
+    return True
+
+
+def _check(file: Path, values: Mapping[str, str]) -> None:
+    settings = Settings(values)
+    try:
+        settings.check()
+        engines = ConfiguredEngines(settings)
+    except Misconfigured as error:
+        raise Failure(f"{file}: {error}") from error
+    for name, why in engines.faults().items():
+        raise Failure(f"{file}: no job can run on the cluster {name}: {why}")

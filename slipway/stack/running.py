@@ -1,0 +1,84 @@
+"""The local stack, provisioned: what `slipway up` and `slipway demo` have in common."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+
+from local.stack import Options, Stack, stack
+from shared.settings import Settings
+from slipway.client.trouble import starting
+from slipway.failure import Failure
+from slipway.settings import shown
+from slipway.stack.provision import Plan, Step, provision
+
+T = TypeVar("T")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def starts(options: Options) -> str:
+    """The first lines for the user."""
+    if options.own_clusters:
+        return "starting storage, a webhook receiver and the function app, for clusters that are there"
+    cluster = "a Slurm cluster" if options.slurm_nodes else "the Batch AI emulator"
+    return f"starting storage, {cluster}, a webhook receiver and the function app"
+
+
+@asynccontextmanager
+async def running(
+    options: Options, plan: Plan, provisioned: Callable[[list[Step]], None]
+) -> AsyncIterator[Stack]:
+    """Run the stack for the length of the block; reports what it had to create. Raises Failure."""
+
+    async def create(settings: Mapping[str, str]) -> None:
+        provisioned([step async for step in provision(Settings(settings), plan)])
+
+    async with AsyncExitStack() as ends:
+        with starting():
+            up = await ends.enter_async_context(stack(options, create))
+        yield up
+
+
+async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
+    """The result of the work; raises Failure at once when a part of the stack ends by itself before."""
+    doing = asyncio.ensure_future(work)
+    waits = {asyncio.create_task(part.wait()): part for part in stack.parts}
+    try:
+        done, _ = await asyncio.wait({doing, *waits}, return_when=asyncio.FIRST_COMPLETED)
+        for task, part in waits.items():
+            if task in done:
+                how = f"ended by itself, exit code {part.returncode}"
+                raise Failure(f"{part.name} {how}; see {shown(stack.logs)}")
+        return doing.result()
+    finally:
+        doing.cancel()
+        for wait in waits:
+            wait.cancel()
+        await asyncio.wait({doing})
+
+
+def run_until_stopped(work: Coroutine[Any, Any, int], *, interrupted: int) -> int:
+    """Run to the end; its result. Ctrl-C, SIGTERM or a closed terminal cancel it: then `interrupted`.
+
+    A second signal changes nothing: stopping is bounded in time, and cut short it would leave children.
+    """
+
+    async def guarded() -> int:
+        task = asyncio.ensure_future(work)
+        asked = False
+
+        def ask() -> None:
+            nonlocal asked
+            if not asked:
+                asked = True
+                task.cancel()
+
+        for number in _SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, ask)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return interrupted
+
+    return asyncio.run(guarded())

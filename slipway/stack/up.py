@@ -1,0 +1,217 @@
+"""`slipway up`: the local stack, kept running until Ctrl-C, on ports that stay the same."""
+
+import asyncio
+import os
+import re
+import socket
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from local.border import host_name
+from local.stack import Options, Ports, Stack
+from shared.configured import ConfiguredEngines
+from shared.settings import Settings
+from slipway.commands.setup import by_kind
+from slipway.failure import Failure
+from slipway.settings import ADDRESS, UP, shown
+from slipway.stack.data_folder import held, most_nodes
+from slipway.stack.own_clusters import own_clusters
+from slipway.stack.provision import Plan, Step
+from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
+
+_STORAGE = 10000
+#: What a program finds when it looks for Azurite where Azurite usually is.
+_USUAL = "UseDevelopmentStorage=true"
+
+
+def run(
+    data: Path | None,
+    ports: Ports,
+    nodes: int,
+    cluster: str = "emulator",
+    emulator_arguments: tuple[str, ...] = (),
+    allowed_hosts: tuple[str, ...] = (),
+    settings_file: Path | None = None,
+) -> int:
+    """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself.
+
+    With a file of settings, jobs run on the clusters that these name, and none is started here.
+    """
+    if settings_file is not None:
+        return _with_own_clusters(settings_file, data, ports, cluster, emulator_arguments, allowed_hosts)
+    if emulator_arguments and cluster != "emulator":
+        option = emulator_arguments[0].partition("=")[0]
+        raise Failure(f"{option} is of the emulator, and the cluster is {cluster}: leave one of them out")
+    check_ports(ports)
+    # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
+    where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
+    mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
+    slurm = cluster == "slurm"
+    with held(where):
+        most = nodes if slurm else most_nodes(where, nodes)
+        options = Options(
+            data=where,
+            ports=ports,
+            overrides={"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {},
+            slurm_nodes=nodes if slurm else 0,
+            emulator_arguments=emulator_arguments,
+            allowed_hosts=allowed_hosts,
+        )
+        return run_until_stopped(_stay(options, Plan(maximum=most)), interrupted=0)
+
+
+def _with_own_clusters(
+    file: Path,
+    data: Path | None,
+    ports: Ports,
+    cluster: str,
+    emulator_arguments: tuple[str, ...],
+    allowed_hosts: tuple[str, ...],
+) -> int:
+    if emulator_arguments or cluster != "emulator":
+        option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
+        raise Failure(f"--settings names clusters that are there, and {option} is of one here: leave one out")
+    values = own_clusters(file)
+    check_ports(replace(ports, emulator=0))
+    where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
+    with held(where):
+        options = Options(
+            data=where, ports=ports, overrides=values, own_clusters=True, allowed_hosts=allowed_hosts
+        )
+        return run_until_stopped(_stay(options, Plan()), interrupted=0)
+
+
+def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports:
+    """The ports of the options; storage takes three in a row, and 0 is any free one."""
+    three = (storage, storage + 1, storage + 2) if storage else None
+    return Ports(azurite=three, host=host, emulator=emulator, subscriber=subscriber)
+
+
+def emulator_arguments(
+    containers: str | None, secrets_file: Path | None, unmanaged_mounts: Path | None
+) -> tuple[str, ...]:
+    """The options of the emulator that a person may give. Raises Failure for a file that is not there."""
+    found = [f"--containers={containers}"] if containers else []
+    for option, file in (("--secrets-file", secrets_file), ("--unmanaged-mounts", unmanaged_mounts)):
+        if file is None:
+            continue
+        if not file.is_file():
+            raise Failure(f"{option}: there is no file {file}")
+        found.append(f"{option}={file.resolve()}")
+    return tuple(found)
+
+
+def host_names(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names of `--allow-host`. Raises Failure for what is none."""
+    try:
+        return tuple(map(host_name, texts))
+    except ArgumentTypeError as error:
+        raise Failure(f"--allow-host: {error}") from error
+
+
+def check_ports(ports: Ports) -> None:
+    """Raises Failure with the port that is in use and the option that changes it."""
+    options = [("--storage-port", port) for port in ports.azurite or ()]
+    options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
+    for option, port in [*options, ("--subscriber-port", ports.subscriber)]:
+        with socket.socket() as probe:
+            # As servers do: a port that a stopped stack has just left is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except (OSError, OverflowError) as error:
+                raise Failure(
+                    f"port {port} cannot be used ({getattr(error, 'strerror', None) or error}): "
+                    f"stop what runs there, or choose another one with {option}"
+                ) from error
+
+
+async def _stay(options: Options, plan: Plan) -> int:
+    print(starts(options), flush=True)
+
+    def provisioned(steps: list[Step]) -> None:
+        for made in by_kind(steps):
+            print(f"  {made}", flush=True)
+
+    async with running(options, plan, provisioned) as stack:
+        address = options.data / ADDRESS
+        address.write_text(stack.host_url, encoding="utf-8")
+        print("\n".join(guide(stack, options.data, plan.maximum)), flush=True)
+        try:
+            await while_it_runs(stack, asyncio.Event().wait())
+        finally:
+            address.unlink(missing_ok=True)
+            print("\nstopping", flush=True)
+    return 1
+
+
+def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
+    """Every address, and how to drop, enqueue and ask, ready to be copied."""
+    storage, api = stack.storage, f"{stack.host_url}/api"
+    usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
+    connection = _USUAL if usual else storage.connection_string
+    command = _command()
+    found = data.resolve() == UP
+    settings = "" if found else f" --settings {shown(data / 'local.settings.json')}"
+    url = "" if found or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
+    sending = [
+        "Drop a folder with a script and a job.json",
+        f"  {command} drop examples/digits{settings}",
+        f"  az storage blob upload-batch --connection-string '{connection}' \\",
+        "    --source examples/digits --destination scripts --destination-path digits",
+        "Enqueue a job",
+        f"  {command} enqueue examples/message.json{settings}",
+        f"  az storage message put --connection-string '{connection}' \\",
+        '    --queue-name jobs --content "$(base64 -w0 examples/message.json)"',
+        "Ask for a job",
+        f"  {command} submit examples/request.json{url}",
+        f"  curl -s {api}/jobs -H 'Content-Type: application/json' -d @examples/request.json",
+    ]
+    return [
+        "",
+        f"ready {stack.host_url}",
+        "",
+        f"  API           {api}/jobs   {api}/clusters   {api}/health",
+        *_cluster(stack, nodes),
+        f"  webhooks      {stack.subscriber_url}/received   (every delivery; the default receiver of jobs)",
+        f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
+        f"  queues        {storage.queue_url}   (jobs)",
+        f"  tables        {storage.table_url}",
+        f"  logs          {shown(stack.logs)}",
+        "",
+        *(sending if _of_the_stack(stack) else ["Ask for a job", f"  {command} submit job.json{url}"]),
+        "See what became of it",
+        f"  {command} jobs{url}",
+        f"  {command} log JOB --follow{url}",
+        f"  curl -s {api}/jobs",
+        "",
+        f"What was stored stays in {shown(data)}. Ctrl-C stops everything.",
+    ]
+
+
+def _of_the_stack(stack: Stack) -> bool:
+    """Whether its cluster is of this machine, and has what the examples need."""
+    return bool(stack.slurm or stack.emulator_url)
+
+
+def _cluster(stack: Stack, nodes: int) -> Sequence[str]:
+    about = f"(cluster dev-cluster-00, from 0 to {nodes} nodes)"
+    if not _of_the_stack(stack):
+        names = ConfiguredEngines(Settings(stack.settings)).clusters
+        return [f"  clusters      {', '.join(names)}"]
+    if stack.slurm is None:
+        return [f"  Batch AI      {stack.emulator_url}   {about}"]
+    return [
+        f"  Slurm         {stack.slurm.url}   {about}",
+        f"                export SLURM_CONF={shown(stack.slurm.client_conf)}   (for sinfo, squeue…)",
+    ]
+
+
+def _command() -> str:
+    """How a person calls this command: by its name where the environment is active, else by its path."""
+    path = Path(sys.executable).with_name("slipway")
+    active = str(path.parent) in os.environ.get("PATH", "").split(os.pathsep)
+    return "slipway" if active or not path.exists() else shown(path)

@@ -1,0 +1,86 @@
+"""What queued jobs wait for on the emulator, as the engine tells."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from shared.core.errors import Misconfigured
+from shared.core.job import JobState, Target
+from shared.core.ports import Observation
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.engine import BatchAIEngine
+from tests.contract.emulator.conftest import CLUSTER, EXPERIMENT, GROUP, Lab, autoscale, custom, until
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def engine(lab: Lab) -> AsyncIterator[BatchAIEngine]:
+    found = BatchAIEngine(Workspace(lab.emulator.url, "sub", GROUP, lab.workspace))
+    yield found
+    await found.close()
+
+
+async def _seen(engine: BatchAIEngine, *names: str) -> list[Observation]:
+    targets = [
+        Target(engine="batchai", cluster=CLUSTER, experiment=EXPERIMENT, name=name, token="")
+        for name in names
+    ]
+    found = await engine.status(CLUSTER, targets)
+    direct = [await engine.see(target) for target in targets]
+    assert [found[name].why for name in names] == [seen.why for seen in direct]
+    return direct
+
+
+def _words(seen: list[Observation]) -> list[str | None]:
+    return [one.why.word if one.why else None for one in seen]
+
+
+async def test_a_job_behind_a_larger_one_waits_for_its_turn(lab: Lab, engine: BatchAIEngine) -> None:
+    await lab.make_cluster({"manual": {"targetNodeCount": 2}})
+    await lab.submit("first", **custom("sleep 600"))
+    await lab.reaches("first", "running")
+
+    async def one_is_idle() -> bool:
+        return bool((await lab.cluster()).node_state_counts.idle_node_count == 1)
+
+    await until(one_is_idle)
+    await lab.submit("larger", nodeCount=2, **custom("sleep 600"))
+    await lab.submit("small", **custom("sleep 600"))
+
+    assert _words(await _seen(engine, "first", "larger", "small")) == [None, "NodesBusy", "InTurn"]
+
+
+async def test_a_preempted_job_does_not_wait_for_the_nodes_that_it_had(
+    lab: Lab, engine: BatchAIEngine
+) -> None:
+    await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
+    await lab.submit("job", **custom("sleep 600"))
+    await lab.submit("next", **custom("sleep 600"))
+    await lab.reaches("job", "running")
+    assert _words(await _seen(engine, "job", "next")) == [None, "NodesBusy"]
+    _, body, _ = await lab.send("GET", "/emulator/nodes")
+    (node,) = [one["id"] for one in body["value"] if one["cluster"].startswith(lab.path)]
+    await lab.send("POST", f"/emulator/nodes/{node}/preempt")
+    await lab.reaches("job", "queued")
+
+    (seen, _) = await _seen(engine, "job", "next")
+    assert seen.state is not JobState.QUEUED or (seen.why and seen.why.word != "NodesBusy")
+
+
+async def test_of_a_workspace_that_is_gone_nothing_is_said_and_of_an_experiment_that_it_has_no_jobs(
+    lab: Lab, engine: BatchAIEngine
+) -> None:
+    target = Target(engine="batchai", cluster=CLUSTER, experiment="none", name="job", token="")
+    await lab.prepare()
+    assert await engine.status(CLUSTER, [target]) == {}
+
+    await lab.client.workspaces.begin_delete(GROUP, lab.workspace)
+
+    async def gone() -> bool:
+        return (await lab.send("GET", lab.path))[0] == 404
+
+    await until(gone)
+    with pytest.raises(Misconfigured, match="WorkspaceNotFound"):
+        await engine.status(CLUSTER, [target])
+    with pytest.raises(Misconfigured, match="WorkspaceNotFound"):
+        await engine.at_work(CLUSTER)

@@ -1,0 +1,127 @@
+"""Jobs that share a node of a real Slurm, each with its own part of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from local.slurm import Options, Partition, Slurm, slurm
+from shared.core.engine import Order
+from shared.core.errors import Misconfigured, Rejected
+from shared.core.job import JobState, Reason
+from shared.jobspec import RESOURCES
+from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_HALF = {"gpus": 1, "cpus": 2, "memory": "1G"}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def divided(tmp_path: Path) -> AsyncIterator[Slurm]:
+    """One node with two GPUs, which jobs may share."""
+    node = Partition(name="node", nodes=1, gpus=2, elastic=False, divided=True)
+    async with slurm(Options(data=tmp_path, partitions=(node,))) as running:
+        yield running
+
+
+def asking(command: str, resources: dict[str, Any] | None = None, **properties: Any) -> Order:
+    return replace(order(command, **properties), resources=resources or {})
+
+
+async def test_two_jobs_of_half_a_node_run_side_by_side_each_with_its_own_gpu(divided: Slurm) -> None:
+    def meets(own: str, other: str) -> str:
+        say = 'echo "$CUDA_VISIBLE_DEVICES $AZ_BATCHAI_NUM_GPUS $SLURM_CPUS_ON_NODE"'
+        met = f"touch {divided.shared}/{own}; until [ -e {divided.shared}/{other} ]; do sleep 0.1; done"
+        return f"{met}; {say}"
+
+    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["gpus"]) as on:
+        first, second = asking(meets("a", "b")), asking(meets("b", "a"), {"gpus": 1})
+        await submitted(on, first)
+        await submitted(on, second)
+        for one in (first, second):
+            assert (await ended(on, one.target)).state is JobState.SUCCEEDED
+        said = [(await text(on, one.target, "stdout.txt")).split() for one in (first, second)]
+
+    assert sorted(words[0] for words in said) == ["0", "1"]
+    assert [words[1:] for words in said] == [["1", "2"]] * 2
+
+
+async def test_a_job_may_still_have_the_whole_node(divided: Slurm) -> None:
+    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["exclusive"]) as on:
+        asked = asking(
+            'echo "$CUDA_VISIBLE_DEVICES $AZ_BATCHAI_NUM_GPUS $SLURM_CPUS_ON_NODE"', {"exclusive": True}
+        )
+        await on.submit(asked)
+        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
+        assert await text(on, asked.target, "stdout.txt") == "0,1 2 4\n"
+
+
+async def test_options_reach_slurm_as_they_are(divided: Slurm) -> None:
+    async with engine(divided, partition="node", resources={"options": {"wckey": "project-7"}}) as on:
+        asked = asking("true")
+        await on.submit(asked)
+        assert "project-7" in await divided.command("squeue", "--noheader", "--format=%w")
+        await on.cancel(asked.target)
+
+
+async def test_an_option_that_slurm_does_not_know_is_an_error_and_nothing_runs(divided: Slurm) -> None:
+    async with engine(divided, partition="node", resources={"options": {"licence": "x"}}) as on:
+        with pytest.raises((Rejected, Misconfigured), match=r"licence|parsing"):
+            await on.submit(asking("true"))
+        assert await on.at_work(NAME) == {}
+
+
+_ABSENT: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"partition": "nodes"}, "no partition nodes"),
+    ({"gpus": 3}, "more than 2 GPUs"),
+    ({"gpus": 1, "gpuType": "a100"}, "no node of node has GPUs of type a100"),
+    ({"cpus": 5}, "more than 4 CPUs"),
+    ({"memory": "5G"}, "more than 4096 MiB"),
+)
+_REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"reservation": "nowhere"}, "reservation"),
+    ({"partition": "nodes"}, "partition"),
+    ({"constraint": "nothing"}, "constraint"),
+    ({"options": {"licenses": "nothing:1"}}, "options"),
+)
+
+
+async def test_what_a_job_chose_and_slurm_does_not_have_is_refused_and_says_so(divided: Slurm) -> None:
+    async with engine(divided, partition="node", allow=RESOURCES) as on:
+        for asked, said in _ABSENT:
+            await on.facts(NAME, asked)
+            (problem,) = on.allots(NAME, asked)
+            assert said in problem.message
+        await on.facts(NAME, {})
+        assert on.allots(NAME, {"gpus": 2, "cpus": 4, "memory": "4G"}) == ()
+
+        for asked, at in _REFUSED:
+            with pytest.raises(Rejected, match=rf"^resources\.{at}: Slurm: "):
+                await on.submit(asking("true", asked))
+        assert await on.at_work(NAME) == {}
+
+
+@pytest.mark.parametrize("lacking", ["python3", "scontrol"])
+async def test_a_path_without_a_program_that_a_run_needs_says_so(
+    divided: Slurm, tmp_path: Path, lacking: str
+) -> None:
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    if lacking != "python3":
+        (folder / "python3").symlink_to(sys.executable)
+    (divided.shared / "attempts").mkdir(mode=0o700, exist_ok=True)  # as after any run: records would be seen
+    async with engine(divided, partition="node", path=str(folder)) as on:
+        asked = asking("true")
+        await on.submit(asked)
+        seen = await ended(on, asked.target)
+        assert seen.state is JobState.FAILED
+        assert seen.reason is (Reason.INFRASTRUCTURE if lacking == "python3" else Reason.UNSUPPORTED)
+        assert lacking in seen.message
+        assert "`path` of the cluster" in seen.message

@@ -1,0 +1,1 @@
+"""Mutation testing: small wrong changes to the dispatcher, each of which some test has to notice."""

@@ -1,0 +1,12 @@
+"""The stories of the crash harness without a fault: what a mutant does to a whole run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.stories import STORIES, Story, play
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+async def test_without_faults_the_story_ends_well(story: Story) -> None:
+    assert (await play(story, {})).violations == []

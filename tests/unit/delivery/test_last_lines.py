@@ -1,0 +1,146 @@
+"""The last lines that a failed job wrote: which file, which lines, and never a reason to wait."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from shared.core.job import JobState, Reason, Target
+from shared.core.ports import OutputFile
+from shared.delivery import answers
+from shared.delivery.answers import put_final
+from shared.engines.memory import MemoryEngine
+from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
+from tests.unit.world import World
+
+
+async def last_lines(
+    world: World,
+    drops: Written,
+    output: dict[str, bytes],
+    reason: Reason = Reason.USER,
+    target: Target | None = TARGET,
+) -> dict[str, Any] | None:
+    world.engine.output = output
+    job = job_of(*RUN, FAILED, reason=reason, target=target)
+    await put_final(ports_of(world, drops, job), job.id)
+    found: dict[str, Any] = json.loads(drops.answers["default/r/receipt.json"])
+    return found.get("lastLines")
+
+
+def _lines(count: int) -> bytes:
+    """Of eight bytes each, with its end."""
+    return b"".join(b"%07d\n" % n for n in range(count))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (b"one\ntwo", ["one", "two"]),
+        (_lines(21), [f"{n:07}" for n in range(1, 21)]),
+        # All of it: the first line is whole.
+        (b"".join(b"x" * 511 + b"\n" for _ in range(8)), ["x" * 511] * 8),
+        # One byte too long: the first line would begin in its middle, perhaps in a secret.
+        (b"!" + b"".join(b"x" * 511 + b"\n" for _ in range(8)), ["x" * 511] * 7),
+        (b"\xff text", ["\N{REPLACEMENT CHARACTER} text"]),
+        (b"the key is storage-key", ["the key is ***"]),
+    ],
+    ids=["short", "twenty", "whole", "cut", "no text", "secret"],
+)
+async def test_the_last_lines_are_whole_few_and_without_secrets(
+    world: World, drops: Written, text: bytes, shown: list[str]
+) -> None:
+    assert await last_lines(world, drops, {"stderr.txt": text}) == {"file": "stderr.txt", "lines": shown}
+
+
+async def test_one_line_that_is_longer_than_what_is_read_is_not_shown(world: World, drops: Written) -> None:
+    assert await last_lines(world, drops, {"stderr.txt": b"x" * 5000}) is None
+
+
+@pytest.mark.parametrize(
+    ("files", "reason", "chosen"),
+    [
+        (("stdout.txt", "stderr.txt"), Reason.USER, "stderr.txt"),
+        (("stderr-2.txt", "stderr-10.txt", "stderr-1.txt"), Reason.USER, "stderr-1.txt"),
+        (("stderr-job_prep.txt", "stderr.txt"), Reason.USER, "stderr.txt"),
+        (("stderr-a.txt", "stderr-job_prep.txt"), Reason.PREPARATION, "stderr-job_prep.txt"),
+        (("stderr-job_prep.txt",), Reason.USER, "stderr-job_prep.txt"),
+        (("stderr.txt",), Reason.PREPARATION, "stderr.txt"),
+        (("empty-stderr.txt", "stdout.txt"), Reason.USER, None),
+        ((), Reason.USER, None),
+    ],
+)
+async def test_the_file_is_the_first_that_may_say_why(
+    world: World, drops: Written, files: Iterable[str], reason: Reason, chosen: str | None
+) -> None:
+    found = await last_lines(world, drops, {name: name.encode() for name in files}, reason)
+    assert found == (chosen and {"file": chosen, "lines": [chosen]})
+
+
+@pytest.mark.parametrize("size", [0, None])
+async def test_a_file_without_text_and_a_directory_are_passed_over(
+    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    async def files(*_: object) -> tuple[OutputFile, ...]:
+        return OutputFile("stderr-a", size, None), OutputFile("stderr-b", 4, None)
+
+    monkeypatch.setattr(MemoryEngine, "files", files)
+    found = await last_lines(world, drops, {"stderr-a": b"", "stderr-b": b"boom"})
+    assert found == {"file": "stderr-b", "lines": ["boom"]}
+
+
+async def test_a_long_name_is_cut(world: World, drops: Written) -> None:
+    found = await last_lines(world, drops, {"stderr" + "x" * 400: b"boom"})
+    assert found == {"file": "stderr" + "x" * 294, "lines": ["boom"]}
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        (*RUN, (2, JobState.SUCCEEDED)),
+        (*RUN, (2, JobState.CANCELLED)),
+        ((0, JobState.ACCEPTED), (1, JobState.SUBMITTING), FAILED),
+    ],
+    ids=["succeeded", "cancelled", "never ran"],
+)
+async def test_only_a_job_that_ran_and_failed_shows_its_last_lines(
+    world: World, drops: Written, history: tuple[Any, ...]
+) -> None:
+    world.engine.output = {"stderr.txt": b"boom"}
+    job = job_of(*history, target=TARGET)
+    await put_final(ports_of(world, drops, job), job.id)
+    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
+
+
+@pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
+async def test_a_failed_job_that_the_cluster_had_shows_them(
+    world: World, drops: Written, state: JobState
+) -> None:
+    world.engine.output = {"stderr.txt": b"boom"}
+    job = job_of((0, state), FAILED, target=TARGET)
+    await put_final(ports_of(world, drops, job), job.id)
+    assert json.loads(drops.answers["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
+
+
+async def test_nobody_waits_for_an_engine_that_hangs(
+    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hangs(*_: object) -> tuple[OutputFile, ...]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(MemoryEngine, "files", hangs)
+    monkeypatch.setattr(answers, "_PATIENCE", 0)
+    assert await last_lines(world, drops, {"stderr.txt": b"boom"}) is None
+
+
+async def test_a_job_without_lines_is_no_defect_in_the_log(
+    world: World, drops: Written, caplog: pytest.LogCaptureFixture
+) -> None:
+    for target in (TARGET, None):
+        assert await last_lines(world, drops, {}, target=target) is None
+    assert caplog.records == []

@@ -1,0 +1,193 @@
+"""Receivers that hang, fail and leave: they delay nobody, and what is learnt of them is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from shared.adapters.memory import MemoryWebhooks
+from shared.adapters.storage.rows import notice_of_row
+from shared.core.job import JobState
+from shared.core.notify.receivers import Receivers
+from shared.core.notify.webhook_url import shown
+from shared.core.ports import Posted
+from shared.delivery.deliver import deliver, finish
+from tests.unit.delivery.test_deliver import DOWN, HOOK, OK, ended, next_try
+from tests.unit.world import World, job_json
+
+
+class Hanging(MemoryWebhooks):
+    """Receivers whose name holds `hang` never answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Event()
+        self.hanging = 0
+
+    async def post(self, url: str, *args: Any, **named: Any) -> Posted:
+        if "hang" in url:
+            self.hanging += 1
+            await self.held.wait()
+            return Posted("retry", None, "timeout", None, 15_000)
+        return await super().post(url, *args, **named)
+
+
+async def _jobs_that_end(world: World, hosts: list[str]) -> list[str]:
+    found = []
+    for n, host in enumerate(hosts):
+        notify = [{"url": f"https://{host}.example.com/x", "events": ["succeeded"]}]
+        found.append((await world.message({"spec": job_json(), "notify": notify}, f"m{n}")).job.id)
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    return found
+
+
+async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_others(world: World) -> None:
+    world.use(webhooks=(hooks := Hanging()))
+    world.policy(deliver_patience=1)
+    await _jobs_that_end(world, [*(f"hang{n}" for n in range(200)), *(f"fine{n}" for n in range(20))])
+
+    await world.sweep()  # comes back although nobody has let the hanging ones go
+
+    assert hooks.hanging == 200
+    assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
+    assert not any(key.startswith("n|") for _, key in world.ledger.rows)
+    hooks.held.set()
+    await finish()
+    waiting = [
+        row
+        for n in range(4)
+        for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
+    ]
+    assert len(waiting) == 200
+    assert {target.tries[0].said for row in waiting for target in row.targets if target.webhook} == {
+        "timeout"
+    }
+
+
+async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world: World) -> None:
+    world.use(webhooks=(hooks := Hanging()))
+    world.policy(deliver_patience=1, deliver_batch=4)
+    await _jobs_that_end(world, ["hang"] * 50 + ["fine"] * 10)
+
+    await world.sweep()
+
+    assert (hooks.hanging, len(hooks.posts)) == (4, 10)
+    assert len([queue for queue, _, _ in world.queues.sent if queue == "job-events"]) == 46
+    hooks.held.set()
+    await finish()
+
+
+async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -> None:
+    (job,) = await _jobs_that_end(world, ["hang"])
+    world.policy(deliver_deadline=0, deliver_patience=0.01)
+    world.use(webhooks=(hooks := Hanging()))
+    await world.sweep()
+
+    assert await deliver(world.ports, job, (await world.job(job)).sequence) is None
+
+    assert hooks.hanging == 1
+    hooks.held.set()
+    await finish()
+
+
+async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
+    world.use(webhooks=(hooks := Hanging()))
+    world.policy(deliver_patience=0.01)
+    await _jobs_that_end(world, ["hang"])
+
+    for _ in range(3):
+        await world.sweep(60)
+
+    assert hooks.hanging == 1
+    hooks.held.set()
+    await finish()
+
+
+async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_gets_through(
+    world: World,
+) -> None:
+    world.webhooks.answers = [DOWN]
+    await _jobs_that_end(world, ["down"] * 12)
+    world.policy(deliver_batch=1)
+
+    await world.sweep()
+
+    assert len(world.webhooks.posts) == 5
+    waiting = [
+        row
+        for n in range(4)
+        for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
+    ]
+    untried = [row.targets[1] for row in waiting if not row.targets[1].attempts]
+    assert len(untried) == 7  # which cost them no attempt
+    assert all(target.due > world.now for target in untried)
+
+    world.webhooks.answers = [OK]
+    for _ in range(12):
+        await world.sweep(60)
+    assert len({identity for _, identity, _ in world.webhooks.posts}) == 12
+    assert not any(key.startswith("o|") for _, key in world.ledger.rows)
+
+
+async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> None:
+    world.webhooks.answers = [replace(DOWN, status=429, retry_after=600.0), OK]
+    await _jobs_that_end(world, ["busy"] * 3)
+    world.policy(deliver_batch=1)
+
+    await world.sweep()
+    assert len(world.webhooks.posts) == 1
+    await world.sweep(120)
+    assert len(world.webhooks.posts) == 1
+    for _ in range(10):
+        await world.sweep(120)
+    assert len(world.webhooks.posts) == 4
+
+
+async def test_an_event_that_could_not_even_be_tried_for_days_is_given_up(world: World) -> None:
+    world.webhooks.answers = [DOWN]
+    await _jobs_that_end(world, ["down"] * 8)
+    for _ in range(4 * 24 * 8):
+        await world.sweep(15 * 60)
+
+    assert len(await world.outbox.dead()) == 8
+    assert not any(key.startswith("o|") for _, key in world.ledger.rows)
+
+
+async def test_410_disables_the_address_for_every_event_and_every_process(world: World) -> None:
+    await ended(world, Posted("gone", 410, "410", None, 1), OK)
+    (disabled,) = await world.outbox.disabled()
+    assert (disabled.url, disabled.why) == (shown(HOOK["url"]), "410")
+
+    world.use(receivers=Receivers())  # another process
+    accepted = await world.message({"spec": job_json(), "notify": [HOOK]}, "m2")
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+
+    assert len(world.webhooks.posts) == 1
+    dead = {row.job_id: row.targets[1].last for row in await world.outbox.dead()}
+    assert "disabled since" in dead[accepted.job.id]
+
+
+async def test_busy_slots_cost_no_attempt(world: World) -> None:
+    job = await ended(world, Posted("busy", None, "not sent", None, 0), OK)
+    notice = await world.outbox.notice(job.id, job.sequence)
+    assert notice is not None
+    assert (notice.targets[1].attempts, notice.targets[1].tries) == (0, ())
+
+    await next_try(world)
+    assert len(world.webhooks.posts) == 2
+    assert await world.outbox.notice(job.id, job.sequence) is None
+
+
+async def test_each_try_is_kept_with_its_time_its_answer_and_its_length(world: World) -> None:
+    job = await ended(world, DOWN, replace(OK, milliseconds=42))
+    await next_try(world)
+
+    (row,) = [row for (_, key), row in world.ledger.rows.items() if key.startswith("e|")]
+    tries = notice_of_row(row).targets[1].tries
+    assert [(one.status, one.ms, one.said) for one in tries] == [(503, 1, "5xx"), (204, 42, "2xx")]
+    assert tries[0].at < tries[1].at
+    assert job.state is JobState.SUCCEEDED

@@ -1,0 +1,249 @@
+"""Pages, rules, codes and schema agree; what a page calls wrong is wrong, what it calls right is right."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.sealing import AesSeal
+from shared.core.catalogue import RULES, index_text
+from shared.core.errors import Misconfigured
+from shared.core.ports import Cluster, Engine
+from shared.engines.memory import MemoryEngine
+from shared.intake.drop import look
+from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
+from shared.jobspec.format.schema import job_schema
+from shared.jobspec.words import format_words
+from slipway.commands.document.validate import problems_of
+from tests.unit.world import CLUSTER, World
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = ROOT / "docs" / "rules"
+_SEVERITIES = {
+    "error": "Error: the job does not run.",
+    "warning": "Warning: the job runs.",
+    "hint": "Hint: the job runs.",
+}
+OLD = Cluster("old", "gone", CLUSTER.id.replace("/dev", "/old"))
+
+
+def examples(code: str) -> tuple[str, str]:
+    """What the page calls wrong, and what it calls right."""
+    text = (ROOT / page_of(code)).read_text(encoding="utf-8")
+    wrong, right = re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)
+    return wrong, right
+
+
+#: What stands for "…" in an example.
+_DOTS: dict[str, str] = {
+    "SW001": "x" * (256 << 10),
+    "SW004": "[" * 70 + "]" * 70,
+    "SW009": ", ".join('{"name": "A", "value": "b"}' for _ in range(7000)),
+    "SW016": '", "'.join(f'b{number}": 1, "c{number}": 1, "d{number}' for number in range(50)).replace(
+        '", "b', '": 1, "b'
+    ),
+}
+
+
+def codes_of(code: str, text: str, tmp_path: Path, *, right: bool) -> dict[str, str]:
+    """The rules that an example breaks, where it is a document by itself, and their severities."""
+    folder = tmp_path / "digits"
+    folder.mkdir(exist_ok=True)
+    (folder / "train.py").write_bytes(b"print(1)\n")
+    (folder / "windows.sh").write_bytes(b"#!/bin/sh\r\necho 1\r\n")
+    (folder / "linux.sh").write_bytes(b"#!/bin/sh\necho 1\n")
+    text = text.replace("…", _DOTS.get(code, "x"))
+    data = text.encode("utf-16") if code == "SW002" and not right else text.encode()
+    (folder / "job.json").write_bytes(data)
+    found = {one.code: one.severity for one in problems_of(data, folder / "job.json")}
+    document, _ = read(data)
+    if document is not None and code in ("SW039", "SW074", "SW075", "SW076"):
+        facts = Facts(max_nodes=4, gpus_per_node=1, max_wall_clock=timedelta(days=1))
+        completed, _ = complete(document, Defaults(cluster_id=CLUSTER.id, std_out_err_path_prefix="$HOME"))
+        found |= {one.code: one.severity for one in validate(completed, accounts=["account"])[1]}
+        found |= {one.code: one.severity for one in lint(completed, facts)}
+    return {each: severity for each, severity in found.items() if each not in ("SW034",) or code == each}
+
+
+OFFLINE = sorted(CODES)
+
+
+@pytest.mark.parametrize("code", OFFLINE)
+def test_what_a_page_calls_wrong_breaks_its_rule_and_no_other(code: str, tmp_path: Path) -> None:
+    found = codes_of(code, examples(code)[0], tmp_path, right=False)
+
+    assert found.get(code) == CODES[code].severity
+    if code not in ("SW003", "SW016"):
+        errors = {each for each, severity in found.items() if severity == "error"}
+        assert errors <= {code, *_TOGETHER.get(code, ())}
+
+
+#: What else is wrong with a document that has this one mistake.
+_TOGETHER = {"SW012": ("SW010",)}
+
+
+@pytest.mark.parametrize("code", OFFLINE)
+def test_what_a_page_calls_right_breaks_no_rule_that_stops_a_job(code: str, tmp_path: Path) -> None:
+    found = codes_of(code, examples(code)[1], tmp_path, right=True)
+
+    assert code not in found
+    assert "error" not in found.values()
+
+
+@dataclass
+class TwoEngines:
+    """Two clusters, the engine of one of which is not usable."""
+
+    engine: MemoryEngine
+    clusters: Mapping[str, Cluster] = field(default_factory=lambda: {"dev": CLUSTER, "old": OLD})
+
+    def of(self, engine: str) -> Engine:
+        if engine == "gone":
+            raise Misconfigured("no engine 'gone' is configured here")
+        return self.engine
+
+
+def _unsealed(world: World) -> None:
+    world.use(seal=AesSeal([]))
+
+
+def _two_engines(world: World) -> None:
+    world.use(engines=TwoEngines(world.engine))
+    completion = Defaults(
+        cluster_id=CLUSTER.id,
+        clusters={"dev": CLUSTER.id, "old": OLD.id},
+        std_out_err_path_prefix="$HOME",
+    )
+    world.policy(completion=completion)
+
+
+def _a_blob(world: World) -> None:
+    document = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "hostname"}}}
+    world.drops.upload("digits/job.json", json.dumps(document).encode())
+
+
+def _no_mpi(world: World) -> None:
+    world.engine.cannot = {"custommpi": "this engine has no MPI"}
+
+
+class _Defective(MemoryEngine):
+    """Its check fails over MPI."""
+
+    def check(self, spec: JobSpec) -> tuple[Problem, ...]:
+        if spec.properties.custom_mpi_settings is not None:
+            raise ArithmeticError("secret-77")
+        return super().check(spec)
+
+
+def _a_defect(world: World) -> None:
+    world.use(engines=TwoEngines(_Defective()))
+
+
+#: Rules that only a deployment can break, and what has to be so there.
+DEPLOYED: dict[str, Callable[[World], None]] = {
+    "SW101": _two_engines,
+    "SW102": _unsealed,
+    "SW103": lambda world: None,
+    "SW104": lambda world: None,
+    "SW105": lambda world: None,
+    "SW106": _a_blob,
+    "SW107": lambda world: world.policy(max_document=128),
+    "SW108": lambda world: None,
+    "SW109": _no_mpi,
+    "SW110": lambda world: world.policy(limits=replace(world.ports.policy.limits, max_node_hours=24)),
+    "SW111": _a_defect,
+}
+
+
+async def _in_a_world(code: str, text: str) -> dict[str, str]:
+    world = World()
+    DEPLOYED[code](world)
+    if code in ("SW105", "SW107"):
+        return await _dropped(world, text)
+    if code == "SW108":
+        first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}
+        await world.message({"idempotencyKey": "order-7", "spec": first}, "m1")
+    accepted = await world.message(text.encode(), "m2")
+    return {problem["code"]: problem["severity"] for problem in accepted.job.problems}
+
+
+async def _dropped(world: World, text: str) -> dict[str, str]:
+    world.drops.upload("digits/job.json", text.replace("\n    ", " ").encode())
+    folder = "digits/"
+    if "<SLIPWAY_SCRIPT" in text:
+        folder = "digits/first/"
+        for name in ("train.py", "model.py"):
+            world.drops.upload(f"{folder}{name}", b"print(1)\n")
+    world.pass_time(60)
+    looked = await look(world.ports, folder)
+    return {p["code"]: p["severity"] for accepted in looked.accepted for p in accepted.job.problems}
+
+
+@pytest.mark.parametrize("code", DEPLOYED)
+async def test_what_a_page_calls_wrong_is_refused_by_a_deployment_and_what_it_calls_right_is_not(
+    code: str,
+) -> None:
+    wrong, right = examples(code)
+
+    assert (await _in_a_world(code, wrong)).get(code) == "error"
+    assert "error" not in (await _in_a_world(code, right)).values()
+
+
+def test_every_rule_has_its_page_and_every_page_its_rule() -> None:
+    assert {path.stem for path in PAGES.glob("*.md")} == {*RULES, "README"}
+    assert set(RULES) == {*OFFLINE, *DEPLOYED}
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_page_is_short_and_says_what_why_wrong_and_right(code: str) -> None:
+    rule = RULES[code]
+    text = (ROOT / rule.page).read_text(encoding="utf-8")
+
+    lines = text.splitlines()
+    assert lines[0] == f"# {code}: {rule.title}"
+    assert lines[2] == _SEVERITIES[rule.severity]
+    assert "**Why.** " in text
+    assert f"**What to do.** {rule.remedy[0].upper()}{rule.remedy[1:]}." in text
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Wrong", "Right"]
+    assert len(lines) < 70
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert (PAGES / target).is_file()
+
+
+def test_the_index_is_the_generated_one() -> None:
+    written = (PAGES / "README.md").read_text(encoding="utf-8")
+
+    assert written == index_text(), "run: python -m shared.core.catalogue > docs/rules/README.md"
+
+
+def test_every_property_of_the_schema_is_described_and_stands_in_the_format_page() -> None:
+    schema = job_schema()
+    page = (ROOT / "docs" / "reference" / "job-format.md").read_text(encoding="utf-8")
+    for name, definition in {"JobSpec": schema, **schema["$defs"]}.items():
+        for member, one in definition["properties"].items():
+            described = (
+                one.get("description") or schema["$defs"][one["$ref"].rpartition("/")[2]]["description"]
+            )
+            assert described, f"{name}.{member}"
+            assert definition["additionalProperties"] is False
+            assert f"`{member}`" in page, member
+
+
+def test_every_name_of_the_format_stands_in_the_format_page() -> None:
+    page = (ROOT / "docs" / "reference" / "job-format.md").read_text(encoding="utf-8")
+
+    assert sorted(name for name in format_words() if f"`{name}`" not in page) == []
+
+
+def test_places_name_the_pages_of_their_rules() -> None:
+    problems: list[dict[str, Any]] = [one.as_dict() for one in problems_of(b'{"properties": 1}', Path("a"))]
+
+    assert {problem["help"] for problem in problems} == {page_of(problem["code"]) for problem in problems}
+    assert all((ROOT / problem["help"]).is_file() for problem in problems)

@@ -1,0 +1,73 @@
+"""What the Batch AI engine is asked, and what a script finds on its nodes, before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from shared.core.job import Target
+from shared.core.ports import Order
+from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.engine import BatchAIEngine
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "batchai-submission.json"
+WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")
+
+
+def test_the_request_is_the_one_of_the_golden_file() -> None:
+    document = {
+        "properties": {
+            "cluster": {"id": f"{WORKSPACE.id}/clusters/dev"},
+            "nodeCount": 2,
+            "schedulingPriority": None,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            "pyTorchSettings": {"pythonScriptFilePath": "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/train.py"},
+            "environmentVariables": [{"name": "SLIPWAY_JOB_ID", "value": "j_x"}],
+            "constraints": {"maxWallClockTime": "PT36H"},
+        }
+    }
+    asked = BatchAIEngine(WORKSPACE).submission(_order(document))
+    written = {"method": asked.method, "path": asked.path, "body": asked.body}
+    assert written == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+
+def _order(document: dict[str, Any]) -> Order:
+    return Order(Target(engine="batchai", cluster="dev", experiment="e", name="n", token="t"), document)
+
+
+def test_the_environment_of_batch_ai_has_the_documented_names_with_their_values() -> None:
+    document = {
+        "properties": {
+            "nodeCount": 2,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            "pyTorchSettings": {"pythonScriptFilePath": "x.py", "communicationBackend": "gloo"},
+            "inputDirectories": [{"id": "DATA", "path": "$AZ_BATCHAI_JOB_MOUNT_ROOT/data"}],
+            "outputDirectories": [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}],
+            "environmentVariables": [
+                {"name": "WHERE", "value": "${AZ_BATCHAI_INPUT_DATA}/x"},
+                {"name": "SLIPWAY_JOB_ID", "value": "j_x"},
+            ],
+            "secrets": [
+                {"name": "PLAIN", "value": "***"},
+                {
+                    "name": "VAULT",
+                    "valueSecretReference": {"secretUrl": "https://v.vault.azure.net/secrets/s"},
+                },
+            ],
+        }
+    }
+    found = {v.name: v for v in BatchAIEngine(WORKSPACE).environment(_order(document))}
+
+    job = "/mnt/batch/tasks/shared/LS_root/jobs/w/e/n"
+    assert found["AZ_BATCHAI_JOB_MOUNT_ROOT"].value == f"{job}/mounts"
+    assert found["AZ_BATCHAI_INPUT_DATA"].value == f"{job}/mounts/data"
+    assert found["WHERE"].value == f"{job}/mounts/data/x"
+    assert found["WHERE"].exact
+    assert not found["AZ_BATCHAI_OUTPUT_MODEL"].exact
+    assert found["AZ_BATCHAI_OUTPUT_MODEL"].value.startswith(
+        "/mnt/batch/tasks/shared/LS_root/mounts/logs/s/g/"
+    )
+    assert found["AZ_BATCHAI_PYTORCH_BACKEND"].value == "gloo"
+    assert (found["SLIPWAY_JOB_ID"].source, found["PLAIN"].value) == ("slipway", "***")
+    assert "vault.azure.net" in found["VAULT"].value

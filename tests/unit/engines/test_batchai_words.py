@@ -1,0 +1,102 @@
+"""Batch AI's words in ours."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+
+from shared.core.errors import NotFound, Transient
+from shared.core.job import JobState, Reason
+from shared.engines.batchai.errors import api_errors
+from shared.engines.batchai.page import page_of
+from shared.engines.batchai.words import observation, token_of
+
+
+def _job(state: str | None, **info: Any) -> dict[str, Any]:
+    properties: dict[str, Any] = {"executionInfo": info} if info else {}
+    return {"name": "n", "properties": properties | ({"executionState": state} if state else {})}
+
+
+_JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
+    (_job(None), JobState.QUEUED, None),
+    (_job("queued"), JobState.QUEUED, None),
+    (_job("running"), JobState.RUNNING, None),
+    (_job("terminating"), JobState.RUNNING, None),
+    (_job("succeeded", exitCode=0), JobState.SUCCEEDED, None),
+    (_job("failed", exitCode=3, errors=[{"code": "JobFailed"}]), JobState.FAILED, Reason.USER),
+    (_job("failed", errors=[{"code": "JobTerminated"}]), JobState.CANCELLED, Reason.TERMINATED),
+    (_job("failed", errors=[{"code": "JobPreparationFailed"}]), JobState.FAILED, Reason.PREPARATION),
+    (_job("failed", errors=[{"code": "JobMaxWallClockTimeReached"}]), JobState.FAILED, Reason.TIMEOUT),
+    (_job("failed", errors=[{"code": "BFSMountError"}]), JobState.FAILED, Reason.INFRASTRUCTURE),
+    (_job("failed", exitCode=1, errors=[{"code": "SomethingNew"}]), JobState.FAILED, Reason.USER),
+    (_job("failed"), JobState.FAILED, Reason.INFRASTRUCTURE),
+]
+
+
+@pytest.mark.parametrize(("job", "state", "reason"), _JOBS)
+def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
+    seen = observation(job)
+    assert (seen.state, seen.reason) == (state, reason)
+
+
+@pytest.mark.parametrize("job", [job for job, _, _ in _JOBS])
+def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
+    times = {"startTime": "2018-05-01T10:00:00Z", "endTime": "2018-05-01T10:00:05Z"}
+    info = times | job["properties"].get("executionInfo", {})
+    more = {"provisioningState": "failed", "executionInfo": info, "nodeCount": 1, "cluster": {}}
+    job = {"name": "n", "properties": job["properties"] | more}
+
+    (found,) = page_of(json.dumps({"value": [job]}).encode())["value"]
+
+    assert observation(found) == observation(job)
+    assert "cluster" not in found["properties"]
+
+
+def test_a_word_that_nobody_knows_decides_nothing() -> None:
+    with pytest.raises(Transient, match="hibernating"):
+        observation(_job("hibernating"))
+
+
+def test_errors_are_told_with_their_details() -> None:
+    error = {"code": "X", "message": "no image", "details": [{"name": "imageName", "value": "tf:1"}]}
+    assert observation(_job("failed", errors=[error])).message == "X: no image (imageName: tf:1)"
+
+
+def test_a_failed_provisioning_is_a_failed_job() -> None:
+    job = {"name": "n", "properties": {"provisioningState": "failed"}}
+    assert observation(job).state is JobState.FAILED
+
+
+def test_the_token_is_found_in_the_environment() -> None:
+    job = {"properties": {"environmentVariables": [{"name": "A"}, {"name": "SLIPWAY_TOKEN", "value": "t"}]}}
+    assert token_of(job) == "t"
+    assert token_of({}) is None
+
+
+def test_a_time_without_a_zone_is_in_utc() -> None:
+    seen = observation(_job("succeeded", startTime="2018-05-01T10:00:00", endTime="2018-05-01T10:00:05Z"))
+
+    assert seen.started is not None
+    assert seen.ended is not None
+    assert (seen.ended - seen.started).total_seconds() == 5
+
+
+def test_a_time_or_an_exit_code_that_is_none_is_left_out() -> None:
+    seen = observation(_job("failed", exitCode="boom", startTime=5, endTime="yesterday"))
+
+    assert (seen.state, seen.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert (seen.exit_code, seen.started, seen.ended) == (None, None, None)
+
+
+async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence() -> None:
+    error = HttpResponseError(message="Bad Request")
+    error.status_code = 400
+    error.error = SimpleNamespace(code="OutputDirectoryNotFound", message="is not present")  # type: ignore[assignment]
+
+    with pytest.raises(NotFound, match="is not present"):
+        async with api_errors():
+            raise error

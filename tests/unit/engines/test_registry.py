@@ -1,0 +1,107 @@
+"""The registry of engines: one entry adds an engine, and one table of settings configures all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.core.job import JobState
+from shared.engines.memory import MemoryEngine
+from shared.engines.registry import ENGINES, Entry
+from shared.settings import Settings
+from tests.unit.world import World, job_json
+
+SLURM = {"url": "https://head:6820", "user": "slipway", "shared": "/shared"}
+TOY = {**ENGINES, "toy": Entry("tests.unit.engines.toy_engine")}
+
+
+def engines_of(table: Any, **values: str) -> ConfiguredEngines:
+    text = table if isinstance(table, str) else json.dumps(table)
+    return ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": text, **values}), TOY)
+
+
+async def test_an_engine_from_outside_runs_a_job() -> None:
+    engines = engines_of({"small": {"engine": "toy", "nodes": 2}})
+    world = World()
+    (cluster,) = engines.clusters.values()
+    world.use(engines=engines)
+    clusters = {cluster.name: cluster.id}
+    world.policy(completion=replace(world.ports.policy.completion, cluster_id=cluster.id, clusters=clusters))
+
+    job = (await world.message({"spec": job_json()})).job
+    engine = engines.of("toy")
+    assert isinstance(engine, MemoryEngine)
+    engine.turn(engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+
+    assert cluster.facts.max_nodes == 2
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+def test_one_table_holds_clusters_of_all_engines() -> None:
+    table = {"gpu": {"engine": "slurm", **SLURM}, "old": {"engine": "batchai", "maxNodes": 4}}
+    found = engines_of(table).clusters
+    assert [(name, one.engine, one.facts.max_nodes) for name, one in found.items()] == [
+        ("gpu", "slurm", None),
+        ("old", "batchai", 4),
+    ]
+
+
+def test_the_names_of_earlier_versions_are_still_read() -> None:
+    found = engines_of("a, b", SLIPWAY_SLURM=json.dumps({"gpu": SLURM}), SLIPWAY_CLUSTER="b").clusters
+    assert [(name, one.engine) for name, one in found.items()] == [
+        ("b", "batchai"),
+        ("a", "batchai"),
+        ("gpu", "slurm"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "default"),
+    [
+        ({}, "a"),
+        ({"SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080"}, "a"),
+        ({"SLIPWAY_CLUSTER": "B"}, "b"),
+    ],
+)
+def test_the_default_cluster_is_one_of_the_table_whatever_else_is_set(
+    values: dict[str, str], default: str
+) -> None:
+    found = engines_of({"a": {"engine": "batchai"}, "b": {"engine": "toy", "nodes": 1}}, **values).clusters
+    assert (next(iter(found)), set(found)) == (default, {"a", "b"})
+
+
+def test_a_default_cluster_that_the_table_does_not_describe_is_named() -> None:
+    with pytest.raises(Misconfigured, match="SLIPWAY_CLUSTER is gpus, and SLIPWAY_CLUSTERS describes gpu"):
+        engines_of({"gpu": {"engine": "toy"}}, SLIPWAY_CLUSTER="gpus")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("[1]", "SLIPWAY_CLUSTERS must be an object"),
+        ("{", "SLIPWAY_CLUSTERS is not JSON"),
+        ({"a": 1}, "SLIPWAY_CLUSTERS: a must be an object of options"),
+        ({"a": {"nodes": 1}}, "SLIPWAY_CLUSTERS: a: engine is one of batchai, slurm, toy, and is missing"),
+        ({"a": {"engine": "ray"}}, "a: engine is one of batchai, slurm, toy, not 'ray'"),
+        ({"a": {"engine": ["x"]}}, "a: engine is one of batchai, slurm, toy, not ['x']"),
+        ({"a": {"engine": "slurm", **SLURM, "uri": 1}}, "SLIPWAY_CLUSTERS: a: there is no option 'uri'"),
+        ({"a": {"engine": "batchai", "gpus": "x"}}, "SLIPWAY_CLUSTERS: a: gpus has the wrong type"),
+        ({"gpu": {"engine": "toy", "nodes": 1}}, "SLIPWAY_CLUSTERS: gpu is a cluster of two engines"),
+        ({"": {"engine": "toy"}}, "SLIPWAY_CLUSTERS: '' cannot be the name of a cluster"),
+        ({"a/b": {"engine": "toy"}}, "SLIPWAY_CLUSTERS: 'a/b' cannot be the name of a cluster"),
+        ({" a": {"engine": "toy"}}, "SLIPWAY_CLUSTERS: ' a' cannot be the name of a cluster"),
+        ({"a": {"engine": "toy"}, "A": {"engine": "toy"}}, "SLIPWAY_CLUSTERS: a and A are one name"),
+        ({"a": {"engine": "batchai"}, "A": {"engine": "toy"}}, "SLIPWAY_CLUSTERS: a and A are one name"),
+        ("a,A", "SLIPWAY_CLUSTERS: a and A are one name"),
+    ],
+)
+def test_a_mistake_in_the_table_is_named_with_its_place(table: Any, said: str) -> None:
+    with pytest.raises(Misconfigured, match=re.escape(said)):
+        engines_of(table, SLIPWAY_SLURM=json.dumps({"gpu": SLURM}))

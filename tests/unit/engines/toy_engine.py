@@ -1,0 +1,17 @@
+"""An engine that comes from outside: an entry of the registry is all that the project needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.facts import ClusterFacts
+from shared.engines.memory import MemoryEngine
+from shared.engines.registry import Configured, Values
+
+
+def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+    """Clusters with one option, of how many nodes a job may have."""
+    return Configured(
+        {name: ClusterFacts(max_nodes=one["nodes"]) for name, one in options.items()}, MemoryEngine
+    )

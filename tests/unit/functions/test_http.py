@@ -1,0 +1,115 @@
+"""The HTTP door: who may name which document, and what an error tells whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+
+import azure.functions as func
+import pytest
+
+from functions.api import key_of
+from functions.problem import told_anyone
+from shared.core.caller import READ_ALL, SUBMIT, Caller
+from shared.core.errors import Misconfigured, Misuse, SlipwayError, Transient, Unavailable
+from shared.core.job import JobState
+from shared.intake.accept import Accepted
+from shared.intake.arrive import request_arrived, request_explained, request_validated
+from shared.intake.message import Request, read_request
+from tests.unit.world import World, job_json
+
+ANN = Caller("ann", frozenset({SUBMIT}))
+AUDITOR = Caller("auditor", frozenset({SUBMIT, READ_ALL}))
+
+
+def asked(headers: dict[str, str] | None = None) -> func.HttpRequest:
+    return func.HttpRequest(method="GET", url="/api/health", headers=headers or {}, body=b"")
+
+
+def naming(world: World, reference: str) -> Request:
+    return read_request(json.dumps({"specBlob": reference}).encode(), world.ports.policy.limits)
+
+
+def arrival(world: World, who: Caller) -> Awaitable[Accepted]:
+    request = naming(world, "scripts/team-b/job.json")
+    return request_arrived(world.ports, request, door="http", scope=who.source, key="k", who=who)
+
+
+async def test_who_sees_only_their_own_jobs_cannot_name_a_drop(world: World) -> None:
+    world.drops.upload("team-b/job.json", json.dumps(job_json()).encode())
+    request = naming(world, "scripts/team-b/job.json")
+    for asking in (
+        arrival(world, ANN),
+        request_explained(world.ports, request, scope=ANN.source, key=None, who=ANN),
+        request_validated(world.ports, request, ANN),
+    ):
+        with pytest.raises(Misuse) as refused:
+            await asking
+        assert refused.value.status == 403
+    assert world.ledger.rows == {}
+
+
+async def test_who_sees_every_job_may_name_a_drop(world: World) -> None:
+    world.drops.upload("team-b/job.json", json.dumps(job_json()).encode())
+    assert (await arrival(world, AUDITOR)).job.state is JobState.QUEUED
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "title"),
+    [
+        (Misconfigured("SLIPWAY_SHARDS is 'canary'"), 503, "Not available now"),
+        (Transient("no answer"), 502, "The cluster does not answer"),
+        (Unavailable("no answer"), 503, "Not available now"),
+    ],
+)
+async def test_an_error_has_its_status_and_no_setting_is_told(
+    error: SlipwayError, status: int, title: str
+) -> None:
+    @told_anyone()
+    async def handler(req: func.HttpRequest) -> func.HttpResponse:
+        raise error
+
+    answer = await handler(asked())
+    body = json.loads(answer.get_body())
+    assert (answer.status_code, body["title"]) == (status, title)
+    assert "canary" not in str(body)
+    assert "SLIPWAY_SHARDS" not in str(body)
+
+
+def test_an_idempotency_key_may_be_as_long_in_the_header_as_in_the_document() -> None:
+    assert key_of(asked({"Idempotency-Key": "k" * 256}), None) == "k" * 256
+    with pytest.raises(Misuse):
+        key_of(asked({"Idempotency-Key": "k" * 257}), None)
+
+
+def posted(kind: str | None, body: bytes = b"{}") -> func.HttpRequest:
+    headers = {} if kind is None else {"content-type": kind}
+    return func.HttpRequest(method="POST", url="/api/jobs", headers=headers, body=body)
+
+
+@told_anyone()
+async def taken(req: func.HttpRequest) -> func.HttpResponse:
+    return func.HttpResponse(status_code=202)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "Text/Plain; charset=utf-8", "application/x-www-form-urlencoded", "multipart/form-data"],
+)
+async def test_a_body_of_a_type_that_a_form_can_send_is_refused_with_the_type_to_send(kind: str) -> None:
+    answered = await taken(posted(kind))
+
+    problem = json.loads(answered.get_body())
+    assert (answered.status_code, problem["title"]) == (415, "Unsupported media type")
+    assert "Content-Type: application/json" in problem["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/json", b"{}"), ("application/octet-stream", b"{}"), (None, b"{}"), (None, b""),
+        ("application/x-www-form-urlencoded", b""),
+    ],
+)  # fmt: skip
+async def test_other_types_and_posts_without_a_body_are_taken(kind: str | None, body: bytes) -> None:
+    assert (await taken(posted(kind, body))).status_code == 202

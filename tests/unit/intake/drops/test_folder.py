@@ -1,0 +1,257 @@
+"""What a folder of the drop container asks for: its runs, what it waits for, and which names count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from shared.adapters.memory import MemoryDrops
+from shared.core.errors import Misuse
+from shared.core.ports import Blob
+from shared.intake.folder import Plan, plans
+from tests.unit.world import World, job_json
+
+MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
+PLAIN = json.dumps(job_json()).encode()
+
+
+def job_for(*scripts: str) -> bytes:
+    command = " ".join(["python", *(f"{MOUNT}/{name}" for name in scripts)])
+    return json.dumps(job_json(customToolkitSettings={"commandLine": command})).encode()
+
+
+def template(placeholder: str = "<SLIPWAY_SCRIPT>") -> bytes:
+    return json.dumps(job_json(customToolkitSettings={"commandLine": f"python {placeholder}"})).encode()
+
+
+@dataclass
+class Listed(MemoryDrops):
+    """Notes what was listed; `large` cannot be read, and `newer` is written anew after every listing."""
+
+    listed: list[tuple[str, bool]] = field(default_factory=list)
+    large: str = ""
+    newer: str = ""
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        self.listed.append((prefix, deep))
+        found = await super().list(prefix, deep=deep)
+        if self.newer in self.blobs:
+            self.upload(self.newer, b"{}")
+        return found
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        if name == self.large:
+            raise Misuse(f"{name} is too large", remedy="make it smaller")
+        return await super().read(name, etag=etag, limit=limit)
+
+
+@dataclass
+class Dropped:
+    """A container with some files."""
+
+    world: World
+    drops: Listed
+
+    def put(self, **files: bytes) -> None:
+        for name, body in files.items():
+            self.drops.upload(name, body)
+
+    async def plans(self, folder: str) -> tuple[Plan, ...] | str:
+        blobs = await MemoryDrops.list(self.drops, folder, deep=False)
+        return await plans(self.world.ports, folder, blobs)
+
+    async def plan(self, folder: str) -> Plan:
+        """The only run."""
+        found = await self.plans(folder)
+        assert isinstance(found, tuple), found
+        (plan,) = found
+        return plan
+
+    async def runs(self, folder: str) -> list[tuple[str, ...]]:
+        """The files of each run."""
+        found = await self.plans(folder)
+        assert isinstance(found, tuple), found
+        return [tuple(blob.name for blob in plan.files) for plan in found]
+
+
+@pytest.fixture
+def dropped(world: World) -> Dropped:
+    world.use(drops=(drops := Listed(world.clock)))
+    return Dropped(world, drops)
+
+
+# The job file
+
+
+async def test_a_folder_without_any_job_file_says_so(dropped: Dropped) -> None:
+    dropped.put(**{"a/train.py": b"", "a/job.json.bak": PLAIN, "a/x/job.json": PLAIN})
+    said = "there is no job.json in this folder, and no template above it"
+    assert await dropped.plans("a/") == said
+    dropped.put(**{"job.json.bak": PLAIN})
+    assert await dropped.plans("") == said
+
+
+async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropped: Dropped) -> None:
+    files = {"a/job.json": job_for("a/train.py", "lib/tools.py"), "a/train.py": b"", "lib/tools.py": b""}
+    dropped.put(**files, **{"a/slipway.json": b"{}", "a/other.py": b"", "job.json": PLAIN})
+    assert await dropped.runs("a/") == [("a/job.json", "a/train.py", "lib/tools.py", "a/slipway.json")]
+    assert dropped.drops.listed == [("lib/tools.py", True)]  # what the folder's listing says costs nothing
+
+    plan = await dropped.plan("a/")
+    assert (plan.folder, plan.path, plan.script, plan.problems) == ("a/", "a/|", None, ())
+    assert plan.job.raw == files["a/job.json"]
+    assert plan.job.document == json.loads(files["a/job.json"])
+    assert plan.etags == {blob.name: blob.etag for blob in plan.files}
+    assert [blob.name for blob in plan.own_files] == ["a/job.json", "a/train.py", "lib/tools.py"]
+
+
+async def test_a_job_may_name_a_script_of_its_own_folder_without_naming_the_folder(dropped: Dropped) -> None:
+    body = json.dumps(job_json(customToolkitSettings={"commandLine": "python <SLIPWAY_FOLDER>/train.py"}))
+    dropped.put(**{"a/b/job.json": body.encode(), "a/b/train.py": b""})
+    assert await dropped.runs("a/b/") == [("a/b/job.json", "a/b/train.py")]
+
+
+async def test_a_job_at_the_top_runs_and_nothing_is_asked_for_above_it(dropped: Dropped) -> None:
+    dropped.put(**{"job.json": job_for("train.py"), "train.py": b""})
+    assert await dropped.runs("") == [("job.json", "train.py")]
+    assert dropped.drops.listed == []
+
+
+async def test_a_script_that_is_missing_is_waited_for_by_name(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": job_for("a/b.py", "a/c.py", "a/d.py"), "a/c.py": b"", "a/b.py.txt": b""})
+    assert await dropped.plans("a/") == "waits for a/b.py, a/d.py, which a/job.json names"
+
+
+async def test_a_job_of_another_container_waits_for_no_script(dropped: Dropped) -> None:
+    completion = dropped.world.ports.policy.completion
+    for container, account in (("other", "acct"), ("scripts", "elsewhere")):
+        own = replace(completion, drop_container=container, drop_account=account)
+        dropped.world.policy(completion=own, drop_container=container)
+        mount = {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
+        document = json.loads(job_for("a/train.py"))
+        document["properties"]["mountVolumes"] = {"azureBlobFileSystems": [mount]}
+        dropped.put(**{"a/job.json": json.dumps(document).encode()})
+        assert await dropped.runs("a/") == [("a/job.json",)]
+
+
+async def test_helpers_below_the_folder_of_a_job_are_no_runs(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": job_for("a/train.py"), "a/train.py": b"", "a/lib/tools.py": b""})
+    assert await dropped.plans("a/lib/") == ()
+
+
+@pytest.mark.parametrize("body", [b"{", b'"text"', b'{"properties": }'])
+async def test_a_job_file_that_cannot_be_read_is_a_run_with_its_problems(
+    dropped: Dropped, body: bytes
+) -> None:
+    dropped.put(**{"a/job.json": body, "a/train.py": b""})
+    plan = await dropped.plan("a/")
+    assert plan.job.document is None
+    assert plan.job.request.problems
+    assert plan.scripts == ()
+
+
+async def test_a_job_file_that_is_too_large_is_known_by_its_version(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": PLAIN})
+    dropped.drops.large = "a/job.json"
+    plan = await dropped.plan("a/")
+    assert plan.job.raw == plan.job.blob.etag.encode()
+    (problem,) = plan.job.request.problems
+    assert (problem.code, problem.message, problem.remedy) == (
+        "SW107",
+        "a/job.json is too large",
+        "make it smaller",
+    )
+
+
+async def test_the_limit_of_a_document_holds_for_the_job_file(dropped: Dropped) -> None:
+    dropped.world.policy(max_document=len(PLAIN) - 1)
+    dropped.put(**{"a/job.json": PLAIN})
+    plan = await dropped.plan("a/")
+    assert [problem.code for problem in plan.job.request.problems] == ["SW107"]
+
+
+async def test_problems_name_the_job_file(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": json.dumps(job_json(nodeCuont=1)).encode()})
+    plan = await dropped.plan("a/")
+    assert plan.job.request.source is not None
+    assert plan.job.request.source.file == "a/job.json"
+
+
+async def test_a_job_file_that_changes_meanwhile_is_left_to_its_next_look(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": PLAIN})
+    dropped.drops.newer = "a/job.json"
+    blobs = await dropped.drops.list("a/", deep=False)
+    assert isinstance(await plans(dropped.world.ports, "a/", blobs), str)
+
+
+# Templates
+
+
+async def test_a_template_above_runs_each_script_that_it_asks_for(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": template("<SLIPWAY_SCRIPT:train*.py>"), "a/b/slipway.json": b"{}"})
+    dropped.put(**{f"a/b/{name}": b"" for name in ("train1.py", "train2.py", "tools.py")})
+    assert await dropped.runs("a/b/") == [
+        ("a/job.json", f"a/b/train{n}.py", "a/b/slipway.json") for n in (1, 2)
+    ]
+    found = await dropped.plans("a/b/")
+    assert isinstance(found, tuple)
+    first = found[0]
+    assert first.script is not None
+    assert (first.path, first.script.name, first.problems) == ("a/b/|a/b/train1.py", "a/b/train1.py", ())
+    assert [blob.name for blob in first.own_files] == ["a/b/train1.py"]
+
+
+async def test_a_template_runs_neither_itself_nor_without_its_script(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": template(), "a/train.py": b"", "a/b/notes.txt": b""})
+    assert await dropped.plans("a/") == ()
+    said = "waits for a script that matches '*.py', which a/job.json asks for"
+    assert await dropped.plans("a/b/") == said
+
+
+async def test_a_script_beside_a_template_takes_none_from_the_folders_below(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": template(), "a/train.py": b"", "a/b/c/train.py": b""})
+    assert await dropped.runs("a/b/c/") == [("a/job.json", "a/b/c/train.py")]
+
+
+async def test_helpers_below_a_folder_that_a_template_runs_are_no_runs(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": template(), "a/b/train.py": b"", "a/b/c/d/tools.py": b"", "a/b/n.txt": b""})
+    assert await dropped.plans("a/b/c/d/") == ()
+    assert await dropped.runs("a/b/") == [("a/job.json", "a/b/train.py")]
+
+
+async def test_a_template_that_names_no_script_runs_the_only_one_and_asks_which_of_several(
+    dropped: Dropped,
+) -> None:
+    dropped.put(**{"a/job.json": template(), "a/b/train.py": b""})
+    plan = await dropped.plan("a/b/")
+    assert plan.problems == ()
+
+    dropped.put(**{"a/b/tools.py": b"", "a/b/notes.txt": b""})
+    plan = await dropped.plan("a/b/")
+    (problem,) = plan.problems
+    assert problem.message == "2 files of the folder match '*.py': tools.py, train.py"
+    assert problem.remedy == (
+        "say in a/job.json which one runs, e.g. <SLIPWAY_SCRIPT:train*.py>, "
+        "or put the helpers into a folder of their own"
+    )
+
+
+@pytest.mark.parametrize(("levels", "found"), [(1, True), (8, True), (9, False)])
+async def test_a_template_is_looked_for_eight_levels_up(dropped: Dropped, levels: int, found: bool) -> None:
+    folder = "/".join("abcdefghi"[:levels]) + "/"
+    dropped.put(**{"job.json": template(), f"{folder}train.py": b""})
+    assert isinstance(await dropped.plans(folder), tuple) is found
+
+
+async def test_the_nearest_template_counts_and_no_more_is_asked_for(dropped: Dropped) -> None:
+    dropped.put(**{"job.json": template("<SLIPWAY_SCRIPT:x.py>"), "a/job.json": template(), "a/b/y.py": b""})
+    assert await dropped.runs("a/b/") == [("a/job.json", "a/b/y.py")]
+    assert [prefix for prefix, _ in dropped.drops.listed] == ["a/job.json"]
+
+
+async def test_at_the_top_the_search_ends(dropped: Dropped) -> None:
+    dropped.put(**{"a/b/train.py": b""})
+    assert isinstance(await dropped.plans("a/b/"), str)
+    assert [prefix for prefix, _ in dropped.drops.listed] == ["a/job.json", "job.json"]

@@ -1,0 +1,107 @@
+"""The cluster that a request is for, with what it says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.engines.memory import MemoryEngine
+from shared.intake.facts import cluster_for, named, written
+from shared.intake.message import Request
+from shared.jobspec import Envelope, JsonObject
+from tests.unit.world import CLUSTER, Engines, World, job_json
+
+OTHER = replace(CLUSTER, name="other", id="/other", facts=ClusterFacts(max_nodes=3))
+
+
+@pytest.fixture
+def two(world: World) -> World:
+    world.use(engines=Engines(world.engine, {"dev": CLUSTER, "other": OTHER}))
+    completion = world.ports.policy.completion
+    world.policy(completion=replace(completion, clusters={"dev": CLUSTER.id, "other": OTHER.id}))
+    return world
+
+
+def asking(named_by_job: str = "", **envelope: Any) -> Request:
+    document = job_json(cluster={"id": named_by_job}) if named_by_job else job_json()
+    return Request(Envelope.model_validate(envelope), document, "p")
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        (asking(), "dev"),
+        (asking("/other"), "other"),
+        (asking("/OTHER"), "other"),
+        (asking(cluster="other"), "other"),
+        (asking(CLUSTER.id, cluster="other"), "other"),
+        (asking("/nowhere"), None),
+        (Request(Envelope(), None, "p"), "dev"),
+        (Request(Envelope(cluster="other"), {"properties": "x"}, "p"), "other"),
+    ],
+)
+async def test_it_is_the_one_of_the_message_or_of_the_document_or_the_default(
+    two: World, request_: Request, name: str | None
+) -> None:
+    found = await cluster_for(two.ports, request_)
+    assert (found.name if found else None) == name
+
+
+async def test_limits_that_are_configured_and_those_that_it_says_bound_each_other(two: World) -> None:
+    two.engine.known = ClusterFacts(max_nodes=9, longest=timedelta(hours=1))
+    found = await cluster_for(two.ports, asking("/other"))
+    assert found == replace(OTHER, facts=ClusterFacts(max_nodes=3, longest=timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("resources", "asked"), [(None, {}), ({"partition": "short"}, {"partition": "short"})]
+)
+async def test_it_is_asked_for_what_the_job_chose(
+    two: World, monkeypatch: pytest.MonkeyPatch, resources: JsonObject | None, asked: JsonObject
+) -> None:
+    seen: list[tuple[str, JsonObject]] = []
+
+    async def facts(self: MemoryEngine, cluster: str, resources: JsonObject) -> ClusterFacts:
+        seen.append((cluster, resources))
+        return self.known
+
+    monkeypatch.setattr(MemoryEngine, "facts", facts)
+    envelope: dict[str, Any] = {"resources": resources} if resources else {}
+    await cluster_for(two.ports, asking("", **envelope))
+    assert seen == [("dev", asked)]
+
+
+async def test_one_that_does_not_answer_or_is_not_configured_has_the_facts_of_the_settings(
+    two: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def facts(*_: object) -> ClusterFacts:
+        raise Misconfigured("no key")
+
+    monkeypatch.setattr(MemoryEngine, "facts", facts)
+    assert await cluster_for(two.ports, asking("/other")) == OTHER
+
+    monkeypatch.setattr(MemoryEngine, "facts", None)  # left alone, it is not even asked
+    for _ in range(5):
+        two.ports.breaker.failed("memory/other", two.now)
+    assert await cluster_for(two.ports, asking("/other")) == OTHER
+
+
+@pytest.mark.parametrize(
+    "document", [None, "x", {}, {"properties": "x"}, {"properties": {"cluster": "x"}},
+                 {"properties": {"cluster": {"id": 7}}}],
+)  # fmt: skip
+def test_a_document_may_name_no_cluster_in_any_way(two: World, document: Any) -> None:
+    assert named(two.ports, document) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "cluster"),
+    [(None, None), ({}, None), ({"properties": "x"}, None), ({"properties": {"cluster": "c"}}, "c")],
+)
+def test_what_a_document_says_of_its_cluster_is_taken_as_it_stands(document: Any, cluster: Any) -> None:
+    assert written(Request(Envelope(), document, "p")) == cluster

@@ -1,0 +1,284 @@
+"""Each part of what explain answers: where it comes from, and what is asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.cost.prices import prices_from
+from shared.core.facts import ClusterFacts
+from shared.core.job import JobState, Stored
+from shared.core.ports import ClusterView, Order, Submission, Variable
+from shared.engines.memory import MemoryEngine
+from shared.intake import explain as explaining
+from shared.intake.arrive import message_arrived, request_explained
+from shared.intake.message import read_request
+from shared.jobspec import JsonObject
+from tests.unit.priced_cluster import ROW, view_of
+from tests.unit.world import CLUSTER, Engines, World, job_json
+
+
+async def explained(world: World, document: Any, key: str | None = None) -> dict[str, Any]:
+    body = document if isinstance(document, bytes) else json.dumps(document).encode()
+    request = read_request(body, world.ports.policy.limits)
+    return await request_explained(world.ports, request, scope="queue", key=key)
+
+
+# The job
+
+
+@pytest.mark.parametrize(("key", "words"), [("k", "joins the job"), (None, "a job of its own")])
+async def test_it_says_what_counts_as_the_same_request(world: World, key: str | None, words: str) -> None:
+    assert words in (await explained(world, job_json(), key))["job"]["duplicates"]
+
+
+async def test_without_a_key_the_ledger_is_asked_for_no_job_and_ids_are_placeholders(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def get(job_id: str) -> Stored | None:
+        raise AssertionError(job_id)
+
+    monkeypatch.setattr(world.ledger, "get", get)
+    body = await explained(world, job_json())
+    assert body["engineName"] == "job-<job id>-1"
+    assert body["job"]["receipt"] == "runs/default/job-<job id>/receipt.json"
+    assert "<job id>" in {one["value"] for one in body["environment"] if one["name"] == "SLIPWAY_JOB_ID"}
+    assert body["job"]["id"] is None
+
+
+async def test_after_its_end_the_next_generation_is_told_and_it_is_the_one_that_comes(world: World) -> None:
+    for generation in range(1, 4):
+        document = {"spec": job_json(nodeCount=-generation), "idempotencyKey": "k"}  # another each time
+        told = (await explained(world, document))["job"]["id"]
+        (accepted,) = await message_arrived(world.ports, json.dumps(document).encode(), "m")
+        assert (told, accepted.job.generation) == (accepted.job.id, generation)
+
+
+async def test_of_generations_that_have_all_ended_a_hundred_are_looked_through(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    rejected = (await world.message({"spec": job_json(nodeCount=-1), "idempotencyKey": "k"})).job
+
+    async def get(job_id: str) -> Stored | None:
+        asked.append(job_id)
+        return Stored(rejected, "1", None)
+
+    monkeypatch.setattr(world.ledger, "get", get)
+    body = await explained(world, {"spec": job_json(), "idempotencyKey": "k"})
+    assert len(set(asked)) == len(asked) == 101
+    assert (body["verdict"], body["job"]["id"], body["job"]["existing"]) == ("runs", asked[-1], None)
+
+
+async def test_the_verdict_counts_the_errors_and_not_the_warnings(world: World) -> None:
+    one = await explained(world, job_json(nodeCount=0, mountVolumes=None))
+    assert [p["severity"] for p in one["problems"]].count("error") == 1
+    assert len(one["problems"]) > 1
+    assert one["summary"] == "It would be rejected, for 1 error."
+    two = await explained(world, job_json(nodeCount=0, nodeCuont=1))
+    assert two["summary"] == "It would be rejected, for 2 errors."
+
+
+async def test_a_document_that_would_run_says_where_and_shows_itself(world: World) -> None:
+    body = await explained(world, job_json())
+    assert body["summary"] == "It would run on dev."
+    assert body["document"]["properties"]["cluster"] == {"id": CLUSTER.id}
+
+
+# The cluster
+
+
+async def test_a_document_for_another_cluster_has_none_whatever_runs_here(world: World) -> None:
+    await world.message(job_json())
+    for document in (job_json(cluster={"id": "/other"}), {"spec": job_json(), "cluster": "other"}):
+        body = await explained(world, document)
+        assert (body["verdict"], body["cluster"]) == ("rejected", None)
+
+
+async def test_a_document_that_cannot_be_read_has_its_cluster_if_that_can(world: World) -> None:
+    world.engine.view = view_of()
+    body = await explained(world, json.dumps(job_json(nodeCount=2)).encode()[:-1] + b",}")
+    assert (body["verdict"], body["document"]) == ("rejected", None)
+    assert (body["cluster"]["name"], body["cluster"]["nodesToAdd"]) == ("dev", None)
+
+
+@pytest.mark.parametrize(("nodes", "add"), [(3, 2), (1, 0), ("three", None), (True, None)])
+async def test_nodes_to_add_are_told_for_a_number_of_nodes(world: World, nodes: Any, add: int | None) -> None:
+    world.engine.view = view_of()
+    assert (await explained(world, job_json(nodeCount=nodes)))["cluster"]["nodesToAdd"] == add
+
+
+async def test_the_cluster_is_told_as_it_stands(world: World) -> None:
+    world.engine.view = view_of(errors=("a node is broken",))
+    facts = ClusterFacts(max_nodes=3)
+    world.use(engines=Engines(world.engine, {"dev": replace(CLUSTER, facts=facts)}))
+    found = (await explained(world, job_json()))["cluster"]
+    assert found == {
+        "name": "dev",
+        "id": CLUSTER.id,
+        "engine": "memory",
+        "why": "it is the default of this deployment",
+        "state": "steady",
+        "size": "STANDARD_NC6",
+        "priority": "lowpriority",
+        "nodes": 1,
+        "counts": {"idle": 1},
+        "maximum": 3,  # as it is configured; the cluster itself allows 4
+        "nodesToAdd": 0,
+        "errors": ["a node is broken"],
+    }
+
+
+async def test_the_facts_of_the_cluster_as_it_is_now_decide(world: World) -> None:
+    world.engine.known = ClusterFacts(longest=timedelta(hours=1))
+    body = await explained(world, job_json(constraints={"maxWallClockTime": "PT2H"}))
+    assert body["verdict"] == "rejected"
+    assert "SW074" in {problem["code"] for problem in body["problems"]}
+
+
+async def test_a_cluster_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nodes(*_: object) -> ClusterView:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(MemoryEngine, "nodes", nodes)
+    monkeypatch.setattr(explaining, "_PATIENCE", 0)
+    body = await explained(world, job_json())
+    assert body["cluster"]["note"] == "could not be asked: it did not answer in time"
+
+
+# The run
+
+
+async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cluster(world: World) -> None:
+    other = replace(CLUSTER, name="other", id="/other")
+    world.use(engines=Engines(world.engine, {"dev": CLUSTER, "other": other}))
+    completion = world.ports.policy.completion
+    world.policy(completion=replace(completion, clusters={"dev": CLUSTER.id, "other": other.id}))
+    await world.message({"spec": job_json(), "cluster": "other"}, "m0")
+    for n in range(1, 4):
+        await world.message(job_json(), f"m{n}")
+    here = [order.target.name for order in world.engine.orders if order.target.cluster == "dev"]
+    world.engine.turn(here[0], JobState.RUNNING)
+    await world.sweep()
+    world.policy(paused=True)
+    await world.message(job_json(), "m4")  # it has no place there yet
+    world.engine.view = view_of(nodes=4, counts={})
+    assert (await explained(world, job_json()))["wait"]["reason"].startswith("2 jobs are of this deployment")
+
+    for name in here[1:]:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    await world.sweep()
+    reason = (await explained(world, job_json()))["wait"]["reason"]
+    assert reason.endswith("; 1 job is of this deployment running there")
+
+
+@dataclass
+class Asked(MemoryEngine):
+    """Keeps the order that a request is built from."""
+
+    order: Order | None = None
+
+    def submission(self, order: Order) -> Submission:
+        self.order = order
+        return super().submission(order)
+
+    def environment(self, order: Order) -> tuple[Variable, ...]:
+        return (Variable("PATH", "/bin:…", "engine", exact=False), Variable("PASSWORD", "canary", "job"))
+
+
+async def test_the_request_is_that_of_the_engine_with_masks_for_keys(world: World) -> None:
+    world.use(engines=Engines(engine := Asked(allow=("gpus",))))
+    completion = replace(world.ports.policy.completion, storage_suffix="core.chinacloudapi.cn")
+    world.policy(completion=completion)
+    shares = [
+        {"accountName": "acct", "azureFileUrl": f"https://acct.file.{completion.storage_suffix}/share"}
+        | {"relativeMountPath": "share"}
+    ]
+    spec = job_json(mountVolumes={"azureFileShares": shares})
+    body = await explained(world, {"spec": spec, "resources": {"gpus": 2}}, "k")
+
+    assert body["verdict"] == "runs", body["problems"]
+    assert engine.order is not None
+    assert engine.order.resources == {"gpus": 2}
+    variables = engine.order.document["properties"]["environmentVariables"]
+    assert "SLIPWAY_JOB_ID" in {one["name"] for one in variables}
+    (share,) = body["request"]["body"]["properties"]["mountVolumes"]["azureFileShares"]
+    assert share["credentials"] == {"accountKey": "***"}
+    assert (body["request"]["method"], body["engineName"]) == ("PUT", engine.order.target.name)
+    assert body["environment"] == [
+        {"name": "PATH", "value": "/bin:…", "source": "engine", "exact": False},
+        {"name": "PASSWORD", "value": "***", "source": "job", "exact": True},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "facts", "length"),
+    [
+        (None, ClusterFacts(), "P7D"),
+        ({"maxWallClockTime": "PT5M"}, ClusterFacts(), "PT5M"),
+        (None, ClusterFacts(longest=timedelta(hours=3)), "PT3H"),
+    ],
+)
+async def test_the_longest_run_follows_from_the_job_and_its_cluster(
+    world: World, constraints: JsonObject | None, facts: ClusterFacts, length: str
+) -> None:
+    world.engine.known = facts
+    body = await explained(world, job_json(constraints=constraints))
+    assert body["wallClockLimit"] == length
+    named = {one["name"]: one["asked"] for one in body["limits"]}
+    assert named["wall-clock limit"] == length
+    assert ("wall-clock limit of the cluster" in named) is (facts.longest is not None)
+
+
+async def test_the_price_is_that_of_the_region(world: World) -> None:
+    world.engine.view = view_of()
+    rows = prices_from([ROW, {**ROW, "region": "westeurope", "perHour": 9}])
+    world.policy(prices=rows, region="eastus")
+    (price,) = (await explained(world, job_json()))["cost"]["price"]
+    assert price["perHour"] == {"from": 0.5, "to": 0.5}
+
+
+async def test_a_cluster_that_was_not_asked_has_no_price(world: World) -> None:
+    world.engine.down = True
+    world.policy(prices=prices_from([ROW]))
+    cost = (await explained(world, job_json()))["cost"]
+    assert (cost["price"], cost["size"], cost["nodes"]) == (None, None, 1)
+
+
+# Warnings
+
+
+async def test_what_deserves_attention_is_told_once(world: World) -> None:
+    world.engine.view = view_of(errors=("no quota", "no quota"))
+    body = await explained(world, job_json(nodeCount=9))
+    assert body["verdict"] == "runs"
+    told = [text for text in body["warnings"] if not text.startswith("SW")]
+    assert told == [
+        "nodes of the cluster: asked 9, allowed 4",
+        "quota for nodes: no quota",
+        "cluster dev: no quota",
+    ]
+    warned = {one["code"] for one in body["problems"] if one["severity"] == "warning"}
+    assert {text[:5] for text in body["warnings"] if text.startswith("SW")} == warned
+    assert warned
+
+
+async def test_a_cluster_that_could_not_be_asked_is_a_warning_and_one_that_was_not_is_none(
+    world: World,
+) -> None:
+    world.engine.down = True
+    body = await explained(world, job_json())
+    assert body["warnings"][-1] == "cluster dev could not be asked: no answer"
+
+
+async def test_errors_are_no_warnings(world: World) -> None:
+    world.engine.view = view_of()
+    body = await explained(world, job_json(nodeCuont=1))
+    assert "SW012" in {one["code"] for one in body["problems"]}
+    assert not [text for text in body["warnings"] if text.startswith("SW012")]

@@ -1,0 +1,221 @@
+"""What comes through the queue or from a container goes its way, once, and the rest stays where it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.adapters.memory import MemoryLedger
+from shared.core.caller import Caller
+from shared.core.errors import Misuse
+from shared.core.identity import job_id
+from shared.core.job import Drop, JobState
+from shared.core.orders import sweep_message
+from shared.intake.accept import Arrived, key_of
+from shared.intake.arrive import (
+    blob_arrived,
+    message_arrived,
+    poison_arrived,
+    request_arrived,
+    request_explained,
+    request_validated,
+)
+from shared.intake.dead_letter import REDRIVE, bury, hold
+from shared.intake.drop import Looked
+from shared.intake.message import read_request
+from tests.unit.world import World, job_json
+
+BODY = json.dumps({"spec": job_json()}).encode()
+NOBODY = Caller("bob", frozenset())
+
+
+class Defective(MemoryLedger):
+    """Code fails over every record."""
+
+    error: Exception = ArithmeticError("a defect")
+
+    async def create(self, *args: Any) -> Any:
+        raise self.error
+
+
+@pytest.fixture
+def defect(world: World) -> Defective:
+    found = Defective(world.clock, table=world.ledger.table)
+    world.use(ledger=found)
+    return found
+
+
+# Blobs
+
+
+async def test_a_blob_of_another_container_has_no_folder_looked_at(world: World) -> None:
+    world.drops.upload("d/job.json", json.dumps(job_json()).encode())
+    world.pass_time(60)
+
+    assert await blob_arrived(world.ports, "another", "d/job.json") == Looked()
+
+    assert world.engine.started == []
+
+
+async def test_a_hidden_blob_is_nothing_to_speak_of(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    assert await blob_arrived(world.ports, "scripts", "d/.train.py.swp") == Looked()
+    assert caplog.records == []
+
+
+# Messages
+
+
+async def test_a_batch_is_taken_apart_and_each_of_it_has_a_key_of_its_own(world: World) -> None:
+    accepted = await message_arrived(world.ports, json.dumps([job_json(), job_json()]).encode(), "m1")
+
+    places = [key_of("queue", f"message:{name}") for name in ("m1", "m1#1")]
+    assert [one.job.id for one in accepted] == [job_id(place, 1) for place in places]
+
+
+async def test_an_order_to_sweep_is_carried_out_and_a_foreign_event_is_nothing(world: World) -> None:
+    job = (await world.message(job_json())).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    foreign = {"specversion": "1.0", "type": "com.example.other", "id": "1", "source": "x"}
+
+    assert await message_arrived(world.ports, json.dumps(foreign).encode(), "m2") == []
+    assert (await world.job(job.id)).state is JobState.QUEUED
+    assert await message_arrived(world.ports, sweep_message(0, 1, world.now).encode(), "m3") == []
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+@pytest.mark.usefixtures("defect")
+async def test_a_message_is_given_up_after_its_tries_and_not_in_the_last_of_them(world: World) -> None:
+    tries = world.ports.policy.message_tries
+    with pytest.raises(ArithmeticError):
+        await message_arrived(world.ports, BODY, "m1", tries=tries)
+    assert await world.dead.all() == []
+
+    assert await message_arrived(world.ports, BODY, "m1", tries=tries + 1) == []
+    assert [dead.message_id for dead in await world.dead.all()] == ["m1"]
+
+
+async def test_a_redriven_message_that_fails_on_leaves_the_dead_one_alone(
+    world: World, defect: Defective
+) -> None:
+    await bury(world.ports, "jobs", "m1", BODY, 41, ValueError())
+    before = await world.dead.all()
+    pointer = json.dumps({"type": REDRIVE, "dead": before[0].id}).encode()
+
+    assert await message_arrived(world.ports, pointer, "m2", tries=1000) == []
+    assert await world.dead.all() == before
+
+    world.use(ledger=world.ledger)
+    (accepted,) = await message_arrived(world.ports, pointer, "m2")
+    assert accepted.job.state is JobState.QUEUED
+    assert await world.dead.all() == []
+    assert await message_arrived(world.ports, pointer, "m2") == []
+
+
+async def test_a_message_is_held_for_three_tries_that_do_not_end(world: World) -> None:
+    assert [await hold(world.ports, "jobs", "m1", BODY) for _ in range(5)] == [True] * 3 + [False] * 2
+    (dead,) = await world.dead.all()
+    assert dead.reason.startswith("3 of its tries")
+
+
+@pytest.mark.parametrize("body", [BODY, json.dumps([job_json(), {"Type": "BlobTrigger"}]).encode()])
+async def test_a_poison_message_that_is_no_blobs_is_kept_and_not_run(world: World, body: bytes) -> None:
+    await poison_arrived(world.ports, "p1", body)
+
+    assert len(await world.dead.all()) == 1
+    assert world.engine.started == []
+
+
+class Refuses(MemoryLedger):
+    """Refuses the first record."""
+
+    error: Misuse | None = None
+
+    async def create(self, *args: Any) -> Any:
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+        return await super().create(*args)
+
+
+@pytest.mark.parametrize("status", [413, 422])
+async def test_of_what_a_person_did_wrong_only_a_taken_key_becomes_a_record(
+    world: World, status: int
+) -> None:
+    world.ledger = ledger = Refuses(world.clock)
+    world.use(ledger=ledger)
+    ledger.error = Misuse("this cannot be", status=status, remedy="mend it")
+    if status != 422:
+        with pytest.raises(Misuse, match="this cannot be"):
+            await message_arrived(world.ports, BODY, "m1")
+        assert ledger.jobs == []
+        return
+
+    (accepted,) = await message_arrived(world.ports, BODY, "m1")
+
+    assert accepted.job.state is JobState.REJECTED
+    assert [p["remedy"] for p in accepted.job.problems if p["code"] == "SW108"] == ["mend it"]
+
+
+# Requests
+
+
+async def test_only_who_sees_every_job_may_name_a_drop_as_the_document(world: World) -> None:
+    world.drops.upload("d/job.json", json.dumps(job_json()).encode())
+    limits = world.ports.policy.limits
+    request = read_request(b'{"specBlob": "scripts/d/job.json"}', limits)
+
+    with pytest.raises(Misuse, match="names a drop") as told:
+        await request_arrived(
+            world.ports, request, door="http", scope=NOBODY.source, key="k", name="n", who=NOBODY
+        )
+    assert (told.value.status, told.value.remedy) == (403, "send the document itself, as `spec`")
+    with pytest.raises(Misuse, match="names a drop"):
+        await request_validated(world.ports, request, NOBODY)
+
+
+async def test_a_request_has_the_name_that_its_door_knows(world: World) -> None:
+    request = read_request(BODY, world.ports.policy.limits)
+    accepted = await request_arrived(world.ports, request, door="http", scope="s", key="k", name="mnist")
+    assert accepted.job.name == "mnist"
+
+
+async def test_what_is_only_validated_is_not_recorded(world: World) -> None:
+    limits = world.ports.policy.limits
+
+    good = await request_validated(world.ports, read_request(BODY, limits))
+    bad = await request_validated(
+        world.ports, read_request(json.dumps(job_json(nodeCount=0)).encode(), limits)
+    )
+
+    assert (good.valid, bad.valid) == (True, False)
+    assert world.ledger.jobs == []
+
+
+async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[object, ...]] = []
+
+    async def explain(ports: Any, one: Arrived, *, known: bool) -> dict[str, Any]:
+        seen.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, known))
+        return {}
+
+    monkeypatch.setattr("shared.intake.arrive.explain", explain)
+    limits = world.ports.policy.limits
+    plain = read_request(BODY, limits)
+    keyed = read_request(json.dumps({"spec": job_json(), "idempotencyKey": "own"}).encode(), limits)
+    drop = Drop(container="scripts", folder="digits/run", job_file="job.json", files={}, etags={})
+
+    await request_explained(world.ports, plain, scope="http:ann", key="k")
+    await request_explained(world.ports, keyed, scope="http:ann", key="k")
+    await request_explained(world.ports, plain, scope="http:ann", key=None)
+    await request_explained(world.ports, plain, scope="http:ann", key="k", drop=drop, script="train.py")
+    await request_explained(world.ports, plain, scope="http:ann", key=None, drop=drop)
+
+    assert seen == [
+        ("http", "http:ann", "k", "", "", None, True),
+        ("http", "http:ann", "own", "", "", None, True),
+        ("http", "http:ann", "", "", "", None, False),
+        ("drop", "drop", "k", "train", "digits", "train.py", False),
+        ("drop", "drop", "", "run", "digits", None, False),
+    ]

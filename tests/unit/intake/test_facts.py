@@ -1,0 +1,213 @@
+"""What is known of a cluster decides about its jobs: configured of it, or said by its engine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts, together
+from shared.core.job import JobState
+from shared.intake.arrive import request_explained, request_validated
+from shared.intake.message import Request, read_request
+from shared.intake.prepare import prepare
+from shared.jobspec import Envelope, Limits
+from shared.settings import Settings
+from shared.wiring import build
+from tests.unit.world import CLUSTER, Engines, World, job_json
+
+SETTINGS = {
+    "SLIPWAY_STORAGE": "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct",
+    "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
+    "SLIPWAY_CLUSTER_NODES": "2",
+    "SLIPWAY_CLUSTER_GPUS": "1",
+    "SLIPWAY_CLUSTER_WALL_CLOCK_HOURS": "24",
+}
+DAY = timedelta(days=1)
+LONG = {"constraints": {"maxWallClockTime": "P2D"}}
+MPI = {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "true", "processCount": 4}}
+
+
+def asked(cluster: str | None = None, **properties: Any) -> Request:
+    document = job_json(**properties)
+    document["properties"] = {n: v for n, v in document["properties"].items() if v is not None}
+    return Request(Envelope(cluster=cluster), document, "p")
+
+
+@pytest.mark.parametrize(
+    ("properties", "code", "valid"),
+    [({"nodeCount": 3}, "SW075", True), (LONG, "SW074", False), (MPI, "SW076", True)],
+)
+def test_a_job_beyond_the_cluster_is_warned_of_or_refused(
+    properties: dict[str, Any], code: str, valid: bool
+) -> None:
+    prepared = prepare(build(Settings(SETTINGS)), asked(**properties), key="k")
+    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), asked(**properties), key="k")
+
+    assert code in {problem.code for problem in prepared.problems}
+    assert prepared.valid is valid
+    assert code not in {problem.code for problem in quiet.problems}
+
+
+_UNKNOWN = dict.fromkeys(list(SETTINGS)[1:], "0")
+
+
+def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch_ai_alone() -> None:
+    slurm = {"url": "https://head:6820", "user": "u", "shared": "/s", "maxWallClock": "PT1H", "gpus": 8}
+    own = {"mounted": ["data"], "maxNodes": 16, "gpus": 4, "nodeMemory": 1024, "maxWallClock": "P3D"}
+    values = {
+        **SETTINGS,
+        "SLIPWAY_CLUSTER": "dev-cluster-00",
+        "SLIPWAY_CLUSTERS": json.dumps(
+            {
+                "plain": {},
+                "large": {"engine": "batchai", **own},
+                "gpu": {"engine": "slurm", **slurm},
+                "bare": {"engine": "slurm", **slurm, "maxWallClock": "", "gpus": 0},
+            }
+        ),
+    }
+
+    found = {name: one.facts for name, one in ConfiguredEngines(Settings(values)).clusters.items()}
+
+    assert found == {
+        "dev-cluster-00": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
+        "plain": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
+        "large": ClusterFacts(frozenset({"data"}), 16, 4, 1024, timedelta(days=3)),
+        "gpu": ClusterFacts(gpus=8, longest=timedelta(hours=1)),
+        "bare": ClusterFacts(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"nodes": 1}, "no option 'nodes'"),
+        ({"gpus": True}, "gpus has the wrong type"),
+        ({"mounted": [1]}, "mounted has the wrong type"),
+        ({"maxWallClock": "24h"}, "no ISO 8601 duration"),
+    ],
+)
+def test_a_mistake_in_the_facts_is_named_with_its_place(options: Any, said: str) -> None:
+    values = {"SLIPWAY_CLUSTERS": json.dumps({"a": {"engine": "batchai", **options}})}
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_CLUSTERS: a: .*{said}"):
+        ConfiguredEngines(Settings(values))
+
+
+def test_limits_bound_each_other_mounts_add_up_and_configured_hardware_counts() -> None:
+    configured = ClusterFacts(frozenset({"a"}), 4, 2, None, timedelta(hours=2))
+    read = ClusterFacts(frozenset({"b"}), 8, 1, 4096, timedelta(hours=1))
+
+    expected = ClusterFacts(frozenset({"a", "b"}), 4, 2, 4096, timedelta(hours=1))
+    assert together(configured, read) == expected
+    assert together(ClusterFacts(), read) == read
+    assert together(configured, ClusterFacts()) == configured
+
+
+async def test_more_time_than_the_cluster_allows_is_refused_at_the_door_with_field_limit_and_cluster() -> (
+    None
+):
+    world = World()
+    world.engine.known = ClusterFacts(longest=DAY)
+
+    refused = (await world.message(job_json(**LONG), "m1")).job
+    exact = (await world.message(job_json(constraints={"maxWallClockTime": "P1D"}), "m2")).job
+    unnamed = (await world.message(job_json(), "m3")).job
+
+    (problem,) = [one for one in refused.problems if one["severity"] == "error"]
+    assert refused.state is JobState.REJECTED
+    assert (problem["code"], problem["pointer"]) == ("SW074", "/properties/constraints/maxWallClockTime")
+    assert "dev lets no job run longer than P1D" in problem["message"]
+    assert (exact.state, unnamed.state) == (JobState.QUEUED, JobState.QUEUED)
+    assert len(world.engine.started) == 2
+
+
+async def test_the_limit_of_a_partition_that_the_job_chose_is_said_of_that_partition() -> None:
+    world = World()
+    world.engine.known, world.engine.allow = ClusterFacts(longest=DAY), ("partition",)
+
+    message = {"spec": job_json(**LONG), "resources": {"partition": "short"}}
+    refused = (await world.message(message, "m1")).job
+
+    (problem,) = [one for one in refused.problems if one["severity"] == "error"]
+    assert "dev (partition short) lets no job run longer than P1D" in problem["message"]
+
+
+async def test_validate_and_explain_know_what_the_door_knows() -> None:
+    world = World()
+    world.engine.known = ClusterFacts(longest=DAY, mounts=frozenset({"logs"}))
+    data = json.dumps(job_json(**LONG)).encode()
+
+    prepared = await request_validated(world.ports, read_request(data, Limits()))
+    short = read_request(json.dumps(job_json()).encode(), Limits())
+    explained = await request_explained(world.ports, short, scope="s", key=None)
+    known = await request_explained(world.ports, read_request(data, Limits()), scope="s", key=None)
+
+    assert [one.code for one in prepared.problems] == ["SW074"]
+    assert known["verdict"] == "rejected"
+    assert explained["wallClockLimit"] == "P1D"
+    assert explained["cost"]["nodeHours"]["to"] == 24
+    assert explained["problems"] == []
+
+
+async def test_the_node_hours_of_a_job_that_names_no_time_are_those_that_its_cluster_allows() -> None:
+    world = World()
+    world.policy(limits=Limits(max_node_hours=48))
+    before = (await world.message(job_json(nodeCount=2), "m1")).job
+    world.engine.known = ClusterFacts(longest=DAY)
+    after = (await world.message(job_json(nodeCount=2), "m2")).job
+
+    assert (before.state, after.state) == (JobState.REJECTED, JobState.QUEUED)
+
+
+async def test_a_mount_is_a_question_only_where_nobody_knows_what_the_cluster_mounts() -> None:
+    world = World()
+    there = job_json(inputDirectories=[{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/data/x"}])
+    unknown = (await world.message(there, "m1")).job
+    world.engine.known = ClusterFacts(mounts=frozenset({"logs", "data"}))
+    known = (await world.message(there, "m2")).job
+    world.engine.known = ClusterFacts(mounts=frozenset({"logs"}))
+    missing = (await world.message(there, "m3")).job
+
+    assert [one["code"] for one in unknown.problems] == ["SW034", "SW034"]
+    assert known.problems == ()
+    assert [one["code"] for one in missing.problems] == ["SW033"]
+
+
+async def test_facts_are_of_the_cluster_that_the_job_names() -> None:
+    class Two(Engines):
+        def of(self, engine: str) -> Any:
+            return other if engine == "other" else self.engine
+
+    world, other = World(), World().engine
+    other.known = ClusterFacts(longest=DAY)
+    night = replace(CLUSTER, name="night", engine="other", id=CLUSTER.id.replace("/dev", "/night"))
+    world.use(engines=Two(world.engine, {"dev": CLUSTER, "night": night}))
+
+    here = (await world.message({"name": "a", "spec": job_json(**LONG)}, "m1")).job
+    by_name = (await world.message({"name": "b", "cluster": "night", "spec": job_json(**LONG)}, "m2")).job
+    by_id = (await world.message(job_json(cluster={"id": night.id}, **LONG), "m3")).job
+
+    assert [one.state for one in (here, by_name, by_id)] == [
+        JobState.QUEUED,
+        JobState.REJECTED,
+        JobState.REJECTED,
+    ]
+
+
+async def test_a_cluster_that_is_left_alone_is_not_asked_and_has_the_facts_that_are_configured() -> None:
+    world = World()
+    facts = ClusterFacts(longest=DAY)
+    world.use(engines=Engines(world.engine, {"dev": replace(CLUSTER, facts=facts)}))
+    for _ in range(20):
+        world.ports.breaker.failed("memory/dev", world.now)
+    world.engine.known = ClusterFacts(longest=timedelta(hours=1))
+
+    half = {"constraints": {"maxWallClockTime": "PT12H"}}
+    asked_now = read_request(json.dumps(job_json(**half)).encode(), Limits())
+    assert (await request_validated(world.ports, asked_now)).valid

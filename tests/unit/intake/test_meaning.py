@@ -1,0 +1,276 @@
+"""What each form of a message means, field by field, and what is none of them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.core.orders import ENDED, LOOK, MESSAGE, SWEEP, Ended, Look, Sweep, digest, sweep_message
+from shared.intake.message import (
+    SUBMIT,
+    Arrival,
+    Foreign,
+    Message,
+    Request,
+    read_message,
+    read_request,
+    unwrap,
+)
+from shared.jobspec import Limits, Source
+
+BARE: dict[str, Any] = {"properties": {"nodeCount": 1}}
+ENVELOPE = {"spec": BARE, "idempotencyKey": "k", "name": "n"}
+JOB = "j_" + "a" * 24
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def event(type_: str = SUBMIT, **fields: Any) -> dict[str, Any]:
+    return {"specversion": "1.0", "type": type_, "source": "/ci", "id": "7", **fields}
+
+
+def meant(document: object, **limits: Any) -> tuple[Message, ...]:
+    return read_message(json.dumps(document).encode(), Limits(**limits))
+
+
+def one(document: object, **limits: Any) -> Any:
+    (found,) = meant(document, **limits)
+    return found
+
+
+def codes(request: Request) -> list[str]:
+    return [problem.code for problem in request.problems]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", b""),
+        (b" \n", b" \n"),
+        (b'{"a": 1}', b'{"a": 1}'),
+        (b" [1]\n", b" [1]\n"),
+        (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{}"),
+        (base64.b64encode(b"{}") + b"\n", b"{}"),
+        (b"e30=!", b"e30=!"),
+        (b"hello!", b"hello!"),
+    ],
+)
+def test_only_what_is_base64_as_a_whole_is_unwrapped(body: bytes, text: bytes) -> None:
+    assert unwrap(body) == text
+
+
+@pytest.mark.parametrize(
+    ("document", "index", "at", "envelope_at", "key"),
+    [
+        (BARE, 0, "", "", None),
+        (ENVELOPE, 0, "/spec", "", "k"),
+        (event(data=ENVELOPE), 0, "/data/spec", "/data", "k"),
+        (event(data=BARE), 0, "/data", "/data", "/ci|7"),
+        ([BARE, event(data=ENVELOPE)], 1, "/1/data/spec", "/1/data", "k"),
+        ([BARE, BARE], 1, "/1", "/1", None),
+    ],
+)
+def test_a_request_knows_where_its_document_stands_in_what_was_sent(
+    document: Any, index: int, at: str, envelope_at: str, key: str | None
+) -> None:
+    found = meant(document)[index]
+
+    assert isinstance(found, Request)
+    assert (found.document, found.at, found.envelope_at, found.key) == (BARE, at, envelope_at, key)
+    assert found.sound
+    assert found.source is not None
+    assert (json.loads(found.source.data), found.source.file) == (document, MESSAGE)
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: event(data=one)])
+def test_problems_of_an_envelope_point_into_what_was_sent(wrap: Any) -> None:
+    whole = wrap({**ENVELOPE, "nmae": "x"})
+    found = one(whole)
+
+    (problem,) = found.problems
+    assert problem.pointer == f"{found.envelope_at}/nmae"
+    assert found.envelope.name == "n"  # what is sound beside it stays
+    assert found.payload == digest(
+        whole["data"]
+        if isinstance(whole, dict) and "data" in whole
+        else whole[0]
+        if isinstance(whole, list)
+        else whole
+    )
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one]])
+def test_the_limits_hold_for_every_form(wrap: Any) -> None:
+    deep: object = {"properties": {"a": {"b": {"c": {"d": {}}}}}}
+    hook = {"url": "https://a.example.com"}
+    assert codes(one(wrap(deep), max_depth=4)) == ["SW004"]
+    assert codes(one(wrap({"spec": BARE, "notify": [hook, hook]}), max_receivers=1)) == ["SW063"]
+
+
+def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
+    body = b'{"spec": {"properties": {}}, "idempotencyKey": "k", "idempotencyKey": "k"}'
+    (found,) = read_message(body, Limits())
+
+    assert isinstance(found, Request)
+    assert (found.key, found.sound, found.payload) == (None, False, hashlib.sha256(body).hexdigest())
+    assert found.document == {"properties": {}}
+    assert found.source == Source(body, MESSAGE)
+
+
+def test_what_is_no_json_is_kept_with_its_text() -> None:
+    (found,) = read_message(b"{", Limits())
+
+    assert isinstance(found, Request)
+    assert (found.document, found.source) == (None, Source(b"{", MESSAGE))
+
+
+@pytest.mark.parametrize(
+    ("document", "foreign"),
+    [
+        (event("com.example.other", data={"jobs": [JOB]}), "com.example.other"),
+        (event("com.example.other", data={"part": 0, "of": 4, "at": AT.isoformat()}), "com.example.other"),
+        (event("t" * 200), "t" * 100),
+        ({"eventType": SUBMIT, "data": ENVELOPE}, SUBMIT),
+        (event(LOOK, data="a text"), LOOK),
+        (event(ENDED, data={"jobs": {JOB: 1}}), ENDED),
+        (event(ENDED, data={"jobs": [5]}), ENDED),
+        (event(ENDED, data={"jobs": [JOB, "j_bad"]}), ENDED),
+        (event(ENDED, data={"jobs": [JOB] * 1001}), ENDED),
+        (event(SWEEP, data={"part": 0, "of": 4, "at": "2026-01-01T00:00:00"}), SWEEP),
+        (event(SWEEP, data={"part": "x", "of": 4, "at": AT.isoformat()}), SWEEP),
+        (event("Microsoft.Storage.BlobCreated"), "Microsoft.Storage.BlobCreated"),
+        *(
+            (event("Microsoft.Storage.BlobCreated", subject=subject), "Microsoft.Storage.BlobCreated")
+            for subject in ("/containers/c/blobs/n", "/x/containers//blobs/n", "/x/containers/c/blobs/")
+        ),
+        *(
+            ({"Type": "BlobTrigger", "ContainerName": container, "BlobName": name}, "BlobTrigger")
+            for container, name in ((7, "n"), ("c", 7), ("", "n"), ("c", ""), (None, None))
+        ),
+    ],
+    ids=lambda one: str(one)[:60],
+)
+def test_what_is_not_for_us_is_foreign(document: Any, foreign: str) -> None:
+    assert one(document) == Foreign(foreign)
+
+
+@pytest.mark.parametrize(
+    ("document", "meaning"),
+    [
+        (event(ENDED, data={"jobs": [JOB] * 1000}), Ended((JOB,) * 1000)),
+        (event(LOOK, data={"folder": "d/", "newest": AT.isoformat()}), Look("d/", AT)),
+        (json.loads(sweep_message(1, 4, AT)), Sweep(1, 4, AT)),
+        (event("Microsoft.Storage.BlobRenamed", subject="/x/containers/c/blobs/a/b"), Arrival("c", "a/b")),
+        ({"Type": "BlobTrigger", "ContainerName": "c", "BlobName": "a/b"}, Arrival("c", "a/b")),
+    ],
+    ids=lambda one: str(one)[:60],
+)
+def test_what_is_ours_means_what_it_says(document: Any, meaning: Message) -> None:
+    assert one(document) == meaning
+
+
+@pytest.mark.parametrize(
+    "document", [{**BARE, "type": "x"}, {**BARE, "specversion": "1.0"}, {**BARE, "type": 7}]
+)
+def test_what_is_no_whole_event_is_a_request(document: Any) -> None:
+    assert isinstance(one(document), Request)
+
+
+@pytest.mark.parametrize("data", ["a text", None, [1]])
+def test_an_event_without_a_job_message_says_how_one_is_written(data: Any) -> None:
+    whole = event(data=data)
+    found = one(whole)
+
+    (problem,) = found.problems
+    assert (problem.code, problem.pointer, found.envelope_at) == ("SW008", "/data", "/data")
+    assert "write the job message as an object" in problem.remedy
+    assert (found.document, found.payload, found.key) == (None, digest(whole), "/ci|7")
+    assert found.source is not None
+
+
+@pytest.mark.parametrize("missing", ["source", "id"])
+def test_an_event_without_an_identity_gives_no_key(missing: str) -> None:
+    whole = event(data={"spec": BARE})
+    del whole[missing]
+    assert one(whole).key is None
+
+
+@pytest.mark.parametrize(
+    ("document", "kept"),
+    [
+        ({"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {}}}, None),
+        ({"job": {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}}}, True),
+    ],
+)
+def test_a_document_in_another_form_has_one_problem_that_says_so(document: Any, kept: object) -> None:
+    found = one(document)
+
+    assert (len(found.problems), found.sound) == (1, False)
+    assert (found.document is not None) is bool(kept)
+
+
+def test_a_job_in_a_wrapper_is_judged_as_if_it_stood_where_it_belongs() -> None:
+    properties = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}
+    found = one({"job": {"properties": properties}})
+
+    assert found.document == {"properties": properties}
+    assert (found.properties, found.sound) == ("/job/properties", False)
+
+
+def test_a_job_as_the_service_shows_it_is_no_envelope_although_it_has_a_name() -> None:
+    inside = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}
+    shown = {"name": "job1", "type": "Microsoft.BatchAI/workspaces/experiments/jobs", **inside}
+    found = one(shown)
+
+    assert found.document == {"properties": inside}
+    assert (len(found.problems), found.envelope.name) == (1, None)
+
+
+def test_a_spec_that_is_no_object_is_no_document() -> None:
+    found = one({"spec": "a text", "name": "n"})
+
+    assert (found.document, found.envelope.name) == (None, "n")
+    assert found.problems
+
+
+# By the other doors
+
+
+def test_a_request_is_read_with_the_name_of_its_text() -> None:
+    found = read_request(json.dumps(ENVELOPE).encode(), Limits(), "train.json")
+
+    assert (found.document, found.key, found.sound) == (BARE, "k", True)
+    assert found.source is not None
+    assert found.source.file == "train.json"
+    deep = json.dumps({"properties": {"a": {"b": {"c": {"d": {}}}}}}).encode()
+    assert codes(read_request(deep, Limits(max_depth=4))) == ["SW004"]
+    assert codes(
+        read_request(json.dumps({"spec": BARE, "notify": [{}, {}]}).encode(), Limits(max_receivers=1))
+    )
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"7"])
+def test_a_request_that_cannot_be_read_is_none_and_says_why(body: bytes) -> None:
+    found = read_request(body, Limits())
+
+    assert (found.document, found.sound, found.key) == (None, False, None)
+    assert found.problems
+
+
+def test_an_event_that_asks_for_no_job_is_refused_where_a_job_is_expected() -> None:
+    found = read_request(json.dumps(event(ENDED, data={"jobs": [JOB]})).encode(), Limits())
+
+    (problem,) = found.problems
+    assert (problem.code, found.document, found.sound) == ("SW086", None, False)
+    assert "write the job itself" in problem.remedy
+
+
+def test_a_request_with_mistakes_in_its_text_keeps_what_can_be_read_for_diagnostics() -> None:
+    found = read_request(b'{"properties": {"a": 1, "a": 2}}', Limits())
+
+    assert found.problems
+    assert (found.document is not None, found.sound) == (True, False)

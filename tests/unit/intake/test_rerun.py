@@ -1,0 +1,170 @@
+"""Exactly the same again, or a refusal that names what is not the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.core.caller import KEY_HOLDER
+from shared.core.errors import Misuse
+from shared.core.job import Job, JobState
+from shared.intake.arrive import blob_arrived
+from shared.intake.rerun import rerun
+from tests.unit.world import World, job_json
+
+SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
+HOOK = {"url": "https://hooks.example.com/x?code=canary-42", "events": ["failed"]}
+
+ENVELOPE = {"name": "mine", "notify": [HOOK], "retry": {"infrastructure": 0, "user": 2}}
+
+
+async def _ran(world: World) -> Job:
+    document = job_json(
+        customToolkitSettings={"commandLine": f"python {SCRIPT}"},
+        secrets=[{"name": "TOKEN", "value": "canary-4711"}],
+    )
+    world.drops.upload("digits/run/train.py", b"print(1)")
+    world.drops.upload("digits/run/slipway.json", json.dumps(ENVELOPE).encode())
+    world.drops.upload("digits/run/job.json", json.dumps(document).encode())
+    world.pass_time(10)
+    job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    return job
+
+
+async def _again(world: World, job: Job, key: str = "k", **changes: Any) -> Job:
+    receipt = {**world.receipt(job), **changes}
+    return (await rerun(world.ports, job.id, receipt, who=KEY_HOLDER, key=key)).job
+
+
+async def test_the_engine_gets_the_same_document_and_the_same_people_are_told(world: World) -> None:
+    first = await _ran(world)
+    world.drops.upload("digits/run/job.json", b"{}")  # what was accepted counts, not what lies there now
+    world.drops.upload("digits/run/slipway.json", b"{}")
+
+    second = await _again(world, first)
+
+    assert second.state is JobState.QUEUED, second.problems
+    assert second.id != first.id
+    assert (second.name, second.experiment, second.door) == ("mine", "digits", "rerun")
+    assert second.rerun_of == first.id
+    assert second.retry == first.retry
+    assert first.retry.user == 2
+    before, after = (_without_ours(order.document) for order in world.engine.orders)
+    assert before == after
+    assert "canary-4711" in str(after)
+    world.engine.turn(world.engine.started[1], JobState.FAILED)
+    await world.sweep()
+    assert world.webhooks.posts[-1][0] == HOOK["url"]
+    assert "canary" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert world.receipt(second)["rerunOf"] == first.id
+    assert second.receipt.startswith("digits/run/mine-")
+
+
+async def test_the_same_key_joins_and_another_key_runs_once_more(world: World) -> None:
+    first = await _ran(world)
+    assert (await _again(world, first, "a")).id == (await _again(world, first, "a")).id
+    assert (await _again(world, first, "b")).id != (await _again(world, first, "a")).id
+    assert len(world.engine.started) == 3
+
+
+async def test_a_rerun_can_be_run_again(world: World) -> None:
+    first = await _ran(world)
+    second = await _again(world, first)
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+    assert (await _again(world, await world.job(second.id), "c")).state is JobState.QUEUED
+
+
+async def test_a_script_that_has_changed_is_named(world: World) -> None:
+    job = await _ran(world)
+    world.drops.upload("digits/run/train.py", b"print(2)")
+    with pytest.raises(Misuse, match=r"scripts/digits/run/train\.py has changed") as caught:
+        await _again(world, job)
+    assert caught.value.status == 409
+    assert caught.value.remedy.startswith("upload the version with SHA-256 ")
+    assert "or send the job again by the door that it came through" in caught.value.remedy
+    assert len(world.engine.started) == 1
+
+
+async def test_a_script_that_is_gone_is_named(world: World) -> None:
+    job = await _ran(world)
+    del world.drops.blobs["digits/run/train.py"]
+    with pytest.raises(Misuse, match=r"scripts/digits/run/train\.py is gone") as caught:
+        await _again(world, job)
+    assert (caught.value.status, caught.value.remedy.partition(",")[0]) == (409, "upload it again as it was")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"accepted": {"properties": {"nodeCount": 9}}}, {"spec": {"sha256": "0" * 64}}, {"spec": None}],
+    ids=["document", "digest", "nothing"],
+)
+async def test_a_receipt_that_was_edited_is_refused(world: World, changes: dict[str, Any]) -> None:
+    job = await _ran(world)
+    with pytest.raises(Misuse, match="was edited") as caught:
+        await _again(world, job, **changes)
+    assert caught.value.status == 409
+    assert caught.value.remedy.startswith("take the receipt as it stands in the container of answers; ")
+
+
+async def test_a_receipt_of_another_job_or_deployment_is_refused(world: World) -> None:
+    job = await _ran(world)
+    with pytest.raises(Misuse, match="another job") as caught:
+        await _again(world, job, id="j_other")
+    assert (caught.value.status, caught.value.remedy) == (409, "name the receipt's own job")
+    with pytest.raises(Misuse, match="no job j_other") as caught:
+        await rerun(world.ports, "j_other", world.receipt(job), who=KEY_HOLDER, key="k")
+    assert (caught.value.status, caught.value.remedy) == (404, "ask the deployment that ran it")
+
+
+async def test_what_was_rejected_cannot_run_again(world: World) -> None:
+    job = (await world.message(job_json(nodeCount=-1))).job
+    with pytest.raises(Misuse, match="was rejected") as caught:
+        await _again(world, job)
+    assert (caught.value.status, caught.value.remedy) == (409, "mend the document, send it again")
+
+
+async def test_what_has_lost_its_document_cannot_run_again(world: World) -> None:
+    job = await _ran(world)
+    receipt = world.receipt(job)
+    (key,) = [key for key in world.ledger.held if key[1] == f"s|{job.id}"]
+    del world.ledger.held[key]
+
+    with pytest.raises(Misuse, match="nothing has run"):
+        await rerun(world.ports, job.id, receipt, who=KEY_HOLDER, key="k")
+
+
+async def test_a_job_that_nobody_dropped_runs_again_for_those_who_asked_to_be_told(world: World) -> None:
+    plain = {"url": "https://hooks.example.com", "events": ["queued"]}
+    first = (await world.message({"spec": job_json(), "notify": [plain]})).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    world.webhooks.posts.clear()
+
+    second = await _again(world, first)
+
+    assert (second.state, second.drop, second.resources) == (JobState.QUEUED, None, {})
+    await world.wake()
+    assert [url for url, _, _ in world.webhooks.posts] == [plain["url"]]
+
+
+async def test_the_scripts_of_now_are_those_of_the_new_job_and_its_other_files_are_not(world: World) -> None:
+    first = await _ran(world)
+    uploaded = world.drops.upload("digits/run/train.py", b"print(1)")
+
+    drop = (await _again(world, first)).drop
+
+    assert drop is not None
+    assert first.drop is not None
+    assert drop.etags == {"digits/run/train.py": uploaded.etag}
+    assert drop.files == {"digits/run/train.py": first.drop.files["digits/run/train.py"]}
+
+
+def _without_ours(document: dict[str, Any]) -> dict[str, Any]:
+    properties = dict(document["properties"])
+    properties.pop("environmentVariables")
+    return properties

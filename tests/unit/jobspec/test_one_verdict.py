@@ -1,0 +1,174 @@
+"""One verdict: the command, the API and the doors agree on every document."""
+
+from __future__ import annotations
+
+import json
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.core.catalogue import DEPLOYMENT
+from shared.core.job import JobState
+from shared.core.refusals import REFUSALS
+from shared.intake.arrive import request_validated
+from shared.intake.drop import look
+from shared.intake.message import read_request
+from shared.intake.prepare import prepare
+from shared.jobspec import CODES, Limits
+from shared.jobspec.text.tree import copied
+from slipway.commands.document.validate import problems_of
+from tests.breadth import examples, one_each
+from tests.unit.jobspec.bad_jobs import BAD_JOBS
+from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, everything, job, script_toolkit
+from tests.unit.world import World
+
+_FILE = Path("/nowhere/digits/job.json")
+#: What a person might write anywhere.
+_ODD: tuple[Any, ...] = (
+    *("", " ", "a", "1x", "ä", "a b", "a/b", "../a", "/a", "data", "scripts", "logs", "scripts/more"),
+    "a\r\nb",
+    *("0777", "16gb", "1g", "P1D", "PT0S", "7.00:00:00", "high", "gloo", "Python"),
+    *(SCRIPT, "$AZ_BATCHAI_INPUT_A", "https://a.b/c", "ubuntu:22.04", "stdouterr", "%X%\\a.py", "<x>"),
+    CLUSTER,
+    *(None, True, 0, 1, 2, 9, 500, 2**31, -1, 1.5, [], {}, ["a"], {"id": "a"}, {"name": "A", "value": "b"}),
+)  # fmt: skip
+_STARTS = (
+    everything(),
+    job(),
+    *(
+        script_toolkit(name, processCount=2)
+        for name in ("cntkSettings", "pyTorchSettings", "chainerSettings", "horovodSettings")
+    ),
+    script_toolkit("caffeSettings"),
+    script_toolkit("caffe2Settings"),
+    script_toolkit("tensorFlowSettings", workerCount=2, parameterServerCount=1),
+    job(customToolkitSettings=None, customMpiSettings={"commandLine": "a", "processCount": 2}),
+)
+
+
+def _places(document: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    holders = [document]
+    for holder in holders:
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            found.append((holder, key))
+            if isinstance(holder[key], dict | list):
+                holders.append(holder[key])
+    return found
+
+
+@st.composite
+def _documents(draw: st.DrawFn) -> dict[str, Any]:
+    """A job, up to three of whose values are other ones, are gone or are doubled."""
+    document: dict[str, Any] = copied(draw(st.sampled_from(_STARTS)))
+    for _ in range(draw(st.integers(0, 3))):
+        places = [(holder, key) for holder, key in _places(document) if holder is not document]
+        if not places:
+            break
+        holder, key = draw(st.sampled_from(places))
+        what = draw(st.sampled_from(["other", "other", "gone", "doubled", "count"]))
+        if what == "gone":
+            del holder[key]
+        elif what == "doubled" and isinstance(holder, list):
+            holder.append(copied(holder[key]) if isinstance(holder[key], dict | list) else holder[key])
+        elif what == "count" and isinstance(holder[key], int):
+            holder[key] = draw(st.integers(-1, 120))
+        else:
+            value = draw(st.sampled_from(_ODD))
+            holder[key] = copied(value) if isinstance(value, dict | list) else value
+    wrap = draw(st.sampled_from(["bare", "bare", "envelope", "event"]))
+    if wrap == "bare":
+        return document
+    message = {"name": draw(st.sampled_from(["digits", "a b", ""])), "spec": document}
+    if wrap == "envelope":
+        return message
+    event = {"specversion": "1.0", "type": "io.slipway.job.submit.v1", "source": "/me", "id": "1"}
+    return event | {"data": message}
+
+
+def _decided(problems: Any) -> set[tuple[str, str]]:
+    """The errors that do not depend on a deployment, and their places."""
+    return {
+        (one.code, one.pointer)
+        for one in problems
+        if one.severity == "error" and one.code not in DEPLOYMENT and one.code not in REFUSALS
+    }
+
+
+def _said(data: bytes) -> tuple[set[tuple[str, str]], set[tuple[str, str]], set[tuple[str, str]]]:
+    ports = World().ports
+    request = read_request(data, ports.policy.limits)
+    return (
+        _decided(problems_of(data, _FILE)),
+        _decided(prepare(ports, request, key="k").problems),
+        _decided(prepare(ports, request, key="k", folder="digits").problems),
+    )
+
+
+@given(_documents())
+@settings(max_examples=examples(400), deadline=None)
+def test_the_command_the_api_and_the_drop_decide_alike(document: dict[str, Any]) -> None:
+    command, api, drop = _said(json.dumps(document).encode())
+
+    assert command == api == drop
+
+
+@pytest.mark.parametrize("bad", one_each(BAD_JOBS, attrgetter("code")), ids=lambda bad: bad.name)
+def test_they_decide_alike_on_every_known_mistake(bad: Any) -> None:
+    command, api, drop = _said(json.dumps(bad.document).encode())
+
+    assert command == api == drop
+
+
+SUBMIT = {"specversion": "1.0", "type": "io.slipway.job.submit.v1", "source": "/me", "id": "1"}
+
+
+@pytest.mark.parametrize("wrapped", ["bare", "envelope", "event", "other event", "list", "blob", "no blob"])
+async def test_a_dropped_job_file_is_read_as_a_message_is(wrapped: str) -> None:
+    document = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "hostname"}}}
+    message = {"name": "mine", "spec": document}
+    texts: dict[str, Any] = {
+        "bare": document,
+        "envelope": message,
+        "event": {**SUBMIT, "data": message},
+        "other event": {**SUBMIT, "type": "org.example.other"},
+        "list": [document],
+        "blob": {"specBlob": "scripts/kept/spec.json"},
+        "no blob": {"spec": 1},
+    }
+    data = json.dumps(texts[wrapped]).encode()
+    world = World()
+    world.drops.upload("kept/spec.json", json.dumps(document).encode())
+    world.drops.upload("digits/job.json", data)
+    world.pass_time(60)
+
+    (dropped,) = (await look(world.ports, "digits/")).accepted
+    validated = await request_validated(world.ports, read_request(data, Limits()))
+
+    command = "error" not in {one.severity for one in problems_of(data, _FILE)}
+    assert (dropped.job.state is not JobState.REJECTED) is command
+    assert validated.valid is command
+    assert command is (wrapped not in ("other event", "list", "no blob"))
+    if wrapped in ("envelope", "event"):
+        assert dropped.job.name == "mine"
+
+
+async def test_the_envelope_beside_a_dropped_job_file_wins_over_its_own() -> None:
+    document = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "hostname"}}}
+    message = {"name": "inner", "experiment": "kept", "spec": document}
+    world = World()
+    world.drops.upload("digits/job.json", json.dumps(message).encode())
+    world.drops.upload("digits/slipway.json", b'{"name": "outer"}')
+    world.pass_time(60)
+
+    (dropped,) = (await look(world.ports, "digits/")).accepted
+
+    assert (dropped.job.name, dropped.job.experiment) == ("outer", "kept")
+
+
+def test_the_table_of_what_a_deployment_knows_names_rules_that_exist() -> None:
+    assert set(DEPLOYMENT) <= set(CODES)

@@ -1,0 +1,102 @@
+"""What is counted on a job's journey."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from shared.adapters.storage.rows import shard_of
+from shared.core.errors import Rejected
+from shared.core.job import JobState
+from shared.core.ports import Posted
+from shared.lifecycle.sweep import sweep
+from tests.unit.world import World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+
+
+class Counting:
+    """A meter that keeps everything."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, ...]] = Counter()
+        self.values: dict[tuple[str, ...], float] = {}
+        self.spans: Counter[str] = Counter()
+        self.noted: list[dict[str, str]] = []
+
+    def add(self, name: str, number: int = 1, **attributes: str) -> None:
+        self.counts[name, *attributes.values()] += number
+
+    def set(self, name: str, value: float, **attributes: str) -> None:
+        self.values[name, *attributes.values()] = value
+
+    @contextmanager
+    def span(self, name: str) -> Iterator[None]:
+        self.spans[name] += 1
+        yield
+
+    def note(self, **attributes: str) -> None:
+        self.noted.append(attributes)
+
+
+async def test_a_journey_is_counted(world: World) -> None:
+    world.use(meter=(meter := Counting()))
+
+    job = (await world.message({"spec": job_json(), "notify": [HOOK]})).job
+    await world.message({"spec": job_json(), "notify": [HOOK]})
+    await world.message(job_json(nodeCount=0), "m2")
+    await world.sweep()
+    assert meter.values["slipway.jobs.active", "queued"] == 1
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    await world.wake()
+    await world.sweep()
+
+    assert meter.counts == {
+        ("slipway.jobs.accepted", "queue", "submitting"): 1,
+        ("slipway.jobs.accepted", "queue", "rejected"): 1,
+        ("slipway.duplicates.prevented", "queue"): 1,
+        ("slipway.jobs.submitted", "dev"): 1,
+        ("slipway.jobs.ended", "succeeded", ""): 1,
+        ("slipway.deliveries", "delivered"): 1,
+    }
+    assert meter.values["slipway.jobs.active", "queued"] == 0
+    assert meter.values["slipway.outbox.oldest",] == 0
+    assert ("slipway.sweep.ended",) in meter.values
+    assert meter.spans == {"slipway.accept": 3, "slipway.submit": 1, "slipway.sweep": 3, "slipway.deliver": 1}
+    assert {"job": job.id} in meter.noted
+
+
+async def test_a_job_that_its_cluster_refused_is_not_counted_as_submitted(world: World) -> None:
+    world.use(meter=(meter := Counting()))
+    world.engine.fail = [Rejected("no such image")]
+
+    await world.message(job_json())
+
+    assert meter.counts == {
+        ("slipway.jobs.accepted", "queue", "submitting"): 1,
+        ("slipway.jobs.ended", "failed", "unsupported"): 1,
+    }
+
+
+async def test_an_event_that_waits_is_seen_in_its_age(world: World) -> None:
+    world.webhooks.answers = [Posted("retry", 503, "no", None, 1)]
+    await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
+    world.use(meter=(meter := Counting()))
+    await world.sweep(600)
+    assert meter.values["slipway.outbox.oldest",] > 500
+
+
+async def test_an_event_that_waits_in_one_part_is_seen_after_the_others_were_swept(world: World) -> None:
+    world.webhooks.answers = [Posted("retry", 503, "no", None, 1)]
+    job = (await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})).job
+    world.use(meter=(meter := Counting()))
+    world.pass_time(600)
+    shards = world.ledger.shards
+    its = shard_of(job.id, shards) % 2
+    for part in (its, 1 - its):
+        await sweep(world.ports, range(part, shards, 2))
+    ages = {key: value for key, value in meter.values.items() if key[0] == "slipway.outbox.oldest"}
+    assert ages.pop(("slipway.outbox.oldest", str(its))) > 500
+    assert ages == {("slipway.outbox.oldest", str(1 - its)): 0}

@@ -1,0 +1,560 @@
+"""What a sweep makes of an engine's word: when it is believed, when it is too old, and what it costs."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from shared.adapters.memory import MemoryDrops, MemoryLedger, MemoryTable
+from shared.adapters.sealing import AesSeal
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.table import Found
+from shared.core.breaker import Breaker
+from shared.core.errors import Busy, NotFound, Transient, Unavailable
+from shared.core.job import JobState, Reason, Target
+from shared.core.notify.receivers import Disabled
+from shared.core.ports import Ability, Observation, Pause
+from shared.core.trouble import Troubles
+from shared.engines.memory import MemoryEngine
+from shared.lifecycle.sweep import Swept, sweep
+from shared.operate.cancel import cancel
+from tests.unit.dropped_folder import drop_folder
+from tests.unit.lifecycle.test_outages import JOB
+from tests.unit.world import Engines, World, job_json
+
+# Lost: often enough, and for long enough
+
+
+@pytest.mark.parametrize(
+    ("misses", "seconds", "every", "lost_at"),
+    [
+        (3, 300, 3600, 3),  # long enough at the second look, and not often enough
+        (3, 300, 150, 3),
+        (1, 300, 60, 6),  # often enough at the first look, and not for long enough
+        (2, 300, 60, 6),
+        (1, 0, 60, 1),
+    ],
+)
+async def test_a_job_is_lost_once_it_was_missed_often_enough_and_for_long_enough(
+    world: World, misses: int, seconds: float, every: float, lost_at: int
+) -> None:
+    world.policy(lost_after_misses=misses, lost_after=seconds)
+    job = (await world.message(JOB)).job
+    world.engine.jobs.clear()
+
+    found = []
+    for _ in range(lost_at):
+        await world.sweep(every)
+        found.append((await world.job(job.id)).state)
+
+    assert found == [JobState.QUEUED] * (lost_at - 1) + [JobState.LOST]
+
+
+async def test_a_lost_job_says_what_was_not_known_and_since_when(world: World) -> None:
+    world.policy(lost_after_misses=1, lost_after=0)
+    job = (await world.message(JOB)).job
+    world.engine.jobs.clear()
+
+    await world.sweep(60)
+
+    after, name = await world.job(job.id), world.engine.started[0]
+    since = world.now.isoformat()
+    assert (after.state, after.reason) == (JobState.LOST, Reason.INFRASTRUCTURE)
+    assert after.message == f"the engine has not known {name} since {since}; how it ended is unknown"
+
+
+async def test_evidence_from_a_clock_that_went_back_begins_anew(world: World) -> None:
+    world.policy(lost_after_misses=1, lost_after=300)
+    job = (await world.message(JOB)).job
+    world.engine.jobs.clear()
+    await world.sweep(60)
+    world.pass_time(-2 * 3600)
+
+    await world.sweep(60)
+    assert (await world.job(job.id)).missed_at == world.now
+    await world.sweep(300)
+
+    assert (await world.job(job.id)).state is JobState.LOST
+
+
+async def test_the_first_miss_counts_at_once(world: World) -> None:
+    job = (await world.message(JOB)).job
+    world.engine.jobs.clear()
+
+    await world.sweep(1)
+
+    assert (await world.job(job.id)).misses == 1
+
+
+async def test_a_cluster_that_does_not_answer_is_no_defect_and_no_miss(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = (await world.message(JOB)).job
+    world.engine.down = True
+
+    await world.sweep()
+
+    assert (await world.job(job.id)).misses == 0
+    assert [line.getMessage() for line in caplog.records if line.levelname == "ERROR"] == []
+
+
+async def test_a_job_that_is_seen_again_begins_its_evidence_anew(world: World) -> None:
+    job = (await world.message(JOB)).job
+    (name,) = world.engine.started
+    known = world.engine.jobs.pop(name)
+    for _ in range(2):
+        await world.sweep(200)
+    world.engine.jobs[name] = known
+    await world.sweep(200)
+    assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
+
+    del world.engine.jobs[name]
+    for _ in range(2):
+        await world.sweep(200)
+    assert (await world.job(job.id)).state is JobState.QUEUED
+
+
+async def test_old_evidence_counts_no_more_once_the_job_moved_on(world: World) -> None:
+    world.policy(lost_after_misses=1, lost_after=300)
+    job = (await world.message(JOB)).job
+    (name,) = world.engine.started
+    del world.engine.jobs[name]
+    await world.sweep(60)
+    assert (await world.job(job.id)).misses == 1
+    world.engine.turn(name, JobState.RUNNING)
+    await world.sweep(600)
+    assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
+
+    del world.engine.jobs[name]
+    await world.sweep(60)
+    assert (await world.job(job.id)).state is JobState.RUNNING
+
+
+class _ShortLists(MemoryEngine):
+    """Its lists lack what it finds when it is asked for one job."""
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        return {}
+
+
+async def test_a_job_that_only_a_list_lacks_costs_no_write(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.use(engines=replace(world.ports.engines, engine=_ShortLists()))  # type: ignore[type-var]
+    await world.message(JOB)
+    before = dict(world.ledger.held)
+
+    assert (await world.sweep()).changed == 0
+
+    assert world.ledger.held == before
+    assert [line.getMessage() for line in caplog.records if line.levelname == "ERROR"] == []
+
+
+async def test_what_a_direct_look_finds_counts_like_a_list(world: World) -> None:
+    world.use(engines=replace(world.ports.engines, engine=(engine := _ShortLists())))  # type: ignore[type-var]
+    job = (await world.message(JOB)).job
+    engine.turn(engine.started[0], JobState.SUCCEEDED)
+
+    await world.sweep()
+
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+# A cluster that forgets
+
+
+async def test_a_job_that_its_cluster_forgot_is_given_to_it_again_until_it_is_lost(world: World) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    job = (await world.message(JOB)).job
+    for looks in range(1, 4):
+        world.engine.jobs.clear()
+        world.engine.tokens.clear()
+        await world.sweep(200)
+        assert len(world.engine.started) == min(looks, 2) + 1
+
+    assert set(world.engine.started) == {job.target.name if job.target else ""}
+    assert {order.target.token for order in world.engine.orders} == {f"{job.id}.1"}
+    assert (await world.job(job.id)).state is JobState.LOST
+
+
+async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: World) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.allow = ("gpus",)
+    await world.message({**JOB, "retry": {"infrastructure": 3}, "resources": {"gpus": 1}})
+    (first,) = world.engine.started
+    world.engine.turn(first, JobState.FAILED, reason=Reason.PREEMPTED)
+    await world.sweep()
+    await world.sweep(3600)
+    world.engine.jobs.clear()
+    world.engine.tokens.clear()
+
+    await world.sweep()
+
+    *_, before, again = world.engine.orders
+    assert (again, again.resources) == (before, {"gpus": 1})
+    assert [[one.target.name for one in order.earlier] for order in world.engine.orders] == [
+        [],
+        [first],
+        [first],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Transient("I cannot take canary-hunter2"), "I cannot take ***"),
+        (TimeoutError(), "no answer in time"),
+    ],
+)
+async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_without_its_secrets(
+    world: World, caplog: pytest.LogCaptureFixture, error: Any, said: str
+) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    secret = {"secrets": [{"name": "PASSWORD", "value": "canary-hunter2"}]}
+    job = (await world.message(job_json(**secret))).job
+    world.engine.jobs.clear()
+    world.engine.tokens.clear()
+    world.engine.fail = [None, NotFound("no such job"), error]  # of the list, the look, the submission
+
+    await world.sweep()
+
+    assert f"{job.id} could not be submitted again: {said}" in caplog.messages
+    assert "canary" not in caplog.text
+
+
+async def test_a_forgotten_job_whose_secrets_no_key_opens_any_more_says_so(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    job = (await world.message(job_json(secrets=[{"name": "PASSWORD", "value": "canary-hunter2"}]))).job
+    world.engine.jobs.clear()
+    world.use(seal=AesSeal([base64.b64encode(b"x" * 32).decode()]))
+
+    await world.sweep()
+
+    (said,) = [line for line in caplog.messages if "could not be submitted again" in line]
+    assert said.startswith(f"{job.id} could not be submitted again: ")
+    assert "key" in said
+
+
+async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: World) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    job = (await world.message(JOB)).job
+    world.engine.fail = [Transient("no answer")]
+    await cancel(world.ports, job.id)
+    world.engine.jobs.clear()
+    world.engine.tokens.clear()
+
+    await world.sweep()
+
+    assert ((await world.job(job.id)).misses, len(world.engine.orders)) == (1, 1)
+
+
+async def test_a_job_that_its_cluster_shows_again_is_not_given_to_it_again(world: World) -> None:
+    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    await world.message(JOB)
+    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    calls = world.engine.calls
+
+    assert (await world.sweep()).changed == 1
+
+    assert world.engine.calls == calls + 1
+
+
+async def test_a_cluster_that_never_forgets_is_given_nothing_again(world: World) -> None:
+    await world.message(JOB)
+    world.engine.jobs.clear()
+    world.engine.tokens.clear()
+
+    await world.sweep()
+
+    assert len(world.engine.orders) == 1
+
+
+async def test_a_sweep_counts_what_it_submits_and_cancels(world: World) -> None:
+    world.engine.down = True
+    for n in range(2):
+        await world.message(JOB, f"m{n}")
+    world.engine.down = False
+
+    assert (await world.sweep(700)).dispatched == 2
+    assert (await world.sweep()).dispatched == 0
+
+
+# A cluster that answers "not now" is no cluster that is down
+
+
+async def test_a_cluster_that_is_busy_is_not_left_alone(world: World) -> None:
+    world.engine.fail = [Busy("not now") for _ in range(8)]
+    for n in range(8):
+        await world.message(JOB, f"busy{n}")
+    assert world.engine.calls == 8
+
+    await world.message(JOB, "next")
+    assert len(world.engine.started) == 1
+
+
+# An old word
+
+
+class _Slow(MemoryEngine):
+    """The first answer is made at once and comes late."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.comes = asyncio.Event(), asyncio.Event()
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        found = await super().status(cluster, targets)
+        if not self.asked.is_set():
+            self.asked.set()
+            await self.comes.wait()
+        return found
+
+
+@pytest.fixture
+async def slow(world: World) -> _Slow:
+    """The engine of the world; its next answer is slow once `asked` is cleared."""
+    engine = _Slow()
+    engine.asked.set()
+    world.engine = engine
+    world.use(engines=replace(world.ports.engines, engine=engine))  # type: ignore[type-var]
+    world.policy(ask_deadline=1e6)
+    return engine
+
+
+async def _asked(world: World, slow: _Slow) -> asyncio.Task[Swept]:
+    """A sweep that has its answer on the way."""
+    slow.asked.clear()
+    going = asyncio.create_task(sweep(world.ports))
+    await slow.asked.wait()
+    return going
+
+
+async def test_a_word_about_a_run_that_was_requeued_meanwhile_ends_nothing(world: World, slow: _Slow) -> None:
+    """The cluster said `failed`, put the job back into its queue, and another sweep recorded that first."""
+    job = (await world.message(JOB)).job
+    (name,) = slow.started
+    slow.turn(name, JobState.RUNNING)
+    await world.sweep()
+
+    slow.turn(name, JobState.FAILED, reason=Reason.USER)
+    going = await _asked(world, slow)
+    slow.turn(name, JobState.QUEUED)
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.QUEUED
+    slow.comes.set()
+    await going
+
+    assert (await world.job(job.id)).state is JobState.QUEUED
+
+
+async def test_a_word_about_an_attempt_says_nothing_about_the_next(world: World, slow: _Slow) -> None:
+    """The cluster said `preempted`; another sweep recorded that, and submitted the next attempt."""
+    job = (await world.message({**JOB, "retry": {"infrastructure": 3}})).job
+    slow.turn(slow.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    going = await _asked(world, slow)
+    await world.sweep()
+    await world.sweep(3600)
+    assert ((await world.job(job.id)).state, (await world.job(job.id)).attempt) == (JobState.QUEUED, 2)
+    slow.comes.set()
+    await going
+
+    assert ((await world.job(job.id)).state, (await world.job(job.id)).attempt) == (JobState.QUEUED, 2)
+
+
+async def test_what_was_recorded_while_a_sweep_waited_for_its_answer_is_kept(
+    world: World, slow: _Slow
+) -> None:
+    job = (await world.message(JOB)).job
+    slow.turn(slow.started[0], JobState.RUNNING)
+    going = await _asked(world, slow)
+    slow.fail = [Transient("the cluster is told by the next sweep")]
+    await cancel(world.ports, job.id)
+    slow.comes.set()
+    await going
+
+    after = await world.job(job.id)
+    assert (after.state, after.cancel) == (JobState.RUNNING, True)
+
+
+# What a change costs
+
+
+class _Counting(MemoryTable):
+    """Counts the rows of jobs that are read by their keys."""
+
+    reads = 0
+
+    async def get(self, partition: str, row: str) -> Found | None:
+        self.reads += partition.startswith("s")
+        return await super().get(partition, row)
+
+
+def _counted(world: World) -> _Counting:
+    table = _Counting(world.clock)
+    world.ledger = MemoryLedger(world.clock, table=table)
+    world.outbox = TableOutbox(world.ledger.store)
+    world.use(ledger=world.ledger, outbox=world.outbox)
+    return table
+
+
+async def test_a_sweep_changes_records_as_their_rows_hold_them_and_reads_none(world: World) -> None:
+    table = _counted(world)
+    for n in range(5):
+        await world.message(JOB, f"m{n}")
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.RUNNING)
+    table.reads = 0
+
+    assert (await world.sweep()).changed == 5
+
+    assert table.reads == 0
+
+
+async def test_while_a_cluster_is_left_alone_no_record_of_its_jobs_is_read(world: World) -> None:
+    table = _counted(world)
+    world.engine.down = True
+    for n in range(5):
+        await world.message(JOB, f"m{n}")
+    table.reads = 0
+
+    assert (await world.sweep(20)).dispatched == 0
+
+    assert table.reads == 0
+
+
+async def test_while_a_cluster_is_left_alone_its_cancelled_jobs_fill_no_log(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    jobs = [(await world.message(JOB, f"m{n}")).job for n in range(5)]
+    world.engine.down = True
+    for job in jobs:
+        await cancel(world.ports, job.id)
+    caplog.clear()
+
+    await world.sweep(20)
+
+    assert [line.getMessage()[:28] for line in caplog.records] == ["cluster dev cannot be asked:"]
+
+
+# No step stops the next
+
+
+async def test_a_delivery_that_breaks_the_deliveries_stops_nothing_else(world: World) -> None:
+    class Broken(TableOutbox):
+        async def disabled(self) -> list[Disabled]:
+            raise ValueError("a defect")
+
+    job = (await world.message(JOB)).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.use(outbox=Broken(world.ledger.store))
+
+    swept = await world.sweep()
+
+    assert (swept.changed, swept.delivered) == (1, 0)
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+async def test_submissions_that_cannot_be_looked_for_stop_nothing_else(world: World) -> None:
+    class Unsure(MemoryLedger):
+        async def paused(self) -> Pause | None:
+            raise Unavailable("storage answered 503")
+
+    world.engine.fail = [Transient("lost")]
+    await world.message(JOB, "waits")
+    job = (await world.message(JOB, "runs")).job
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    unsure = Unsure(world.clock, table=world.ledger.table)
+    world.use(ledger=unsure)
+
+    swept = await world.sweep(3600)
+
+    assert (swept.changed, swept.dispatched) == (1, 0)
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+# A cluster that does not answer
+
+
+class _Says(MemoryEngine):
+    """A cluster that fails with these words, one after the other."""
+
+    words: tuple[str, ...] = ("",)
+
+    async def status(self, cluster: str, targets: Sequence[Target]) -> dict[str, Observation]:
+        word, self.words = self.words[0], self.words[1:] or self.words
+        raise Transient(word)
+
+
+@pytest.mark.parametrize(
+    ("words", "noted"),
+    [
+        (("",), "no answer in time"),
+        (("reset", "refused"), "refused"),
+    ],
+)
+async def test_what_a_silent_cluster_said_last_is_noted(
+    world: World, words: tuple[str, ...], noted: str
+) -> None:
+    engine = _Says()
+    world.engine = engine
+    world.use(engines=Engines(engine))
+    await world.message(JOB)
+    engine.words = words
+    for _ in words:
+        await world.sweep()
+
+    assert world.ports.troubles.reasons("cluster") == {"memory/dev": noted}
+
+
+async def test_that_a_cluster_is_left_alone_takes_the_place_of_none_of_its_words(world: World) -> None:
+    engine = _Says()
+    world.engine = engine
+    world.use(engines=Engines(engine), breaker=Breaker(failures=1))
+    await world.message(JOB)
+    engine.words = ("reset", "not asked")
+    for _ in range(2):
+        await world.sweep(1)
+
+    assert world.ports.troubles.reasons("cluster") == {"memory/dev": "reset"}
+    assert engine.words[0] == "not asked"
+
+    elsewhere = Troubles(world.clock)  # this process has heard no word of it
+    world.use(troubles=elsewhere)
+    await world.sweep(1)
+    (noted,) = elsewhere.reasons("cluster").values()
+    assert noted
+    assert noted != "reset"
+
+
+async def test_a_change_without_another_line_writes_no_answer(world: World) -> None:
+    drops = _Puts(world.clock)
+    world.drops = drops
+    world.use(drops=drops)
+    await drop_folder(world)
+    world.engine.jobs.clear()
+    drops.names.clear()
+
+    await world.sweep(60)
+
+    assert [job.misses for job in world.ledger.jobs] == [1]
+    assert drops.names == []
+
+
+class _Puts(MemoryDrops):
+    """Keeps what was asked to be written, also if it was too old."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        super().__init__(clock)
+        self.names: list[str] = []
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        self.names.append(name)
+        return await super().put_status(name, line, sequence, fresh=fresh)

@@ -1,0 +1,179 @@
+"""Whose turn it is, what asking costs, and what is said of a pause."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.adapters.memory import MemoryLedger
+from shared.core.errors import Unavailable
+from shared.core.job import JobState
+from shared.core.ports import Active
+from shared.lifecycle.admit import _good_for, admit, pause, paused, resume, submittable, told
+from tests.unit.lifecycle.waiting.test_admit import Counting, counted
+from tests.unit.world import World, job_json
+
+
+async def test_a_pause_keeps_who_and_why_as_far_as_they_can_be_read(world: World) -> None:
+    found = await pause(world.ports, "ann\n" + "n" * 100, "why\x00" + "y" * 200)
+
+    assert (found.by, found.reason) == ("ann " + "n" * 96, "why " + "y" * 196)
+    assert await world.ledger.paused() == found
+
+
+@pytest.mark.parametrize(
+    ("by", "reason", "said"),
+    [
+        ("ann", "", "submissions are paused by ann"),
+        ("ann", "the cluster moves", "submissions are paused by ann (the cluster moves)"),
+        ("", "", "submissions are paused by an operator"),
+    ],
+)
+async def test_a_pause_in_words(world: World, by: str, reason: str, said: str) -> None:
+    assert told(await pause(world.ports, by, reason)) == said
+
+
+async def test_who_pauses_or_resumes_sees_it_at_once(world: World) -> None:
+    assert await paused(world.ports) is None
+    await pause(world.ports, "ann", "")
+    assert await paused(world.ports) is not None
+    assert await resume(world.ports, "ann") is None
+    assert (await world.message(job_json())).job.state is JobState.QUEUED
+
+
+async def _waiting(world: World, number: int) -> list[str]:
+    ids = []
+    await pause(world.ports, "ann", "")
+    for n in range(number):
+        ids.append((await world.message(job_json(), f"m{n}")).job.id)
+        world.pass_time(1)
+    await resume(world.ports, "ann")
+    return ids
+
+
+async def _rows(world: World) -> list[Active]:
+    return [row for shard in range(world.ledger.shards) for row in await world.ledger.active(shard)]
+
+
+async def test_what_waits_is_submitted_in_the_order_in_which_it_came(world: World) -> None:
+    ids = await _waiting(world, 6)
+    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids
+
+    world.policy(max_active_jobs=4)
+    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids[:4]
+
+
+@pytest.mark.parametrize("share", [1, 0.5])
+async def test_without_a_limit_all_that_waits_is_submitted(world: World, share: float) -> None:
+    ids = await _waiting(world, 3)
+    world.policy(max_active_jobs=0)
+
+    assert [row.job_id for row in await submittable(world.ports, await _rows(world), share)] == ids
+
+
+@pytest.mark.parametrize(
+    ("states", "limit", "found", "counts"),
+    [
+        ([JobState.ACCEPTED], 2, 1, True),
+        ([JobState.QUEUED, JobState.ACCEPTED], 2, 0, False),  # no room in its share
+        ([JobState.SUBMITTING], 4, 1, False),  # none that waits
+    ],
+)
+async def test_a_part_counts_the_jobs_of_all_shards_only_if_it_may_submit_one_more(
+    world: World, states: list[JobState], limit: int, found: int, counts: bool
+) -> None:
+    await _waiting(world, len(states))
+    rows = [row._replace(state=state) for row, state in zip(await _rows(world), states, strict=True)]
+    world.policy(max_active_jobs=limit)
+    ledger = counted(world)
+
+    assert len(await submittable(world.ports, rows, 0.5)) == found
+    assert ledger.asked.count("active") == (ledger.shards if counts else 0)
+
+
+@pytest.mark.parametrize(("hourly", "found"), [(0, 1), (1, 0)])
+async def test_a_wait_of_days_is_believed_only_where_jobs_take_turns(
+    world: World, hourly: int, found: int
+) -> None:
+    await _waiting(world, 1)
+    rows = [row._replace(due=world.now + timedelta(days=3)) for row in await _rows(world)]
+    world.policy(max_jobs_per_hour=hourly)
+
+    assert len(await submittable(world.ports, rows)) == found
+
+
+async def test_where_nothing_is_due_nobody_asks_for_the_switch(world: World) -> None:
+    ledger = counted(world)
+
+    assert await submittable(world.ports, []) == []
+
+    assert ledger.asked == []
+
+
+@pytest.mark.parametrize("limits", [{"max_jobs_per_hour": 5}, {"max_active_jobs": 5}], ids=str)
+async def test_of_many_at_once_one_asks_for_the_counts(world: World, limits: dict[str, int]) -> None:
+    class Slow(Counting):
+        async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+            await asyncio.sleep(0)
+            return await super().recent(source, since)
+
+        async def active(self, shard: int) -> list[Active]:
+            await asyncio.sleep(0)
+            return await super().active(shard)
+
+    ledger = Slow(world.clock)
+    world.use(ledger=ledger)
+    world.policy(**limits)
+
+    await asyncio.gather(*(admit(world.ports, "queue", f"j{n}") for n in range(20)))
+
+    assert (ledger.asked.count("recent"), ledger.asked.count("active")) in ((1, 0), (0, ledger.shards))
+
+
+class Down(MemoryLedger):
+    async def create(self, *args: Any) -> Any:
+        raise Unavailable("storage answered 503")
+
+
+async def _in_vain(world: World) -> None:
+    """A message whose record fails, again and again."""
+    mine = world.ledger
+    world.use(ledger=Down(world.clock, table=mine.table))
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            await world.message(job_json(), "m1")
+    world.use(ledger=mine)
+
+
+async def test_a_job_that_comes_again_because_its_record_failed_keeps_its_turn(world: World) -> None:
+    world.policy(max_jobs_per_hour=1)
+    await world.message(job_json(), "m0")
+    await _in_vain(world)
+
+    assert (await world.message(job_json(), "m1")).job.turn == world.now + timedelta(hours=1)
+    assert (await world.message(job_json(), "m2")).job.turn == world.now + timedelta(hours=2)
+
+
+async def test_a_job_that_comes_again_because_its_record_failed_keeps_its_place_at_work(world: World) -> None:
+    world.policy(max_active_jobs=1)
+    await _in_vain(world)
+
+    assert (await world.message(job_json(), "m1")).job.state is JobState.QUEUED
+    assert (await world.message(job_json(), "m2")).job.state is JobState.ACCEPTED
+
+
+async def test_without_limits_no_job_waits_and_nothing_is_counted(world: World) -> None:
+    ledger = counted(world)
+    world.policy(max_jobs_per_hour=0, max_active_jobs=0)
+    for n in range(3):
+        assert (await world.message(job_json(), f"m{n}")).job.state is JobState.QUEUED
+
+    assert ledger.asked == ["paused"]
+
+
+@pytest.mark.parametrize(("limit", "found", "seconds"), [(999, 0, 15), (1000, 0, 300), (1999, 1000, 15)])
+def test_a_count_is_good_for_longer_far_from_its_limit(limit: int, found: int, seconds: float) -> None:
+    assert _good_for(limit, range(found)) == seconds

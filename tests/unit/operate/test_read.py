@@ -1,0 +1,106 @@
+"""What people ask of jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.adapters.memory import MemoryLedger
+from shared.core.caller import KEY_HOLDER
+from shared.core.errors import Misuse, Unavailable
+from shared.core.job import JobState, Stored
+from shared.intake.rerun import rerun
+from shared.lifecycle import lookup
+from shared.operate import listing, read
+from shared.operate.cancel import cancel
+from tests.unit.world import World, job_json
+
+
+async def _jobs(world: World, count: int) -> list[str]:
+    """Ids, newest first."""
+    ids: list[str] = []
+    for n in range(count):
+        world.pass_time(1)
+        ids.insert(0, (await world.message(job_json(), f"m{n}")).job.id)
+    return ids
+
+
+async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> None:
+    ids = await _jobs(world, 5)
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+    active = [job for n, job in enumerate(ids) if n != 3]
+
+    first = await listing.jobs(world.ports, {"state": "active", "limit": "3"})
+    second = await listing.jobs(world.ports, {"state": "active", "limit": "3", "after": first.next or ""})
+
+    assert [job.id for job in (*first.jobs, *second.jobs)] == active
+    assert second.next is None
+
+
+async def test_a_row_that_cannot_be_read_hides_no_other_job(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = await _jobs(world, 3)
+    for name in world.engine.started:
+        world.engine.turn(name, JobState.SUCCEEDED)
+    await world.sweep()
+    rows = [found.row for (_, key), found in world.ledger.held.items() if key.startswith("l|")]
+    (row,) = [row for row in rows if row["RowKey"].endswith(ids[1])]
+    row["Shown0"] = row["Shown0"].replace('"state":"succeeded"', '"state":"succeeded","exit_code":"boom"')
+
+    page = await listing.jobs(world.ports, {"limit": "3"})
+
+    assert [job.id for job in page.jobs] == [ids[0], ids[2]]
+    assert ids[1] in caplog.text
+
+
+async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World) -> None:
+    (job,) = await _jobs(world, 1)
+    world.engine.output["stdout.txt"] = b"one\n"
+    name, chunk, more = await read.log(world.ports, job, None, "0")
+    assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
+
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    _, chunk, more = await read.log(world.ports, job, None, str(chunk.next))
+    assert (chunk.data, more) == (b"", False)
+
+
+async def test_a_job_that_no_node_has_seen_has_no_log(world: World) -> None:
+    job = (await world.message(job_json(nodeCount=0))).job
+    with pytest.raises(Misuse) as caught:
+        await read.log(world.ports, job.id, None, "0")
+    assert caught.value.status == 409
+
+
+@pytest.mark.parametrize(
+    "job", ["j_unknown", "j_" + "a" * 24, "a?b", "a\\b", "a#b", "a/b", "j_" + "a" * 5000]
+)
+async def test_an_unknown_job_is_a_404(world: World, job: str) -> None:
+    class Table(MemoryLedger):
+        async def get(self, job_id: str) -> Stored | None:
+            if set(job_id) & set("/\\#?") or len(job_id) > 500:  # as the service says 400 to such a key
+                raise Unavailable("storage answered 400")
+            return await super().get(job_id)
+
+    world.use(ledger=Table(world.clock))
+    asked = (
+        lookup.job(world.ports, job),
+        cancel(world.ports, job),
+        rerun(world.ports, job, {}, who=KEY_HOLDER, key="k"),
+    )
+    for each in asked:
+        with pytest.raises(Misuse) as caught:
+            await each
+        assert caught.value.status == 404
+
+
+async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has(world: World) -> None:
+    models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
+    job = (await world.message(job_json(outputDirectories=[models]))).job
+
+    with pytest.raises(Misuse) as caught:
+        await read.files(world.ports, job.id, "nope", ".")
+
+    assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
+    assert caught.value.remedy == "this job has stdouterr, MODEL"

@@ -1,0 +1,109 @@
+"""The import contracts: complete, kept where no linter looks, and broken by what they forbid."""
+
+import ast
+import configparser
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGES = ("fence", "shared", "functions", "local", "slipway")
+CONTRACTS = configparser.ConfigParser()
+CONTRACTS.read_string((ROOT / ".importlinter").read_text())
+
+#: For each contract a line that must not be written, and the file where somebody might write it.
+VIOLATIONS = {
+    "jobspec": ("shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.mend import mended"),
+    "core": ("shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
+    "parts": ("shared/core/job.py", "import local.process"),
+    "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),
+    "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
+    "no-sdk": ("shared/lifecycle/sweep.py", "import shared.adapters.memory"),
+    "pure": ("shared/jobspec/checks/validate.py", "import socket"),
+    "local": ("local/batchai/api/wire.py", "from shared.jobspec import JobSpec"),
+    "local-parts": ("local/host/host.py", "import local.batchai.api.wire"),
+    "host": ("local/host/worker/pool.py", "import local.host.triggers.queue"),
+    "emulator": ("local/nodes/run.py", "import local.batchai.state.records"),
+}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The full names that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def deployed() -> list[Path]:
+    """The files that are deployed to Azure."""
+    folders = [(ROOT / name).rglob("*.py") for name in ("fence", "functions", "shared")]
+    return [ROOT / "function_app.py", *chain(*folders)]
+
+
+def test_every_contract_has_a_violation_that_is_tried() -> None:
+    sections = {name.rpartition(":")[2] for name in CONTRACTS.sections() if ":contract:" in name}
+
+    assert sections == set(VIOLATIONS)
+
+
+@pytest.mark.parametrize("contract", VIOLATIONS)
+def test_a_violation_breaks_its_contract(contract: str, tmp_path: Path) -> None:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    file, line = VIOLATIONS[contract]
+    with (tmp_path / file).open("a") as module:
+        module.write(f"\n{line}\n")
+
+    lint = Path(sys.executable).with_name("lint-imports")
+    options = ["--config", str(ROOT / ".importlinter"), "--contract", contract, "--no-cache", "--no-logo"]
+    ran = subprocess.run([lint, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "0 kept, 1 broken" in ran.stdout
+    assert "is not allowed to import" in ran.stdout
+
+
+def test_only_the_composition_root_reads_the_environment() -> None:
+    readers = {
+        path.relative_to(ROOT).as_posix()
+        for path in deployed()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute | ast.alias)
+        and (node.attr if isinstance(node, ast.Attribute) else node.name) in {"environ", "getenv", "environb"}
+    }
+
+    # A binding is fixed when the app is indexed, before there is an event; what is sent to the nodes of a
+    # cluster runs in their environment.
+    assert readers == {
+        "shared/wiring.py",
+        "functions/bindings.py",
+        "functions/process.py",
+        "shared/engines/node/run.py",
+    }
+
+
+def test_only_the_triggers_know_the_functions_library() -> None:
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in deployed()
+        if any(f"{name}.".startswith("azure.functions.") for name in imports(path))
+    }
+
+    assert {name.partition("/")[0] for name in users} <= {"function_app.py", "functions"}
+
+
+def test_no_link_is_part_of_the_project() -> None:
+    """A link into one machine takes the place of what bears its name on another: an environment, say."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is no checkout")
+    assert [line for line in listed.stdout.splitlines() if line.startswith("120000")] == []

@@ -1,0 +1,123 @@
+"""The arithmetic of the benchmark: money, scale, ratios, percentiles."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bench.__main__ import Figures, one_round
+from bench.cost.money import by_service, dollars
+from bench.cost.scale import Counted, Load, cost, counted
+from bench.cost.simulate import Asked, Simulation
+from bench.latency import shown
+from bench.table import TARGETS, Target, markdown, ratios
+from bench.world import Requests, polls
+
+
+def test_requests_are_sorted_by_what_they_cost() -> None:
+    asked = {
+        "POST jobs/messages": 10,
+        "DELETE jobs/messages/x": 10,
+        "POST $batch": 4,
+        "GET slipway(PartitionKey='s',RowKey='r')": 2,
+        "PUT runs/a/receipt.json": 1,
+        "HEAD runs/a/STATUS": 1,
+        "PUT azure-webjobs-hosts/locks/a?comp=lease": 1,
+    }
+    assert by_service(asked, 10) == pytest.approx(
+        {"queue": 2.0, "table": 0.6, "blob write": 0.1, "blob read": 0.2}
+    )
+
+
+def test_a_blob_for_each_job_costs_more_than_everything_else() -> None:
+    queue, table = {"queue": 2.03, "table": 0.4}, {"blob write": 1.0}
+    assert dollars(queue, invocations=1) < 2.5
+    assert dollars(table, invocations=0) > 2 * dollars(queue, invocations=1)
+
+
+def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
+    load = Load(1e6, 200)
+    asked = asyncio.run(counted(load, jobs=40))
+    # Its record, that it is queued, its end, and that it was told: nobody is there to share them with.
+    assert asked.job.transactions == 4
+    assert asked.job.reads < 1
+    assert asked.archived.reads < 5
+    assert asked.job.messages == 0
+    assert asked.sweep.requests == 4
+    assert max(cost(load, asked).shares.values()) < 0.5
+    # A message for each end is what costs most: where ten ends share one, a million jobs cost what was asked.
+    assert cost(load, asked).dollars_a_million <= 3.0
+    assert cost(replace(load, pushed=10.0), asked).dollars_a_million <= 2.5
+
+
+async def test_jobs_that_come_together_share_transactions() -> None:
+    assert (await Simulation(shards=2).jobs(64, at_once=32)).transactions < 2
+
+
+def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
+    one = Asked(0, 1, 12)
+    asked = Counted(one, one, one)
+    few, many = (cost(Load(1e7, 100_000, shards=shards), asked) for shards in (4, 16))
+    assert many.partition_entities == few.partition_entities / 4
+    assert many.queue_messages == few.queue_messages
+
+
+def test_a_ratio_is_taken_within_a_round_and_only_where_both_figures_are() -> None:
+    target = Target("a / b", "a", "b", least=1.0)
+    assert target.of([{"a": 2.0, "b": 1.0}, {"a": 30.0, "b": 10.0}, {"a": 5.0}, {"b": 5.0}]) == [2.0, 3.0]
+
+
+def test_the_table_says_what_is_reached_and_has_every_figure() -> None:
+    rounds = [{"no-op jobs/s": 300.0, "floor raw jobs/s": 200.0}, {"no-op jobs/s": 100.0, "other": 7.0}]
+    text = markdown("a machine", rounds)
+
+    assert "| no-op engine / raw floor | 1.5 | 1.5 … 1.5 | ≥ 1 | reached |" in text
+    assert "| no-op jobs/s | 200 | 100 … 300 |" in text
+    assert "| other | 7 | 7 … 7 |" in text
+    assert text.startswith("a machine, 2 rounds\n")
+    (ratio,) = ratios(rounds)
+    assert (ratio["median"], ratio["rounds"], ratio["reached"]) == (1.5, [1.5], True)
+
+
+def test_each_target_has_a_title_of_its_own_and_at_most_one_bound() -> None:
+    assert len({target.title for target in TARGETS}) == len(TARGETS)
+    assert not [target.title for target in TARGETS if target.least is not None and target.most is not None]
+
+
+def test_percentiles_are_of_the_nearest_rank() -> None:
+    assert shown("x", [n / 1000 for n in range(100, 0, -1)]) == {"x p50 ms": 50.0, "x p99 ms": 99.0}
+    assert shown("x", [0.25]) == {"x p50 ms": 250.0, "x p99 ms": 250.0}
+
+
+def test_the_access_log_is_counted_by_verb_and_place_without_what_nodes_ask() -> None:
+    requests = Requests()
+    account = "/devstoreaccount1"
+    for line in (
+        f'"GET {account}/jobs/messages?numofmessages=32 HTTP/1.1"',
+        f'"PUT {account}/azure-webjobs-hosts/locks/a?comp=lease&timeout=5 HTTP/1.1"',
+        f'"PUT {account}/azure-webjobs-hosts/timers/a?timeout=5 HTTP/1.1"',
+        f'"GET {account}/datalake?restype=container HTTP/1.1"',
+        "Azurite Blob service is starting",
+    ):
+        requests.take(line)
+
+    assert requests.lines == {
+        "GET jobs/messages": 1,
+        "PUT azure-webjobs-hosts/locks/a?comp=lease": 1,
+        "PUT azure-webjobs-hosts/timers/a": 1,
+    }
+    assert polls(requests.lines) == 1
+
+
+def test_a_measurement_that_fails_is_told_and_the_others_go_on() -> None:
+    async def fails() -> Figures:
+        raise TimeoutError("12 of 400 webhooks came")
+
+    async def works() -> Figures:
+        return {"a": 1.0}
+
+    failed: list[str] = []
+    assert one_round({"first": fails, "second": works}, failed) == {"a": 1.0}
+    assert failed == ["first: TimeoutError('12 of 400 webhooks came')"]

@@ -1,0 +1,25 @@
+"""What stands for the rest while one works: of each kind one, and each way at least once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.breadth import examples, one_each, pairs
+
+
+def test_each_kind_has_a_representative() -> None:
+    assert {len(word) for word in one_each(["a", "b", "cc", "d", "eee"], len)} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(("cases", "ways"), [("abc", "xy"), ("ab", "xyz"), ("a", "xyz")])
+def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
+    found = pairs(cases, ways)
+
+    assert {case for case, _ in found} == set(cases)
+    assert {way for _, way in found} == set(ways)
+    assert len(set(found)) == len(found)
+
+
+def test_some_examples_are_always_tried() -> None:
+    assert 20 <= examples(30) <= 30
+    assert examples(600) >= 100

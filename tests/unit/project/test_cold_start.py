@@ -1,0 +1,73 @@
+"""Importing the app loads no SDK, no model of ours, and only its own packages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = (
+    "azure.storage",
+    "azure.data",
+    "azure.identity",
+    "azure.mgmt",
+    "azure.core",
+    "msrest",
+    "aiohttp",
+    "cryptography",
+    "jwt",
+    "opentelemetry",
+    "pydantic",
+)
+#: What registers the triggers, beside their own modules.
+LIGHT = [
+    "function_app",
+    "functions",
+    "shared",
+    "shared.core",
+    "shared.core.caller",
+    "shared.core.errors",
+    "shared.setting_table",
+]
+
+
+def _import(name: str = "function_app", *, path: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys, {name}; print('\\n'.join(sys.modules))"
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_importing_the_app_loads_no_sdk() -> None:
+    ran = _import()
+
+    assert ran.returncode == 0, ran.stderr
+    modules = ran.stdout.split()
+    assert "functions.api" in modules
+    assert [name for name in modules if name.startswith(HEAVY)] == []
+
+
+def test_importing_the_app_loads_what_registers_its_triggers_and_nothing_else() -> None:
+    library = set(_import("azure.functions").stdout.split())
+
+    more = set(_import().stdout.split()) - library
+
+    assert len(library) > 100
+    assert sorted(name for name in more if not name.startswith("functions.")) == LIGHT
+    assert len(more) <= 25
+
+
+def test_a_foreign_package_named_shared_is_a_clear_error(tmp_path: Path) -> None:
+    # The Functions worker appends the app to sys.path, so whatever is installed under the same name wins.
+    foreign = tmp_path / "shared"
+    foreign.mkdir()
+    (foreign / "__init__.py").touch()
+    code = f"import sys; sys.path[:] = [{str(tmp_path)!r}, *sys.path]; import function_app"
+
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert ran.returncode != 0
+    assert "another package named 'shared'" in ran.stderr

@@ -1,0 +1,73 @@
+"""The wrong changes that `make mutants` makes, and the list of those that no test can notice."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents
+from tests.mutants.operators import mutants_of
+
+
+def _changes(body: str) -> list[str]:
+    """How the mutants of a function with this body read."""
+    source = f"def f(a, b):\n    {body}\n"
+    return [mutant.name.removeprefix("f: ") for mutant in mutants_of(source)]
+
+
+@pytest.mark.parametrize(
+    ("body", "changes"),
+    [
+        ("a < b", ["a < b => nothing", "a < b => a <= b"]),
+        ("x = a is b", ["a is b => a is not b"]),
+        ("x = a and b", ["a and b => a or b", "a and b => b", "a and b => a"]),
+        ("x = not a", ["not a => a"]),
+        ("x = a + 1", ["a + 1 => a - 1", "1 => 2"]),
+        ("x = True", ["True => False"]),
+        ("x = 'text'", []),
+        ("x = f'{a + 1}'", []),
+        ("x = [n for n in a if n]", ["for n in a if n => no condition"]),
+        ("return a", ["return a => return None"]),
+        ("return None", []),
+        ("raise a", ["raise a => nothing"]),
+        ("if a: b()", ["if a: => if True", "if a: => if False", "b() => nothing"]),
+        ("x = g(a, b, c=1)", ["g(a, b, c=1) => without c=1", "g(a, b, c=1) => without b", "1 => 2"]),
+        ("log.info(a < b)", []),
+        ("assert a < b", []),
+        ("x = zip(a, strict=True)", []),
+    ],
+)
+def test_a_mutant_is_one_careless_edit(body: str, changes: list[str]) -> None:
+    assert [change.strip() for change in _changes(body)] == changes
+
+
+def test_a_mutant_changes_the_one_place_that_its_name_tells() -> None:
+    source = "class C:\n    def f(self, a):\n        return a < 1 or a < 1\n"
+    found = {mutant.name: ast.unparse(mutant.change()) for mutant in mutants_of(source)}
+
+    assert found["C.f: a < 1 => a <= 1 (#2)"] == ast.unparse(ast.parse(source)).replace(
+        "or a < 1", "or a <= 1", 1
+    )
+
+
+def test_every_equivalent_mutant_exists_and_has_its_reason() -> None:
+    listed = equivalents(EQUIVALENT.read_text(encoding="utf-8"))
+    modules = {name.partition(": ")[0] for name in listed}
+    there = {
+        f"{module}: {mutant.name}"
+        for module in modules
+        for mutant in mutants_of((ROOT / module).read_text(encoding="utf-8"))
+    }
+
+    assert [name for name in listed if name not in there] == []
+    assert all(listed.values())
+
+
+def test_a_mutant_without_a_reason_is_refused() -> None:
+    assert equivalents("# why\nm: a => b\nm: c => d\n    as good\n") == {
+        "m: a => b": "as good",
+        "m: c => d": "as good",
+    }
+    with pytest.raises(ValueError, match="m: a => b"):
+        equivalents("m: a => b\n")

@@ -1,0 +1,89 @@
+"""What is installed is named by its hash, and what runs for us elsewhere by its commit."""
+
+import re
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCKS = sorted(file.name for file in ROOT.glob("requirements*.txt"))
+ENTRY = re.compile(
+    r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)(?P<marker> ;[^\\\n]+)?(?P<hashes>.*(?:\n    .*)*)", re.M
+)
+APP = ("requirements.txt", "requirements-lock.txt")
+
+
+def entries(*files: str) -> dict[str, str]:
+    """The hashes of each `name==version ; marker`."""
+    text = "\n".join((ROOT / file).read_text() for file in files)
+    return {
+        f"{found['name']}=={found['version']}{found['marker'] or ''}".strip(): found["hashes"]
+        for found in ENTRY.finditer(text)
+    }
+
+
+def canonical(requirement: str) -> str:
+    """Name and version, without marker, as the locks write them."""
+    return re.sub(r"[-_.]+(?=[^=]*==)", "-", requirement.partition(";")[0].strip().lower())
+
+
+@pytest.mark.parametrize("file", LOCKS)
+def test_every_package_is_at_one_version_with_the_hashes_of_its_files(file: str) -> None:
+    lines = [
+        line for line in (ROOT / file).read_text().splitlines() if not line.startswith(("#", "-r ", "    "))
+    ]
+    found = entries(file)
+
+    assert len(found) == len(lines) >= 1
+    for name, hashes in found.items():
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", hashes), name
+        assert not re.search(r"--hash=(?!sha256:[0-9a-f]{64}\b)", hashes), name
+
+
+@pytest.mark.parametrize("file", [*LOCKS, "constraints.txt"])
+def test_no_lock_says_where_packages_come_from(file: str) -> None:
+    assert not re.search(r"://|index-url|find-links|trusted-host", (ROOT / file).read_text())
+
+
+def test_the_function_app_installs_what_pyproject_asks_for_and_all_that_it_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = {canonical(one) for one in project["dependencies"]}
+    direct = {canonical(one) for one in entries("requirements.txt")}
+
+    assert direct == asked
+    assert "-r requirements-lock.txt" in (ROOT / "requirements.txt").read_text().splitlines()
+    assert not {canonical(one) for one in entries("requirements-lock.txt")} & direct
+    assert not [one for one in project["dependencies"] if "--hash" in one]
+
+
+def test_a_deployment_gets_every_file_that_its_requirements_include() -> None:
+    ignored = (ROOT / ".funcignore").read_text().splitlines()
+    for file in (*APP, "requirements-telemetry.txt"):
+        last = [line for line in ignored if fnmatch(file, line.removeprefix("!"))]
+        assert not last or last[-1].startswith("!"), file
+
+
+def test_what_is_audited_is_what_is_installed() -> None:
+    audited = {
+        canonical(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    }
+    apart = ("requirements-tools.txt", "requirements-fuzz.txt")
+    installed = {canonical(one) for one in entries(*(file for file in LOCKS if file not in apart))}
+
+    assert installed == audited
+
+
+def test_actions_of_workflows_are_named_by_commit() -> None:
+    used = [
+        line.partition("uses:")[2].strip()
+        for file in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in file.read_text().splitlines()
+        if "uses:" in line
+    ]
+
+    assert used
+    assert [
+        one for one in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
+    ] == []

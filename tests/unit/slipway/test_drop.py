@@ -1,0 +1,83 @@
+"""`slipway drop`: what goes up, in which order and where to; and what it then waits for."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.memory import MemoryDrops
+from shared.settings import Settings
+from slipway.commands.drop import target_of, to_upload
+from slipway.commands.waiting import waiting
+from slipway.failure import Failure
+
+SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
+
+
+def filled(folder: Path, *names: str) -> Path:
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    return folder
+
+
+def test_scripts_go_first_and_the_job_goes_last(tmp_path: Path) -> None:
+    folder = filled(tmp_path, "job.json", "slipway.json", "train.py", "lib/model.py")
+
+    assert [path.relative_to(folder).as_posix() for path in to_upload(folder)] == [
+        "lib/model.py",
+        "train.py",
+        "slipway.json",
+        "job.json",
+    ]
+
+
+def test_what_is_hidden_or_compiled_stays_here(tmp_path: Path) -> None:
+    folder = filled(tmp_path, "train.py", ".git/config", ".env", "__pycache__/train.pyc")
+
+    assert [path.name for path in to_upload(folder)] == ["train.py"]
+
+
+def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="is no folder"):
+        to_upload(tmp_path / "missing")
+    with pytest.raises(Failure, match="holds no files"):
+        to_upload(tmp_path)
+
+
+@pytest.mark.parametrize("to", ["../x", "a/../b", "./a", "a//b", "a/.hidden", "/", "a\\b"])
+def test_a_folder_that_nobody_looks_into_is_refused(to: str, tmp_path: Path) -> None:
+    with pytest.raises(Failure, match=r"is no folder to drop into: .*--to team/digits"):
+        target_of(tmp_path, to)
+
+
+def test_the_folder_keeps_its_name_unless_another_one_is_given(tmp_path: Path) -> None:
+    assert target_of(tmp_path, "") == tmp_path.name
+    assert target_of(tmp_path, "/team/digits/") == "team/digits"
+
+
+def dropped(**files: str) -> tuple[MemoryDrops, list[str]]:
+    drops = MemoryDrops(lambda: datetime.now(UTC), container="scripts")
+    named = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
+    for name, text in named.items():
+        drops.upload(name, text.encode())
+    return drops, list(named)
+
+
+async def test_a_folder_that_can_never_run_says_why() -> None:
+    drops, names = dropped(hello__train_py="")
+
+    assert await waiting(SETTINGS, drops, names) == [
+        "hello: there is no job.json in this folder, and no template above it"
+    ]
+
+
+async def test_a_template_that_lies_there_already_runs_the_script() -> None:
+    template = '{"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}'
+    drops, names = dropped(job_json=template, hello__train_py="")
+
+    assert await waiting(SETTINGS, drops, names[1:]) == []
+    assert await waiting(SETTINGS, drops, names[:1]) == [
+        ": its job.json is a template, which runs scripts of the folders below, never itself"
+    ]

@@ -1,0 +1,96 @@
+"""The command itself: quick help, one line for an expected failure, the version."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def slipway(
+    *arguments: str, code: str = "from slipway.main import main; main()"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_help_names_the_commands_and_imports_none_of_them() -> None:
+    code = (
+        "import sys\n"
+        "from slipway.main import main\n"
+        "try: main()\n"
+        "finally: print([name for name in ('pydantic', 'azure', 'aiohttp', 'shared') if name in sys.modules])"
+    )
+
+    ran = slipway("--help", code=code)
+
+    assert ran.returncode == 0, ran.stderr
+    assert {"validate", "version"} <= set(ran.stdout.split())
+    assert "..." not in ran.stdout.partition("Commands:")[2]  # so a cut sentence would end
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    ran = slipway("version")
+
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(f"slipway {project['version']} (Python 3.")
+
+
+def test_a_failure_is_one_line_and_no_traceback() -> None:
+    code = (
+        "import slipway.main\n"
+        "from slipway.failure import Failure\n"
+        "@slipway.main.app.command()\n"
+        "def break_down(): raise Failure('port 7071 is in use; stop what runs there')\n"
+        "slipway.main.main()"
+    )
+
+    ran = slipway("break-down", code=code)
+
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert ran.stderr == "slipway: port 7071 is in use; stop what runs there\n"
+
+
+def test_the_exit_code_of_validate_reaches_the_shell(tmp_path: Path) -> None:
+    ran = slipway("validate", str(tmp_path / "missing.json"))
+
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "slipway.main", "version"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert ran.returncode == 1
+    assert ran.stderr == "slipway: the output: No space left on device\n"
+
+
+def test_a_terminal_without_our_letters_gets_all_the_others(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    ran = subprocess.run(
+        [sys.executable, "-m", "slipway.main", "validate", str(tmp_path / "job.json")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+
+    assert ran.returncode == 1
+    assert "\\xb7 docs/rules/" in ran.stdout
+    assert ran.stderr == ""

@@ -1,0 +1,42 @@
+"""Lines that read the same on a terminal and in a file."""
+
+import io
+from collections.abc import Iterator
+from typing import Literal
+
+from rich.console import Console
+
+from slipway.screen import Line, Screen, table
+
+
+def written(*lines: Line, terminal: bool) -> str:
+    out = io.StringIO()
+    clock: Iterator[float] = iter([10.0, 12.5, 13.0])
+    colours: Literal["standard", "auto"] = "standard" if terminal else "auto"
+    console = Console(file=out, force_terminal=terminal, color_system=colours, width=40, _environ={})
+    screen = Screen(console, lambda: next(clock))
+    for line in lines:
+        screen.say(line)
+    return out.getvalue()
+
+
+def test_a_line_has_its_time_its_subject_and_no_colour_in_a_file() -> None:
+    said = written(Line("setup", "[bold]made :smile: " + "x" * 60, "green"), terminal=False)
+
+    assert said == "   2.5 s  setup                    [bold]made :smile: " + "x" * 60 + "\n"
+
+
+def test_a_terminal_gets_colours_for_the_news_and_only_there() -> None:
+    said = written(Line("setup", "made", "green"), Line("setup", "plain"), terminal=True)
+
+    first, second = said.splitlines()
+    assert "\x1b[32mmade\x1b[0m" in first
+    assert second.endswith("\x1b[0mplain")
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    assert table([("job", "state"), ("digits-long", "ok"), ("x", "")]) == [
+        "job          state",
+        "digits-long  ok",
+        "x",
+    ]

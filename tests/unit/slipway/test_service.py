@@ -1,0 +1,158 @@
+"""What the commands say about the API's answers."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from slipway.client.service import service
+from slipway.failure import Failure
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def answering(answer: Answer) -> AsyncIterator[str]:
+    """A server that answers everything in one way; its URL."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_refusal_shows_each_place_in_the_file_its_remedy_and_the_job() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        error: dict[str, object] = {"severity": "error", "code": "SW010", "pointer": "/x", "message": "wrong"}
+        error |= {"remedy": "mend it", "line": 2, "column": 3, "source": '  "x": 1', "caret": 2, "width": 3}
+        error["file"] = "message"
+        document = {"detail": "it cannot run", "remedy": "send it again", "errors": [error], "jobId": "j_1"}
+        return web.json_response(document, status=422, content_type="application/problem+json")
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure) as refused:
+            await api.submit(b"{}", file="mine.json")
+
+    assert str(refused.value).splitlines() == [
+        "it cannot run; send it again",
+        "mine.json:2:3: error SW010 x: wrong",
+        '  |   "x": 1',
+        "  |   ^^^",
+        "    mend it · docs/rules/SW010.md",
+        "its record: slipway show j_1",
+    ]
+
+
+@pytest.mark.parametrize("job", ["", "../health", "..", "a/b", "j_1?x", "j 1"])
+async def test_what_is_no_id_never_becomes_a_path(job: str) -> None:
+    async with service("http://127.0.0.1:9") as api:
+        for ask in (api.job, api.cancel, api.log, api.events, api.redeliver, api.redrive):
+            with pytest.raises(Failure, match="is no id; `slipway "):
+                await ask(job)
+
+
+async def test_a_remedy_names_the_command_instead_of_the_call() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        document = {"detail": "there is no job j_1", "remedy": "list the jobs: GET /api/jobs"}
+        return web.json_response(document, status=404, content_type="application/problem+json")
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure, match=r"^there is no job j_1; list the jobs: `slipway jobs`$"):
+            await api.job("j_1")
+
+
+async def test_an_address_that_is_not_of_slipway_says_so() -> None:
+    async def missing(request: web.Request) -> web.Response:
+        return web.Response(status=404, text="<html>")
+
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<html>", content_type="text/html")
+
+    async with answering(missing) as url, service(f"{url}/api") as api:
+        with pytest.raises(Failure, match=r"/api does not answer as Slipway \(404\); --url is without /api"):
+            await api.jobs()
+    async with answering(page) as url, service(url) as api:
+        with pytest.raises(Failure, match="something else answers there"):
+            await api.jobs()
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:7071", "ftp://127.0.0.1", "http://"])
+async def test_an_address_that_is_none_is_told_in_words(url: str) -> None:
+    async with service(url) as api:
+        with pytest.raises(Failure, match="it is no address of the form http://HOST:PORT"):
+            await api.jobs()
+
+
+async def test_a_key_is_sent_and_its_absence_is_explained() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.headers.get("x-functions-key") != "right":
+            return web.Response(status=401)
+        return web.json_response({"jobs": []})
+
+    async with answering(answer) as url:
+        async with service(url, "right\r\n") as api:
+            assert (await api.jobs()).jobs == []
+        async with service(url) as api:
+            with pytest.raises(Failure, match="SLIPWAY_KEY"):
+                await api.jobs()
+        with pytest.raises(Failure, match="control characters"):
+            async with service(url, "ri\rght"):
+                pass
+
+
+async def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=502, text="<html>")
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure, match="502 Bad Gateway"):
+            await api.clusters()
+
+
+async def test_no_answer_is_told_with_the_url() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        raise AssertionError
+
+    async with answering(answer) as url:
+        pass  # nobody listens there any more
+
+    async with service(url) as api:
+        with pytest.raises(Failure, match=f"no answer from {url}: nothing listens there; .*slipway up"):
+            await api.jobs()
+
+
+async def test_more_jobs_than_a_page_holds_come_in_pages() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        first, count = int(request.query.get("after", "0")), int(request.query["limit"])
+        jobs = [{"id": f"j_{number}"} for number in range(first, min(first + count, 300))]
+        return web.json_response({"jobs": jobs, "next": str(first + count) if first + count < 300 else None})
+
+    async with answering(answer) as url, service(url) as api:
+        some = await api.jobs(limit=250)
+        assert [job["id"] for job in some.jobs] == [f"j_{number}" for number in range(250)]
+        assert some.next == "250"
+        every = await api.jobs(limit=1000)
+        assert (len(every.jobs), every.next) == (300, None)
+
+
+async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_conditions() -> None:
+    asked: list[dict[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(dict(request.query))
+        if len(asked) < 3:
+            return web.json_response({"jobs": [], "next": str(len(asked)), "note": "cut"})
+        return web.json_response({"jobs": [{"id": "j_1"}], "next": None})
+
+    async with answering(answer) as url, service(url) as api:
+        found = await api.jobs({"label": "team=a&b", "since": "2026-01-01T00:00:00+01:00"}, limit=5)
+    assert [job["id"] for job in found.jobs] == ["j_1"]
+    assert {(one["label"], one["since"], one["limit"]) for one in asked} == {
+        ("team=a&b", "2026-01-01T00:00:00+01:00", "5")
+    }
+    assert [one.get("after") for one in asked] == [None, "1", "2"]

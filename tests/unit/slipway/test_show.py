@@ -1,0 +1,73 @@
+"""One job and its files, as a person sees them."""
+
+from slipway.commands.files import rows
+from slipway.commands.jobs import rows as listed
+from slipway.commands.show import lines
+
+
+def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt() -> None:
+    problem = {
+        "severity": "error",
+        "code": "SW012",
+        "pointer": "/properties/nodeCuont",
+        "line": 4,
+        "column": 5,
+    }
+    told = lines(
+        {
+            "id": "j_1",
+            "name": "digits",
+            "state": "failed",
+            "reason": "user",
+            "exitCode": 3,
+            "attempt": 2,
+            "receipt": "runs/digits/receipt.json",
+            "engine": {"name": "x"},
+            "problems": [{**problem, "message": "unknown property", "remedy": "remove it"}],
+            "history": [
+                {"sequence": 1, "state": "failed", "at": "2026-01-01T12:00:00Z", "attempt": 2, "note": "so"}
+            ],
+        }
+    )
+
+    assert told[0] == "j_1  digits: failed (user), exit code 3"
+    assert "receipt  runs/digits/receipt.json" in told
+    assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in told
+    assert "2026-01-01 12:00:00  2        failed  so" in told
+    assert told[-3:] == ["slipway log j_1", "slipway files j_1", "slipway events list j_1"]
+
+
+def test_files_have_sizes_folders_a_slash_and_names_nothing_that_moves_the_cursor() -> None:
+    found: list[dict[str, object]] = [
+        {"name": "stdout.txt", "bytes": 12, "modified": "2026-01-01T12:00:00+00:00"},
+        {"name": "models", "bytes": None, "modified": None},
+        {"name": "away", "bytes": None, "modified": None, "link": True},
+        {"name": "a\x1b[2J\n\udcff", "bytes": 0, "modified": None},
+    ]
+    assert [line.split() for line in rows(found)[1:]] == [
+        ["stdout.txt", "12", "2026-01-01", "12:00:00"],
+        ["models/"],
+        ["away", "link"],
+        [r"a\x1b[2J\n\udcff", "0"],
+    ]
+    assert rows([]) == ["there are no files"]
+
+
+def test_a_job_that_waits_is_shown_with_the_reason_and_with_the_clusters_own_name_of_it() -> None:
+    waiting = {"word": "PartitionDown", "text": "its partition is down", "since": "2026-01-01T12:00:00Z"}
+    job = {
+        "id": "j_1",
+        "name": "digits",
+        "door": "http",
+        "state": "queued",
+        "message": "an older word",
+        "createdAt": "2026-01-01T11:00:00Z",
+        "waiting": waiting,
+        "engine": {"engine": "slurm", "id": "4711"},
+    }
+    told = "its partition is down (PartitionDown, since 2026-01-01 12:00)"
+
+    assert lines(job)[1] == f"  {told}"
+    assert [line.split() for line in lines(job) if line.endswith("4711")] == [["id", "on", "slurm", "4711"]]
+    assert listed([job])[1].endswith(told)
+    assert listed([{**job, "waiting": None}])[1].endswith("an older word")

@@ -1,0 +1,311 @@
+"""Lists of jobs over the table service: what a page costs, counted at a wire that answers as it does."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from shared.adapters.storage import listed, listing, rows
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.rest import Answer, Request
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.errors import Misuse
+from shared.core.identity import job_id
+from shared.core.job import Entry, Job, JobState
+from shared.core.ledger.listing import Query
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SHARDS, FINISHED, ACTIVE = 4, 100_000, 40
+#: Rows that the service looks at for one answer.
+_PAGE = 1_000
+_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoMGMw=="
+_ACCOUNT = Connection(f"AccountName=acct;AccountKey={_KEY};TableEndpoint=http://h/acct")
+_FILTER = re.compile(
+    r"PartitionKey eq '(?P<partition>\w+)' and RowKey ge '(?P<first>[^']*)' and RowKey lt '(?P<last>[^']*)'"
+)
+
+
+def about(number: int) -> dict[str, Any]:
+    """What distinguishes the n-th newest job: the first ones have not ended."""
+    ended = "failed" if number % 100 == 7 else "succeeded"
+    return {
+        "door": "drop" if number % 2 else "queue",
+        "name": f"train-{number}",
+        "experiment": "rare" if number % 1000 == 3 else "vision",
+        "cluster": "old" if number % 500 == 7 else "dev",
+        "labels": {"team": "vision"} if number % 5000 == 11 else {},
+        "state": "running" if number < ACTIVE else ended,
+    }
+
+
+def made(number: int) -> Job:
+    """That job."""
+    created = NOW - timedelta(seconds=number)
+    entry = Entry(sequence=1, state=JobState(about(number)["state"]), at=created, token="t")
+    return Job(
+        id=job_id(str(number), 1),
+        key="k",
+        payload="p",
+        created=created,
+        due=created,
+        history=(entry,),
+        **about(number),
+    )
+
+
+class Wire:
+    """A table service that holds the jobs: what of a row is not its key is made when it is asked for."""
+
+    def __init__(self) -> None:
+        self.ranges = 0
+        self.records = 0
+        self.keys: dict[str, list[str]] = defaultdict(list)
+        self.numbers: dict[str, int] = {}
+        for number in range(FINISHED + ACTIVE):
+            self._add(number)
+        for partition in self.keys.values():
+            partition.sort()
+
+    def _add(self, number: int) -> None:
+        identity = job_id(str(number), 1)
+        partition = rows.partition(rows.shard_of(identity, SHARDS))
+        place = f"{rows.listed(NOW - timedelta(seconds=number))}|{identity}"
+        self.numbers[identity] = number
+        keys = [f"l|{place}"]
+        if number < ACTIVE:
+            keys.append(f"n|{identity}")
+        else:
+            keys += [f"{group}{place}" for group in self._groups(about(number))]
+        self.keys[partition] += keys
+
+    @staticmethod
+    def _groups(job: dict[str, Any]) -> tuple[str, ...]:
+        names = listed.by_experiment(job["experiment"]), listed.by_cluster(job["cluster"])
+        return listed.by_state(job["state"]), *names
+
+    async def send(self, request: Request) -> Answer:
+        """Answers the table service's queries."""
+        split = urlsplit(request.url)
+        if "RowKey=" in split.path:
+            self.records += 1
+            return Answer(404, {}, b"")
+        query = dict(parse_qsl(split.query))
+        found = _FILTER.fullmatch(query["$filter"])
+        assert found is not None, query
+        if found["partition"] == "meta":
+            layout = {"RowKey": "layout", "Version": 2, "Shards": SHARDS, "Listed": "0" * 15}
+            return Answer(200, {}, json.dumps({"value": [layout]}).encode())
+        self.ranges += 1
+        keys = self.keys[found["partition"]]
+        first = bisect_left(keys, query.get("NextRowKey", found["first"]))
+        last = bisect_left(keys, found["last"])
+        until = min(last, first + min(_PAGE, int(query.get("$top", _PAGE))))
+        more = {"x-ms-continuation-nextpartitionkey": found["partition"]}
+        more |= {"x-ms-continuation-nextrowkey": keys[until]} if until < last else {}
+        body = {"value": [self._row(found["partition"], key) for key in keys[first:until]]}
+        return Answer(200, more if until < last else {}, json.dumps(body).encode())
+
+    def _row(self, partition: str, key: str) -> dict[str, Any]:
+        number = self.numbers[key.rpartition("|")[2]]
+        row = {"PartitionKey": partition, "RowKey": key, "Timestamp": "2026-01-01T00:00:00Z"}
+        if key.startswith("n|"):
+            return {**rows.active_row(made(number), SHARDS), **row}
+        ended = {"Shown0": shown(number, key.rpartition("|")[2]), "Shown1": ""} if number >= ACTIVE else {}
+        return {**row, "Source": "", **ended}
+
+
+def shown(number: int, identity: str) -> str:
+    """What the row of a job holds: as `shown_rows` makes it, without the model's time for so many."""
+    job, at = about(number), (NOW - timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return json.dumps(
+        {
+            "id": identity,
+            "key": "",
+            "payload": "",
+            **job,
+            "created": at,
+            "due": at,
+            "history": [{"sequence": 1, "state": job["state"], "at": at, "token": ""}],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def full() -> Wire:
+    return Wire()
+
+
+@pytest.fixture
+async def wire(full: Wire) -> Wire:
+    full.ranges = full.records = 0
+    return full
+
+
+@pytest.fixture
+async def ledger(wire: Wire) -> TableLedger:
+    account = Account(_ACCOUNT, around=lambda _: wire.send)
+    return TableLedger(Store(RestTable(account, "t"), SHARDS))
+
+
+def numbers(wire: Wire, jobs: Sequence[Job]) -> list[int]:
+    return [wire.numbers[job.id] for job in jobs]
+
+
+def test_the_wire_holds_what_the_ledger_writes() -> None:
+    for number in (43, 107, 1003):
+        job = made(number)
+        written = {row["RowKey"]: row for row in listed.shown_rows(job, SHARDS)}
+        place = rows.listing_key(job)
+        assert set(written) == {f"{group}{place}" for group in ("l|", *Wire._groups(about(number)))}
+        for row in written.values():
+            assert listed.shown_of(row) == Job.model_validate_json(shown(number, job.id))
+
+
+@pytest.mark.parametrize(
+    ("query", "newest"),
+    [
+        (Query(states=frozenset({JobState.FAILED})), range(107, 5107, 100)),
+        (Query(states=frozenset({JobState.SUCCEEDED})), [n for n in range(40, 92) if n % 100 != 7][:50]),
+        (Query(states=frozenset({JobState.RUNNING})), range(40)),
+        (Query(states=frozenset({JobState.FAILED}), since=NOW - timedelta(seconds=207)), [107, 207]),
+    ],
+    ids=["failed", "succeeded", "running", "failed since"],
+)
+async def test_a_page_costs_a_range_a_shard_and_one_request(
+    wire: Wire, ledger: TableLedger, query: Query, newest: Sequence[int]
+) -> None:
+    page = await ledger.find(query, limit=50, after=None)
+
+    assert numbers(wire, page.jobs) == list(newest)
+    assert wire.ranges <= SHARDS + 1
+    assert wire.records == 0
+    assert not page.cut
+
+
+@pytest.mark.parametrize("since", [None, NOW - timedelta(seconds=80)], ids=["all", "since"])
+async def test_a_page_of_all_costs_a_range_a_shard_and_another_one_where_some_have_not_ended(
+    wire: Wire, ledger: TableLedger, since: datetime | None
+) -> None:
+    first = await ledger.find(Query(since=since), limit=50, after=None)
+    cost, wire.ranges = wire.ranges, 0
+    second = await ledger.find(Query(since=since), limit=50, after=first.next)
+
+    assert numbers(wire, first.jobs) == list(range(50))
+    assert numbers(wire, second.jobs) == list(range(50, 100 if since is None else 81))
+    assert (cost <= 2 * SHARDS, wire.ranges <= SHARDS + 1, wire.records) == (True, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "newest"),
+    [
+        (Query(experiment="rare"), range(3, 50_003, 1000)),
+        (Query(cluster="old"), range(7, 25_007, 500)),
+        (Query(cluster="dev"), [n for n in range(60) if n % 500 != 7][:50]),
+        (Query(experiment="no such"), []),
+    ],
+    ids=["experiment", "cluster", "most of all", "none"],
+)
+async def test_a_page_by_experiment_or_cluster_costs_two_ranges_a_shard(
+    wire: Wire, ledger: TableLedger, query: Query, newest: Sequence[int]
+) -> None:
+    page = await ledger.find(query, limit=50, after=None)
+
+    assert numbers(wire, page.jobs) == list(newest)
+    assert wire.ranges <= 2 * SHARDS
+    assert wire.records == 0
+    assert not page.cut
+
+
+async def test_every_page_costs_the_same_and_together_they_have_each_job_once(
+    wire: Wire, ledger: TableLedger
+) -> None:
+    found: list[Job] = []
+    after = None
+    while True:
+        wire.ranges = 0
+        page = await ledger.find(Query(states=frozenset({JobState.FAILED})), limit=200, after=after)
+        assert wire.ranges <= SHARDS + 1
+        found += page.jobs
+        after = page.next
+        if after is None:
+            break
+    assert numbers(wire, found) == list(range(107, FINISHED + ACTIVE, 100))
+
+
+async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_stopped(
+    wire: Wire, ledger: TableLedger
+) -> None:
+    found: list[Job] = []
+    after, requests = None, 0
+    while requests == 0 or after is not None:
+        wire.ranges = 0
+        page = await ledger.find(Query(label=("team", "vision")), limit=50, after=after)
+        assert wire.ranges <= listing.PAGES
+        assert page.cut == (page.next is not None)
+        assert page.next is None or after is None or page.next > after
+        found, after, requests = [*found, *page.jobs], page.next, requests + 1
+
+    assert numbers(wire, found) == list(range(11, FINISHED + ACTIVE, 5000))
+    assert requests > 1
+    assert wire.records == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        (
+            Query(experiment="rare", doors=frozenset({"drop"}), name="train-9*"),
+            [9003, *range(90_003, 100_003, 1000)],
+        ),
+        (Query(states=frozenset({JobState.FAILED}), cluster="old", name="train-1507"), [1507]),
+        (
+            Query(
+                states=frozenset({JobState.FAILED, JobState.RUNNING}), name="train-*7", label=("team", None)
+            ),
+            [],
+        ),
+    ],
+)
+async def test_conditions_together_are_looked_for_in_the_narrowest_range(
+    wire: Wire, ledger: TableLedger, query: Query, found: Sequence[int]
+) -> None:
+    page = await ledger.find(query, limit=50, after=None)
+    assert numbers(wire, page.jobs) == list(found)
+    assert wire.ranges <= 4 * SHARDS
+
+
+async def test_a_search_stops_when_its_time_is_over_and_has_looked_at_some(
+    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "SECONDS", -1.0)
+    first = await ledger.find(Query(name="none"), limit=50, after=None)
+    second = await ledger.find(Query(name="none"), limit=50, after=first.next)
+    assert (first.jobs, first.cut, second.cut) == ((), True, True)
+    assert first.next is not None
+    assert second.next is not None
+    assert second.next > first.next
+    assert wire.ranges == 3 * SHARDS  # and what has not ended, once
+
+
+async def test_a_search_with_many_finds_reads_no_more_than_its_page_takes(
+    wire: Wire, ledger: TableLedger
+) -> None:
+    page = await ledger.find(Query(doors=frozenset({"queue"})), limit=50, after=None)
+    assert numbers(wire, page.jobs) == list(range(0, 100, 2))
+    assert wire.ranges <= 2 * SHARDS
+
+
+@pytest.mark.parametrize("after", ["", "x", "9' or RowKey ge '", "000000000000000|j_x|l"])
+async def test_a_place_that_is_none_is_refused(ledger: TableLedger, after: str) -> None:
+    with pytest.raises(Misuse, match="`next`"):
+        await ledger.find(Query(), limit=1, after=after)

@@ -1,0 +1,141 @@
+"""The dispatcher over memory, with a clock and a cluster that the test owns."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.adapters.memory import MemoryArchive, MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
+from shared.adapters.sealing import AesSeal
+from shared.adapters.storage.dead import TableDeadMessages
+from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.outbox import TableOutbox
+from shared.core.job import Job
+from shared.core.policy import Policy
+from shared.core.ports import Cluster, Engine, Ports
+from shared.delivery.deliver import deliver
+from shared.engines.memory import MemoryEngine
+from shared.intake.accept import Accepted
+from shared.intake.arrive import message_arrived
+from shared.jobspec import Defaults
+from shared.lifecycle.sweep import Swept, sweep
+
+SECRET = "whsec_" + base64.b64encode(b"a signing key of thirty-two bytes"[:32]).decode()
+CLUSTER = Cluster(
+    "dev",
+    "memory",
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g/providers/Microsoft.BatchAI"
+    "/workspaces/w/clusters/dev",
+)
+
+
+def job_json(**properties: Any) -> dict[str, Any]:
+    return {
+        "properties": {
+            "nodeCount": 1,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            "customToolkitSettings": {"commandLine": "echo hello"},
+            **properties,
+        }
+    }
+
+
+@dataclass
+class Engines:
+    engine: MemoryEngine
+    clusters: Mapping[str, Cluster] = field(default_factory=lambda: {"dev": CLUSTER})
+
+    def of(self, engine: str) -> Engine:
+        return self.engine
+
+
+class World:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+        self.engine = MemoryEngine()
+        self.ledger = MemoryLedger(self.clock)
+        self.outbox = TableOutbox(self.ledger.store)
+        self.dead = TableDeadMessages(self.ledger.store)
+        self.finished = TableFinishedJobs(self.ledger.store)
+        self.archive = MemoryArchive()
+        self.drops = MemoryDrops(self.clock)
+        self.queues = MemoryQueues()
+        self.webhooks = MemoryWebhooks()
+        count = itertools.count()
+        self.ports = Ports(
+            ledger=self.ledger,
+            outbox=self.outbox,
+            dead=self.dead,
+            finished=self.finished,
+            archive=self.archive,
+            leases=TableLeases(self.ledger.store),
+            drops=self.drops,
+            queues=self.queues,
+            webhooks=self.webhooks,
+            engines=Engines(self.engine),
+            seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
+            policy=Policy(
+                receipts=True,
+                completion=Defaults(
+                    cluster_id=CLUSTER.id,
+                    clusters={"dev": CLUSTER.id},
+                    storage_account="acct",
+                    drop_container="scripts",
+                    drop_account="acct",
+                    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+                ),
+            ),
+            clock=self.clock,
+            token=lambda: f"t{next(count)}",
+            jitter=lambda: 0.5,
+            secrets={"default": (SECRET,), "team": (SECRET,)},
+            account_keys={"acct": "storage-key"},
+            troubles=self.ledger.store.troubles,
+        )
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def policy(self, **changes: Any) -> None:
+        self.ports = replace(self.ports, policy=replace(self.ports.policy, **changes))
+
+    def use(self, **ports: Any) -> None:
+        self.ports = replace(self.ports, **ports)
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    async def message(self, document: Any, message_id: str = "m1") -> Accepted:
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
+        (accepted,) = await message_arrived(self.ports, body, message_id)
+        return accepted
+
+    async def sweep(self, seconds: float = 60) -> Swept:
+        self.pass_time(seconds)
+        return await sweep(self.ports)
+
+    async def wake(self) -> None:
+        """The queue of deliveries: every message that is visible now."""
+        ready = [m for m in self.queues.sent if m[0] == "job-events" and m[2] == 0]
+        self.queues.sent[:] = [m for m in self.queues.sent if m not in ready]
+        for _, body, _ in ready:
+            wake = json.loads(body)
+            await deliver(self.ports, wake["job"], wake["sequence"])
+
+    async def job(self, job_id: str) -> Job:
+        stored = await self.ledger.get(job_id)
+        assert stored is not None
+        return stored.job
+
+    def receipt(self, job: Job) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.drops.answers[f"{job.receipt}/receipt.json"])
+        return answer
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(body) for _, _, body in self.webhooks.posts]
