@@ -100,6 +100,14 @@ class NodeView:
 
 
 @dataclass(frozen=True)
+class Ability:
+    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
+
+    answer: Literal["yes", "configured", "no"]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class ClusterView:
     """A cluster as it is now; `counts` are nodes by state."""
 
@@ -117,6 +125,8 @@ class ClusterView:
     #: the nodes one by one; empty when the engine only counts them
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
+    #: what the engine can do there, where that was asked for
+    capabilities: Mapping[str, Ability] = field(default_factory=dict)
 
 
 def room(view: ClusterView) -> int:
@@ -157,14 +167,6 @@ class Variable:
     exact: bool = True
 
 
-@dataclass(frozen=True)
-class Ability:
-    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
-
-    answer: Literal["yes", "configured", "no"]
-    note: str = ""
-
-
 #: What is asked of engines; each declares every one of them. `docs/reference/engines.md` shows the answers.
 ABILITIES: Mapping[str, str] = {
     "durable": "an acknowledged job is never forgotten",
@@ -196,9 +198,12 @@ class Engine(Protocol):
     def version(self) -> str:
         """What it speaks, for receipts: a name and the version of its interface."""
 
-    @property
-    def capabilities(self) -> Mapping[str, Ability]:
-        """Pure: every one of ABILITIES."""
+    def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
+        """Pure: every one of ABILITIES, for a cluster as it is configured, and as `view` shows it if given.
+
+        `configured` only where neither says whether the cluster is set up for it. Raises Misconfigured for
+        a cluster that is not configured.
+        """
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """Pure: each field that this engine cannot honour (SW109), so that a gap is refused at acceptance.

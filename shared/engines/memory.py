@@ -51,12 +51,16 @@ class MemoryEngine:
     allow: Sequence[str] = ()
     view: ClusterView | None = None
     known: ClusterFacts = NO_FACTS
-    capabilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
+    abilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
 
     @property
     def version(self) -> str:
         """None to speak of."""
         return "memory"
+
+    def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
+        """What the test says; all of them by default."""
+        return self.abilities
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """What the test allows."""

@@ -162,13 +162,15 @@ async def submit_again(ports: Ports, job: Job) -> None:
     By the same name and token, which keep the job from running twice. Engine errors stay here.
     """
     assert job.target is not None
-    engine = ports.engines.of(job.target.engine)
-    if job.cancel or engine.capabilities["durable"].answer == "yes":
+    if job.cancel:
         return
     deadline = ports.policy.dispatch_deadline
     spec: JsonObject | None = None
     opened: dict[str, Any] | None = None
     try:
+        durable = ports.engines.of(job.target.engine).capabilities(job.target.cluster)["durable"]
+        if durable.answer == "yes":
+            return
         spec = await _spec(ports, job)
         opened = _document(ports, job, spec)
         order = Order(job.target, opened, earlier(job), job.resources)

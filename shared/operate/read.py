@@ -71,8 +71,10 @@ async def clusters(ports: Ports) -> list[ClusterView | tuple[str, str]]:
     async def one(name: str) -> ClusterView | tuple[str, str]:
         cluster = ports.engines.clusters[name]
         try:
-            view = await ports.engines.of(cluster.engine).nodes(name)
-            return replace(view, facts=together(cluster.facts, view.facts))
+            engine = ports.engines.of(cluster.engine)
+            view = await engine.nodes(name)
+            facts = together(cluster.facts, view.facts)
+            return replace(view, facts=facts, capabilities=engine.capabilities(name, view))
         except EngineError as error:
             return name, str(error)
         except Exception:  # a defect of one adapter hides no other cluster

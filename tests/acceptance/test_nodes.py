@@ -32,6 +32,7 @@ async def test_nodes_are_shown_while_a_job_runs_on_one(door: Door) -> None:
     (cluster,) = body["clusters"]
     assert cluster["counts"]["running"] == 1
     assert cluster["members"] == []
+    assert cluster["capabilities"]["elastic"] == {"answer": "yes", "note": "the cluster's scale settings"}
     assert code == 0
     assert said.splitlines()[1].startswith("dev-cluster-00  batchai")
     assert "1 running" in said

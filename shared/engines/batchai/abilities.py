@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.core.engine import Ability
+from shared.core.engine import Ability, ClusterView
 
 ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("yes", "a job is a resource with a name"),
@@ -24,6 +24,18 @@ ABILITIES: Mapping[str, Ability] = {
     "ended": Ability("yes", "until the job is deleted"),
     "bulk": Ability("yes", "a list for each experiment, in pages of 1,000"),
     "logs": Ability("yes"),
-    "elastic": Ability("yes", "the cluster's scale settings"),
-    "preemptible": Ability("yes", "low-priority clusters"),
+    "elastic": Ability("configured", "the cluster's scale settings"),
+    "preemptible": Ability("configured", "low-priority clusters"),
 }
+
+
+def abilities_of(view: ClusterView | None) -> Mapping[str, Ability]:
+    """Those of one cluster, as its resource describes it."""
+    if view is None:
+        return ABILITIES
+    elastic, preemptible = view.minimum == 0, view.priority == "lowpriority"
+    return {
+        **ABILITIES,
+        "elastic": Ability("yes" if elastic else "no", ABILITIES["elastic"].note),
+        "preemptible": Ability("yes" if preemptible else "no", ABILITIES["preemptible"].note),
+    }

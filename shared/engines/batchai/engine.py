@@ -31,7 +31,7 @@ from shared.core.ports import (
     Variable,
 )
 from shared.core.refusals import gives_none
-from shared.engines.batchai.abilities import ABILITIES
+from shared.engines.batchai.abilities import abilities_of
 from shared.engines.batchai.client import Workspace, connect
 from shared.engines.batchai.download import Downloads
 from shared.engines.batchai.environment import environment
@@ -65,10 +65,9 @@ class BatchAIEngine:
         """The API."""
         return f"Batch AI {API}"
 
-    @property
-    def capabilities(self) -> Mapping[str, Ability]:
-        """All of the format."""
-        return ABILITIES
+    def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
+        """All of the format; the cluster itself says whether its nodes come and go."""
+        return abilities_of(view)
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """Whole nodes only: the service had no words for less."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.core.engine import Ability
+from shared.core.engine import Ability, ClusterView
+from shared.engines.slurm.cluster import SlurmCluster
 
 ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("no", "slurmctld, killed, forgets seconds; what is missing is submitted again"),
@@ -29,3 +30,37 @@ ABILITIES: Mapping[str, Ability] = {
     "elastic": Ability("configured", "Slurm's own cloud nodes"),
     "preemptible": Ability("configured", "requeued as the same attempt (`preemptible`)"),
 }
+
+
+def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str, Ability]:
+    """Those of one cluster, as it is configured; its own nodes say whether they come and go."""
+    servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
+    low = "low" in cluster.priorities
+    found = {
+        "containers": bool(cluster.container),
+        "shares": len(servers) < len(cluster.mounts),
+        "servers": bool(servers),
+        "priorities": bool(cluster.priorities),
+        "logs": any(f"{cluster.shared}/".startswith(f"{place.rstrip('/')}/") for place in cluster.reads),
+        "preemptible": cluster.preemptible or low,
+    }
+    if view is not None and view.minimum is not None and view.maximum:  # at zero they may be hidden
+        found["elastic"] = view.minimum < view.maximum
+    notes = {name: ABILITIES[name].note for name in found}
+    if cluster.container:
+        notes["containers"] = f"by `{cluster.container}`"
+    if low and not cluster.preemptible:
+        notes["preemptible"] = "jobs of low priority, requeued as the same attempt"
+    answers = {name: Ability("yes" if has else "no", notes[name]) for name, has in found.items()}
+    return {**ABILITIES, **answers, "ended": Ability("yes", f"by {_sources(cluster)}")}
+
+
+def _sources(cluster: SlurmCluster) -> str:
+    """What knows the ends that slurmctld has forgotten, the first that is asked first."""
+    sources = {
+        "the run's record (`reads`)": cluster.reads,
+        "slurmdbd (`accounting`)": cluster.accounting,
+        "`completions`": cluster.completions,
+        "asking the nodes": True,
+    }
+    return ", ".join(name for name, has in sources.items() if has)

@@ -16,7 +16,7 @@ from shared.core.facts import NO_FACTS, ClusterFacts, together
 from shared.core.job import Target
 from shared.core.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.engines.recent import Lately
-from shared.engines.slurm.abilities import ABILITIES
+from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
@@ -72,10 +72,9 @@ class SlurmEngine:
         agreed = {client.dialect.version for client in self._clients.values() if client.dialect}
         return f"slurmrestd {', '.join(sorted(agreed)) or 'of any known version'}"
 
-    @property
-    def capabilities(self) -> Mapping[str, Ability]:
-        """The same for every cluster; what is configured decides the rest."""
-        return ABILITIES
+    def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
+        """What the cluster is set up for."""
+        return abilities_of(self._cluster(cluster), view)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """Each field that the job's cluster cannot honour. Raises Misconfigured for one without a key."""

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shared.core.engine import ABILITIES
-from shared.core.ports import Engine
+from shared.core.errors import Misconfigured
+from shared.core.ports import ClusterView, Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.matrix import ENGINES, table
 from shared.engines.memory import MemoryEngine
+from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.engine import SlurmEngine
 
+BARE = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
+SLURM = SlurmEngine(clusters_from({"gpu": BARE}, "x"), {})
+BATCH_AI = BatchAIEngine(Workspace("https://x", "s", "g", "w"))
+BY_NAME: dict[str, Engine] = {"batchai": BATCH_AI, "slurm": SLURM}
+FIXED = ClusterView("gpu", "x", "steady", 2, {}, 2, 2, "", priority="dedicated")
+ELASTIC = replace(FIXED, minimum=0, priority="lowpriority")
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "engines.md"
 
 
@@ -24,13 +33,54 @@ def test_the_table_of_the_page_is_the_generated_one() -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [MemoryEngine(), BatchAIEngine(Workspace("https://x", "s", "g", "w")), SlurmEngine({}, {})],
+    [MemoryEngine(), BATCH_AI, SLURM],
     ids=["memory", "batchai", "slurm"],
 )
 def test_every_engine_declares_every_ability(engine: Engine) -> None:
-    assert engine.capabilities.keys() == ABILITIES.keys()
+    assert engine.capabilities("gpu").keys() == ABILITIES.keys()
 
 
-def test_the_table_shows_what_the_engines_themselves_declare() -> None:
-    assert ENGINES["slurm"] is SlurmEngine({}, {}).capabilities
-    assert ENGINES["batchai"] is BatchAIEngine(Workspace("https://x", "s", "g", "w")).capabilities
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_cluster_answers_as_the_table_does_and_yes_or_no_where_that_depends_on_it(name: str) -> None:
+    for view in (FIXED, ELASTIC):
+        for ability, answer in BY_NAME[name].capabilities("gpu", view).items():
+            declared = ENGINES[name][ability].answer
+            assert answer.answer in (("yes", "no") if declared == "configured" else (declared,)), ability
+
+
+def test_a_slurm_cluster_answers_by_its_options() -> None:
+    options = {
+        **BARE,
+        "container": "apptainer",
+        "mounts": {"ACCOUNT/data": "/d", "/subscriptions/x/fileServers/nfs": "/n"},
+        "priorities": {"low": "scavenge"},
+        "reads": {"/shared": "/mnt"},
+        "accounting": True,
+    }
+    full = SlurmEngine(clusters_from({"gpu": options}, "x"), {}).capabilities("gpu", ELASTIC)
+    bare = SLURM.capabilities("gpu", FIXED)
+    asked = ("containers", "shares", "servers", "priorities", "logs", "elastic", "preemptible")
+
+    assert {full[name].answer for name in asked} == {"yes"}
+    assert {bare[name].answer for name in asked} == {"no"}
+    assert full["containers"].note == "by `apptainer`"
+    assert full["ended"].note == "by the run's record (`reads`), slurmdbd (`accounting`), asking the nodes"
+    assert bare["ended"].note == "by asking the nodes"
+
+
+def test_logs_need_the_shared_directory_itself_where_the_app_sees_it() -> None:
+    for reads, answer in (({"/shared/slipway": "/m"}, "yes"), ({"/share": "/m"}, "no"), ({"/": "/m"}, "yes")):
+        engine = SlurmEngine(clusters_from({"gpu": {**BARE, "reads": reads}}, "x"), {})
+        assert engine.capabilities("gpu")["logs"].answer == answer
+
+
+def test_whether_nodes_come_and_go_is_open_until_the_cluster_has_shown_them() -> None:
+    hidden = replace(ELASTIC, maximum=0)
+    for engine in BY_NAME.values():
+        assert engine.capabilities("gpu")["elastic"].answer == "configured"
+    assert SLURM.capabilities("gpu", hidden)["elastic"].answer == "configured"
+
+
+def test_a_cluster_that_is_not_configured_has_no_answers() -> None:
+    with pytest.raises(Misconfigured, match="nowhere"):
+        SLURM.capabilities("nowhere")

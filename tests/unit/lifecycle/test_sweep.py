@@ -170,7 +170,7 @@ async def test_what_a_direct_look_finds_counts_like_a_list(world: World) -> None
 
 
 async def test_a_job_that_its_cluster_forgot_is_given_to_it_again_until_it_is_lost(world: World) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     job = (await world.message(JOB)).job
     for looks in range(1, 4):
         world.engine.jobs.clear()
@@ -184,7 +184,7 @@ async def test_a_job_that_its_cluster_forgot_is_given_to_it_again_until_it_is_lo
 
 
 async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: World) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     world.engine.allow = ("gpus",)
     await world.message({**JOB, "retry": {"infrastructure": 3}, "resources": {"gpus": 1}})
     (first,) = world.engine.started
@@ -215,7 +215,7 @@ async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: Worl
 async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_without_its_secrets(
     world: World, caplog: pytest.LogCaptureFixture, error: Any, said: str
 ) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     secret = {"secrets": [{"name": "PASSWORD", "value": "canary-hunter2"}]}
     job = (await world.message(job_json(**secret))).job
     world.engine.jobs.clear()
@@ -231,7 +231,7 @@ async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_withou
 async def test_a_forgotten_job_whose_secrets_no_key_opens_any_more_says_so(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     job = (await world.message(job_json(secrets=[{"name": "PASSWORD", "value": "canary-hunter2"}]))).job
     world.engine.jobs.clear()
     world.use(seal=AesSeal([base64.b64encode(b"x" * 32).decode()]))
@@ -244,7 +244,7 @@ async def test_a_forgotten_job_whose_secrets_no_key_opens_any_more_says_so(
 
 
 async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: World) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     job = (await world.message(JOB)).job
     world.engine.fail = [Transient("no answer")]
     await cancel(world.ports, job.id)
@@ -257,7 +257,7 @@ async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: Wo
 
 
 async def test_a_job_that_its_cluster_shows_again_is_not_given_to_it_again(world: World) -> None:
-    world.engine.capabilities = {**world.engine.capabilities, "durable": Ability("no")}
+    world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     await world.message(JOB)
     world.engine.turn(world.engine.started[0], JobState.RUNNING)
     calls = world.engine.calls

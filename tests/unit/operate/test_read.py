@@ -8,6 +8,7 @@ from shared.adapters.memory import MemoryLedger
 from shared.core.caller import KEY_HOLDER
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState, Stored
+from shared.core.ports import ClusterView
 from shared.intake.rerun import rerun
 from shared.lifecycle import lookup
 from shared.operate import listing, read
@@ -104,3 +105,9 @@ async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has
 
     assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
     assert caught.value.remedy == "this job has stdouterr, MODEL"
+
+
+async def test_a_cluster_shows_what_its_engine_can_do_there(world: World) -> None:
+    (view,) = await read.clusters(world.ports)
+    assert isinstance(view, ClusterView)
+    assert view.capabilities == world.engine.abilities
