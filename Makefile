@@ -13,7 +13,7 @@ SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 2 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
-ON_SLURM = tests/contract/slurm $(wildcard tests/acceptance/test_slurm*.py)
+ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-all test-az test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
@@ -34,8 +34,8 @@ test-all: install ## the same tests in all cases of every kind, and with all ran
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
-	@$(RUN)/python tests/acceptance/install_extra.py az .venv-az
-	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/test_az_*.py
+	@$(RUN)/python tests/acceptance/setup/install_extra.py az .venv-az
+	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
 	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)
@@ -54,10 +54,10 @@ test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real 
 		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
 
 test-install: install ## the function app by plain pip in new environments of Python 3.11 and 3.13, with every hash checked
-	@$(RUN)/python -m tests.acceptance.clean_install 3.11 3.13
+	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.13
 
 test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch: 1 GB, with CUDA several)
-	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/install_extra.py torch .venv-torch
+	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/setup/install_extra.py torch .venv-torch
 	@SLIPWAY_TORCH=$(CURDIR)/.venv-torch/bin/python $(RUN)/python -m pytest tests/contract/emulator -k pytorch_trains
 
 fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_SECONDS=60)

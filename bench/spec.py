@@ -85,8 +85,8 @@ def of_the_tests() -> list[bytes]:
     """The wrong documents of the tests, of which each is told its rule, line and column."""
     from tests.unit.jobspec.bad_jobs import BAD_JOBS
     from tests.unit.jobspec.bad_texts import TEXTS
-    from tests.unit.jobspec.lint_jobs import LINTED
-    from tests.unit.jobspec.test_reading import BAD_TEXTS
+    from tests.unit.jobspec.checks.lint_jobs import LINTED
+    from tests.unit.jobspec.reader.test_reading import BAD_TEXTS
 
     documents = [*(bad.document for bad in BAD_JOBS), *(linted.document for linted in LINTED)]
     written = [*map(json.dumps, documents), *(bad.text for bad in TEXTS)]

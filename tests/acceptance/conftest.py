@@ -11,7 +11,7 @@ import pytest_asyncio
 from local.stack import Options, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
-from tests.acceptance.az import Az, prepared
+from tests.acceptance.az.az import Az, prepared
 from tests.acceptance.door import Door
 
 KEY = secrets.token_urlsafe(24)

@@ -5,6 +5,7 @@ import configparser
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("fence", "shared", "functions", "local", "slipway")
 CONTRACTS = configparser.ConfigParser()
 CONTRACTS.read_string((ROOT / ".importlinter").read_text())
+
+#: So many are found at a glance; where there are more, they belong into sub-folders.
+MOST_MODULES = 20
 
 #: For each contract a line that must not be written, and the file where somebody might write it.
 VIOLATIONS = {
@@ -97,6 +101,17 @@ def test_only_the_triggers_know_the_functions_library() -> None:
     }
 
     assert {name.partition("/")[0] for name in users} <= {"function_app.py", "functions"}
+
+
+def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
+    folders = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for top in (*PACKAGES, "bench", "tests")
+        for path in (ROOT / top).rglob("*.py")
+        if path.name != "__init__.py"
+    )
+
+    assert {folder: many for folder, many in folders.items() if many > MOST_MODULES} == {}
 
 
 def test_no_link_is_part_of_the_project() -> None:

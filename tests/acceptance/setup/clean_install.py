@@ -1,0 +1,83 @@
+"""`python -m tests.acceptance.setup.clean_install VERSION…`: plain pip installs the app, as remote builds do.
+
+Into a new environment of each Python; a package of each list whose hashes were changed is refused. Not in the
+suite: no test there dials out.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.setup.interpreter import Interpreter, ask, candidates
+
+ROOT = Path(__file__).resolve().parents[3]
+#: A package of each list.
+_LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
+_PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
+
+
+class Failed(Exception):
+    """What went wrong, with what pip said."""
+
+
+def main(versions: Sequence[str]) -> int:
+    """1 with the reason when one fails; a Python that is not there is said."""
+    for version in versions:
+        found = interpreter(version)
+        if found is None:
+            sys.stdout.write(f"Python {version}: not tried, there is none that can make environments\n")
+            continue
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                try_one(found, Path(folder))
+        except Failed as error:
+            sys.stdout.write(f"Python {version}: FAILED: {error}\n")
+            return 1
+        sys.stdout.write(
+            f"Python {version}: the app is installed and loads; what has another hash is refused\n"
+        )
+    return 0
+
+
+def interpreter(version: str) -> Interpreter | None:
+    """One of this version, found by running it."""
+    for candidate in candidates(os.environ, version):
+        if (found := ask(candidate)) and ".".join(map(str, found.version)) == version:
+            return found
+    return None
+
+
+def try_one(found: Interpreter, folder: Path) -> None:
+    """Raises Failed."""
+    for file in _LISTS:
+        shutil.copy(ROOT / file, folder)
+    run(found.path, "-m", "venv", "clean", cwd=folder)
+    python = str(folder / "clean" / "bin" / "python")
+    for file, name in _LISTS.items():
+        entry = re.search(rf"^{name}==.*\n(?:    .*\n)+", (ROOT / file).read_text(), re.MULTILINE)
+        assert entry is not None
+        (folder / "other.txt").write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", entry[0]))
+        said = run(python, *_PIP, "--no-deps", "-r", "other.txt", cwd=folder, fails=True)
+        if "DO NOT MATCH THE HASHES" not in said:
+            raise Failed(f"{name} was refused, but not for its hash: {said}")
+    run(python, *_PIP, "-r", "requirements.txt", cwd=folder)
+    run(python, "-m", "pip", "check", cwd=folder)
+    run(python, "-W", "error", "-c", "import function_app", cwd=ROOT)
+
+
+def run(*argv: str, cwd: Path, fails: bool = False) -> str:
+    """What a command said. Raises Failed unless it ends as it is to end."""
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, timeout=600)
+    said = (done.stdout + done.stderr)[-2000:]
+    if bool(done.returncode) != fails:
+        raise Failed(f"{' '.join(argv)} ended with {done.returncode}: {said}")
+    return said
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

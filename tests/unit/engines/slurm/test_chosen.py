@@ -1,0 +1,155 @@
+"""What a job chose that Slurm does not have: refused at acceptance where it is listed, else by Slurm."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Busy, Misconfigured, Rejected, Saturated, Transient
+from shared.jobspec import RESOURCES
+from tests.crash.slurmrestd import NEW, OLD
+from tests.unit.engines.slurm.test_engine import BOTH, Place, order, place
+
+ALLOWED: dict[str, Any] = {"partition": "gpu", "allow": RESOURCES}
+
+
+def number(value: int) -> dict[str, Any]:
+    return {"set": True, "infinite": False, "number": value}
+
+
+def listed(here: Place, version: str = NEW, *, total: int = 2) -> None:
+    """Two nodes of the partition gpu, and an empty partition."""
+    for name, nodes in (("gpu", total), ("debug", 0)):
+        size = {"total_nodes": nodes} if version == OLD else {"nodes": {"total": nodes}}
+        here.server.partitions.append({"name": name, **size})
+    here.server.nodes = [
+        {"name": "n1", "partitions": ["gpu"], "gres": "gpu:a100:8", "real_memory": 4096, "cpus": 64},
+        {"name": "n2", "partitions": ["gpu"], "gres": "gpu:v100:4", "real_memory": 8192, "cpus": 32},
+    ]
+
+
+async def refused(here: Place, asked: dict[str, Any]) -> list[tuple[str, str]]:
+    await here.engine.facts("gpu", asked)
+    return [(one.pointer, f"{one.message}; {one.remedy}") for one in here.engine.allots("gpu", asked)]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("asked", "at", "said"),
+    [
+        ({"partition": "gpus"}, "/resources/partition", "no partition gpus; .*debug, gpu"),
+        ({"gpus": 9}, "/resources/gpus", "no node of gpu has more than 8 GPUs"),
+        (
+            {"gpus": 5, "gpuType": "v100"},
+            "/resources/gpus",
+            "no node .* more than 4 GPUs of type v100",
+        ),
+        ({"gpus": 1, "gpuType": "h100"}, "/resources/gpuType", "no node of gpu has GPUs of type h100"),
+        ({"memory": "9G"}, "/resources/memory", "more than 8192 MiB of memory; .*8192M"),
+        ({"cpus": 65}, "/resources/cpus", "no node of gpu has more than 64 CPUs"),
+    ],
+    ids=["partition", "gpus", "gpus of a type", "type", "memory", "cpus"],
+)
+async def test_what_no_node_of_the_partition_has_is_refused_when_the_job_comes(
+    version: str, asked: dict[str, Any], at: str, said: str
+) -> None:
+    async with place(version, options=ALLOWED) as here:
+        listed(here, version)
+        ((where, text),) = await refused(here, asked)
+        assert where == at
+        assert re.search(said, text), text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"gpus": 8, "memory": "8G", "cpus": 64},
+        {"gpus": 8, "gpuType": "a100"},
+        {"gpus": 0},
+        {"partition": "debug"},
+    ],
+)
+async def test_what_some_node_has_is_not(asked: dict[str, Any]) -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        listed(here)
+        assert await refused(here, asked) == []
+
+
+async def test_gpus_without_a_type_are_of_none() -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        listed(here)
+        for node in here.server.nodes:
+            node["gres"] = "gpu:8"
+        assert await refused(here, {"gpus": 8}) == []
+        ((at, said),) = await refused(here, {"gpus": 1, "gpuType": "a100"})
+        assert (at, said) == ("/resources/gpuType", "no node of gpu has GPUs of type a100; leave it out")
+
+
+async def test_nothing_is_refused_by_a_cluster_that_is_not_known_or_lists_some_of_its_nodes() -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        assert await refused(here, {"partition": "any", "gpus": 9}) == []
+    async with place(NEW, options=ALLOWED) as here:
+        listed(here, total=3)
+        assert await refused(here, {"gpus": 9, "memory": "9G", "cpus": 65}) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "asked", "at"),
+    [
+        (2000, {"partition": "p"}, "partition"),
+        (2003, {"partition": "p"}, "partition"),
+        (2045, {"account": "a"}, "account"),
+        (2045, {"partition": "p"}, "partition"),
+        (2066, {"qos": "q"}, "qos"),
+        (2053, {"reservation": "r"}, "reservation"),
+        (2029, {"constraint": "c"}, "constraint"),
+        (2072, {"gpus": 1, "gpuType": "x"}, "gpuType"),
+        (2048, {"options": {"licenses": "x"}}, "options"),
+        (2018, {"options": {"nodelist": "x"}}, "options"),
+        (9001, {"options": {"nosuch": 1}}, "options"),
+    ],
+)
+async def test_what_slurm_refuses_of_a_choice_ends_the_job_and_says_which(
+    code: int, asked: dict[str, Any], at: str
+) -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        here.server.says, here.server.takes = (code, "Slurm's own words"), False
+        with pytest.raises(Rejected, match=rf"^resources\.{at}: .*Slurm's own words \({code}\)"):
+            await here.engine.submit(replace(order(), resources=asked))
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (2000, Misconfigured),
+        (2066, Misconfigured),
+        (2053, Misconfigured),
+        (2048, Misconfigured),
+        (2014, Rejected),
+        (2050, Saturated),
+        (2068, Busy),
+        (5004, Transient),
+    ],
+)
+async def test_what_the_job_did_not_choose_is_the_operator_s_to_mend(
+    code: int, error: type[Exception]
+) -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        here.server.says, here.server.takes = (code, "Slurm's own words"), False
+        with pytest.raises(error) as caught:
+            await here.engine.submit(replace(order(), resources={"cpus": 1} if code == 2000 else {}))
+        assert "resources." not in str(caught.value)
+
+
+async def test_an_option_that_slurmrestd_does_not_know_ends_the_job_that_chose_it() -> None:
+    async with place(NEW, options=ALLOWED) as here:
+        with pytest.raises(Rejected, match=r"^resources\.options: .*nosuch: ignoring unknown key"):
+            await here.engine.submit(replace(order(), resources={"options": {"nosuch": 1}}))
+        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED"]
+
+    async with place(NEW, options={"resources": {"options": {"nosuch": 1}}}) as here:
+        with pytest.raises(Misconfigured, match="ignoring unknown key"):
+            await here.engine.submit(order())

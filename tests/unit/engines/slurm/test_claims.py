@@ -1,0 +1,170 @@
+"""Whose turn an attempt is: runs of the program beside each other, and one attempt after another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.core.engine import Earlier
+from shared.core.job import Target
+from shared.engines.node.claim import Claim, Silent
+from tests.unit.engines.slurm.test_program import Place, custom
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def waits(place: Place) -> str:
+    """A command that says so when it began, and ends when it may."""
+    until = f"until [ -e {place.root}/go ]; do sleep 0.1; done"
+    return f"echo $$ > {place.root}/pid; touch {place.root}/began; {until}"
+
+
+def test_a_first_attempt_that_lives_on_is_over_before_the_second_one_runs(place: Place) -> None:
+    """Its node was given up (NODE_FAIL), and its processes live on."""
+    old = place.start(**custom(waits(place)))
+    place.until("began")
+    pid = (place.root / "pid").read_text().strip()
+
+    new = place.second(**custom(f"kill -0 {pid} && exit 9; exit 3"))
+
+    assert (new.wait(20), old.wait(20)) == (3, 254)
+    assert place.record()["state"] == "running", "it has nothing more to say"
+    record = json.loads((place.root / "second/8-0/result.json").read_text())
+    assert (record["exitCode"], record["token"]) == (3, "t.2")
+    for process in (old, new):
+        process.communicate()
+
+
+def test_a_first_attempt_that_came_to_its_end_answers_for_the_second(place: Place) -> None:
+    """Its node was given up although the run went on to its end, of which nothing was heard."""
+    place.site = replace(place.site, ends=str(place.root / "ends"))
+    assert place.run(**custom("exit 5")) == 5
+
+    new = place.second(**custom(f"touch {place.root}/ran"))
+
+    assert new.wait(20) == 5
+    new.communicate()
+    record = json.loads((place.root / "second/8-0/result.json").read_text())
+    assert (record["reason"], record["exitCode"], record["final"]) == ("user", 5, True)
+    assert (record["token"], record["run"]) == ("t.2", "8-0")
+    assert record["answers"] == {"name": "records", "run": "7-0"}
+    assert json.loads((place.root / "ends/t.2/result.json").read_text()) == record
+    assert not (place.root / "ran").exists()
+
+
+def test_an_end_that_is_known_is_followed_by_the_next_attempt(place: Place) -> None:
+    assert place.run(**custom("exit 5")) == 5
+
+    new = place.second("user", **custom("exit 0"))
+
+    assert new.wait(20) == 0
+    new.communicate()
+
+
+def test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_it(place: Place) -> None:
+    assert place.run(**custom("exit 5")) == 5
+    second = place.second(**custom("exit 0"))
+    assert second.wait(20) == 5
+    second.communicate()
+    place.site = replace(place.site, records=str(place.root / "third"))
+    names = (("second", "t.2", "user"), ("records", "t.1", "infrastructure"))
+    earlier = tuple(
+        Earlier(Target(engine="slurm", cluster="c", experiment="e", name=name, token=token), reason)
+        for name, token, reason in names
+    )
+
+    third = place.start(job="9", once="s3", token="t.3", earlier=earlier, **custom("exit 0"))
+
+    assert third.wait(20) == 0
+    third.communicate()
+
+
+def test_a_first_attempt_that_starts_after_the_second_runs_nothing(place: Place) -> None:
+    new = place.second(**custom("exit 0"))
+    assert new.wait(20) == 0
+    new.communicate()
+    place.site = replace(place.site, records=str(place.root / "records"))
+
+    assert place.run(**custom(f"touch {place.root}/ran")) == 254
+
+    assert not (place.root / "ran").exists()
+
+
+def two(root: Path) -> tuple[Claim, Claim]:
+    """The first attempt of a job, which runs, and the second, which has its own claim."""
+    first, second = Claim(root / "n-1", "t.1", "s1"), Claim(root / "n-2", "t.2", "s2")
+    first.take(["7", "0"])
+    first.record({"final": False, "state": "running"})
+    second.take(["8", "0"])
+    return first, second
+
+
+FIRST = [["n-1", "t.1", "infrastructure"]]
+END = {"final": True, "state": "ended", "reason": "", "code": 0}
+
+
+def test_an_end_is_written_only_by_a_run_that_still_has_the_attempt(tmp_path: Path) -> None:
+    """The claim is lost between the last look at it and the end."""
+    first, second = two(tmp_path)
+    first.leave()
+    assert first.held()
+    assert second.take_from(FIRST) is None
+    assert not first.held()
+
+    with pytest.raises(Silent):
+        first.record(END)
+
+    assert json.loads((tmp_path / "n-1/7-0/result.json").read_text())["state"] == "running"
+    assert second.held()
+
+
+def test_an_end_that_was_written_in_time_stands(tmp_path: Path) -> None:
+    first, second = two(tmp_path)
+    first.record(END)
+
+    found = second.take_from(FIRST)
+
+    assert found is not None
+    assert found["answers"] == {"name": "n-1", "run": "7-0"}
+    with pytest.raises(Silent) as silent:
+        Claim(tmp_path / "n-1", "t.1", "s1").take(["7", "1"])
+    assert silent.value.code == 0
+
+
+def test_an_attempt_of_another_job_is_left_alone(tmp_path: Path) -> None:
+    first, second = two(tmp_path)
+
+    assert second.take_from([["n-1", "x.1", "infrastructure"]]) is None
+
+    assert first.held()
+
+
+@pytest.mark.parametrize(("final", "code"), [(True, 5), (False, 253)])
+def test_the_claim_of_the_program_of_before_counts(tmp_path: Path, final: bool, code: int) -> None:
+    """A job that was submitted before an update, and a copy of it after."""
+    (tmp_path / "7-0").mkdir()
+    before = {"token": "t.1", "submission": "s1", "run": "7-0"}
+    (tmp_path / "claim.json").write_text(json.dumps(before))
+    (tmp_path / "7-0/result.json").write_text(json.dumps({"final": final, "code": 5}))
+
+    with pytest.raises(Silent) as silent:
+        Claim(tmp_path, "t.1", "s2").take(["9", "0"])
+
+    assert silent.value.code == code
+
+
+def test_a_turn_that_cannot_be_read_is_not_taken_for_free(place: Place) -> None:
+    place.run(**custom("exit 5"))
+    (place.root / "records/turns/2").write_text("")
+
+    process = place.start(job="9", **custom("touch $AZ_BATCHAI_MOUNT_ROOT/ran"))
+
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, b"cannot be read" in told) == (250, True)
+    assert not (place.root / "mnt/ran").exists()

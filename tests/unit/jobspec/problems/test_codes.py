@@ -1,0 +1,65 @@
+"""Every code is documented for people and produced by some document."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from shared.core.refusals import REFUSALS
+from shared.intake.message import read_request
+from shared.jobspec import CODES, Limits, Problem, lint, read, read_envelope, validate
+from shared.jobspec.format.schema import schema_text
+from tests.unit.jobspec.bad_jobs import BAD_JOBS
+from tests.unit.jobspec.checks.lint_jobs import LINTED
+from tests.unit.jobspec.jobs import job
+from tests.unit.jobspec.reader.test_reading import BAD_TEXTS
+from tests.unit.jobspec.test_envelope import BAD_ENVELOPES
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+def _all_findings() -> list[Problem]:
+    found = [problem for bad in BAD_TEXTS for problem in read(bad[0])[1]]
+    found += [problem for bad in BAD_JOBS for problem in validate(bad.document)[1]]
+    found += [problem for bad in BAD_ENVELOPES for problem in read_envelope(bad[1])[1]]
+    found += validate(job(a=1, b=2), accounts=[], limits=Limits(max_problems=1))[1]
+    found += validate(job(), accounts=[])[1]
+    found += read_request(b'{"specversion": "1.0", "type": "org.example"}', Limits()).problems
+    found += read_request(b'{"nodeCount": 1}', Limits()).problems
+    found += [problem for linted in LINTED for problem in lint(linted.document, linted.facts)]
+    return found
+
+
+def test_every_code_is_produced_by_some_document() -> None:
+    assert {problem.code for problem in _all_findings()} == set(CODES)
+
+
+def test_every_finding_is_one_short_line_with_a_remedy() -> None:
+    for problem in _all_findings():
+        for text in (problem.message, problem.remedy):
+            assert 3 < len(text) < 600, problem
+            assert text.isprintable(), problem
+            assert not text.endswith("."), problem
+        assert problem.pointer.isprintable()
+
+
+def test_codes_are_in_order_and_have_a_title_and_a_remedy() -> None:
+    assert list(CODES) == sorted(CODES)
+    assert all(
+        re.fullmatch(r"SW\d{3}", code) and entry.title and entry.remedy for code, entry in CODES.items()
+    )
+
+
+def test_every_code_is_documented_with_its_title() -> None:
+    page = (DOCS / "reference" / "job-format.md").read_text(encoding="utf-8")
+
+    rows = dict(re.findall(r"^\| (SW\d{3}) \| ([^|]+) \|", page, re.MULTILINE))
+
+    refusals = {code: title for code, (title, _) in REFUSALS.items()}
+    assert rows == {code: entry.title for code, entry in CODES.items()} | refusals
+
+
+def test_the_published_schema_is_the_one_of_the_models() -> None:
+    published = (DOCS / "job.schema.json").read_text(encoding="utf-8")
+
+    assert published == schema_text(), "write shared.jobspec.format.schema.schema_text() to it"

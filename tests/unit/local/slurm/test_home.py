@@ -1,0 +1,85 @@
+"""The directory of the mini cluster from one start to the next."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from local.slurm.configuration import Partition, Site
+from local.slurm.home import prepare
+from local.slurm.programs import Programs, SlurmError
+from tests.unit.local.slurm.test_configuration import site
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Site:
+    (tmp_path / "sockets").mkdir()
+    return site(home=tmp_path / "home", sockets=tmp_path / "sockets", hostname="localhost")
+
+
+def again(here: Site, **changes: object) -> None:
+    for spool in here.sockets.iterdir():
+        spool.rmdir()
+    prepare(replace(here, **changes), Programs(), [Path("/opt/bin")])  # type: ignore[arg-type]
+
+
+def test_keys_and_state_are_kept_and_the_keys_are_the_owners_alone(here: Site) -> None:
+    prepare(here, Programs(), [Path("/opt/bin")])
+    keys = [here.home / "munge.key", here.home / "jwt.key"]
+    before = [key.read_bytes() for key in keys]
+    (here.home / "state" / "job_state").touch()
+
+    again(here, controller_port=23456)
+
+    assert [key.read_bytes() for key in keys] == before
+    assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
+    assert (here.home / "state" / "job_state").exists()
+    assert "SlurmctldPort=23456" in (here.home / "slurm.conf").read_text()
+
+
+def test_the_state_of_another_shape_is_forgotten(here: Site) -> None:
+    prepare(here, Programs(), [])
+    (here.home / "state" / "job_state").touch()
+
+    again(here, partitions=(Partition(name="other", nodes=1),), node_ports={"other-1": 20009})
+
+    assert not (here.home / "state" / "job_state").exists()
+
+
+def test_scripts_can_be_run_and_gpus_are_there_as_files(here: Site) -> None:
+    prepare(here, Programs(), [])
+
+    scripts = {file.name for file in (here.home / "bin").iterdir()}
+    assert scripts >= {"node-on", "node-off", "node-failed", "end", "wait-for-nodes", "task-prolog"}
+    assert all(os.access(here.home / "bin" / name, os.X_OK) for name in scripts)
+    assert sorted(file.name for file in (here.home / "dev").iterdir()) == ["nvidia0", "nvidia1"]
+
+
+def test_a_node_starts_outside_of_the_process_group_that_slurmctld_kills_when_the_program_ends(
+    here: Site, tmp_path: Path
+) -> None:
+    programs = tmp_path / "root" / "slurm"
+    programs.mkdir(parents=True)
+    for name, does in (
+        ("scontrol", "echo big-1; echo big-2"),
+        ("slurmd", f"cut -d' ' -f5 /proc/$$/stat >>{tmp_path}/groups"),
+    ):
+        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+        (programs / name).chmod(0o755)
+    prepare(here, Programs(programs.parent), [])
+
+    ran = subprocess.Popen([here.home / "bin" / "node-on", "big-[1-2]"], start_new_session=True, env={})
+
+    assert ran.wait() == 0
+    groups = (tmp_path / "groups").read_text().split()
+    assert len(groups) == 2
+    assert str(ran.pid) not in groups
+
+
+def test_a_machine_that_does_not_know_its_own_name_is_told_the_remedy(here: Site) -> None:
+    with pytest.raises(SlurmError, match=r"add the line `127\.0\.0\.1 nowhere\.invalid` to /etc/hosts"):
+        prepare(replace(here, hostname="nowhere.invalid"), Programs(), [])

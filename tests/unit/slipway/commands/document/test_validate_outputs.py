@@ -1,0 +1,135 @@
+"""`slipway validate`: formats, `--fix`, and how soon it is there."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.commands.document.validate import run
+
+ROOT = Path(__file__).resolve().parents[5]
+BROKEN = """{ // for digits
+  "properties": {
+    "nodeCuont": "2",
+    "customToolkitSettings": {"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/train.py"},
+    "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/logs",
+    "environmentVariables": {"API_KEY": "cAnArY"},
+  }
+}
+"""
+
+
+def folder_with(tmp_path: Path, text: str, script: bytes | None = b"print(1)\n") -> Path:
+    folder = tmp_path / "digits"
+    folder.mkdir()
+    (folder / "job.json").write_text(text)
+    if script is not None:
+        (folder / "train.py").write_bytes(script)
+    return folder / "job.json"
+
+
+def test_json_says_for_each_file_what_the_api_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(folder_with(tmp_path, BROKEN))
+
+    assert run([file, str(tmp_path / "none.json")], output="json") == 1
+
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert found["valid"] is False
+    assert [one["file"] for one in found["files"]] == [file, str(tmp_path / "none.json")]
+    assert found["files"][0].keys() == {"file", "valid", "problems", "notes"}
+    assert found["files"][1]["trouble"] == "cannot be read: No such file or directory"
+    codes = {problem["code"] for problem in found["files"][0]["problems"]}
+    assert {"SW003", "SW011", "SW012"} <= codes
+    assert all(problem["line"] >= 1 for problem in found["files"][0]["problems"])
+
+
+def test_sarif_covers_all_files_in_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(folder_with(tmp_path, BROKEN))
+
+    assert run([file, str(tmp_path / "none.json")], output="sarif") == 1
+
+    told = capsys.readouterr()
+    (one,) = json.loads(told.out)["runs"]
+    assert len(one["artifacts"]) == 2
+    assert {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in one["results"]
+    } == {f"file://{file}"}
+    assert "none.json: error: cannot be read" in told.err
+
+
+def test_fix_writes_the_certain_fixes_and_shows_them_without_secrets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder_with(tmp_path, BROKEN)
+
+    assert run([str(file)], fix=True) == 0
+
+    out = capsys.readouterr().out
+    assert '-    "nodeCuont": "***",\n' in out
+    assert '+    "nodeCount": 2,\n' in out
+    assert "cAnArY" not in out
+    assert out.splitlines()[-1] == f"{file}: 1 hint"
+    after = json.loads(file.read_text())["properties"]
+    assert after["nodeCount"] == 2
+    assert after["environmentVariables"] == [{"name": "API_KEY", "value": "cAnArY"}]
+    assert file.read_text().startswith('{ \n  "properties": {\n    "nodeCount": 2,\n')
+
+
+def test_fix_leaves_a_file_alone_that_needs_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = {"nodeCount": 2, "customToolkitSettings": {"commandLine": "true"}, "stdOutErrPathPrefix": "$HOME"}
+    file = folder_with(tmp_path, json.dumps({"properties": good}), None)
+    file.chmod(0o444)
+    before = file.stat().st_mtime_ns
+
+    assert run([str(file)], fix=True) == 0
+
+    assert file.stat().st_mtime_ns == before
+    assert capsys.readouterr().out == f"{file}: valid\n"
+
+
+def test_standard_input_is_fixed_on_the_screen_only(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["-"], io.BytesIO(b'{"properties": {"node_count": 1}}'), fix=True)
+
+    assert '+{"properties": {"nodeCount": 1}}' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [(None, "SW070"), (b"import os\r\n", "SW071"), (b"import os\n", None)]
+)
+def test_scripts_beside_the_file_are_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], script: bytes | None, code: str | None
+) -> None:
+    good = BROKEN.replace(" // for digits", "").replace("nodeCuont", "nodeCount").replace('"2"', "2")
+    good = good.replace('    "environmentVariables": {"API_KEY": "cAnArY"},\n', "").replace('logs",', 'logs"')
+    file = folder_with(tmp_path, good, script)
+
+    assert run([str(file)], output="json") == 0
+
+    (one,) = json.loads(capsys.readouterr().out)["files"]
+    assert [problem["code"] for problem in one["problems"]] == ([code] if code else [])
+
+
+def test_the_command_takes_its_options_and_needs_no_network_and_no_sdk(tmp_path: Path) -> None:
+    file = folder_with(tmp_path, BROKEN)
+    code = (
+        "import sys; sys.argv[1:] = ['validate', '--format', 'json', sys.argv[1]]\n"
+        "from slipway.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: code = end.code\n"
+        "heavy = [name for name in sys.modules if name.startswith(('azure', 'aiohttp', 'asyncio', 'ssl'))]\n"
+        "assert not heavy, heavy\n"
+        "sys.exit(code)\n"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(file)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 1, ran.stderr
+    assert json.loads(ran.stdout)["valid"] is False

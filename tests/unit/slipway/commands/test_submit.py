@@ -1,0 +1,34 @@
+"""`slipway submit`: what it says of a job that was taken."""
+
+import pytest
+from aiohttp import web
+
+from slipway.client.service import service
+from slipway.commands.submit import submit
+from tests.unit.slipway.client.test_service import answering
+
+WARNING = {
+    "severity": "warning",
+    "code": "SW075",
+    "pointer": "/x",
+    "message": "too many",
+    "remedy": "write 2",
+}
+
+
+async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        problems = [{**WARNING, "file": "message", "line": 1, "column": 2}]
+        waiting = {"word": "PartitionDown", "text": "it is down", "since": "2026-01-01T12:00:00Z"}
+        job = {"id": "j_1", "name": "x", "state": "queued", "problems": problems, "waiting": waiting}
+        return web.json_response(job)
+
+    async with answering(answer) as url, service(url) as api:
+        assert await submit(api, b"{}", "mine.json") == 0
+
+    said = capsys.readouterr()
+    assert said.out == "j_1  x: queued\n"
+    assert said.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
+    assert said.err.splitlines()[-1] == "  it is down (PartitionDown, since 2026-01-01 12:00)"
