@@ -55,10 +55,11 @@ class MemoryTable:
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """All or nothing."""
-        assert 0 < len(operations) <= _TRANSACTION
-        assert len({operation.row["PartitionKey"] for operation in operations}) == 1
         keys = [_key(operation.row) for operation in operations]
-        assert len(set(keys)) == len(keys), "the service refuses a transaction that names a row twice"
+        if not 0 < len(keys) <= _TRANSACTION or len({partition for partition, _ in keys}) > 1:
+            raise ValueError(f"a transaction holds 1 to {_TRANSACTION} rows of one partition")
+        if len(set(keys)) < len(keys):
+            raise ValueError("the service refuses a transaction that names a row twice")
         for operation in operations:
             self._check(operation)
         return [self._apply(operation) for operation in operations]

@@ -10,6 +10,7 @@ SlipwayError
 │   ├── Misconfigured   ours to mend: park the job and raise an alarm
 │   ├── NotFound        the engine does not know it: wait a grace period, then lost
 │   └── Conflict        the name belongs to another job: never overwrite
+├── NoTarget            an attempt without the engine-side identity that its state requires
 ├── Exists              the key is taken: a duplicate, join it
 ├── Unavailable         storage does not answer: the trigger will be repeated
 ├── Unreadable          a row holds what this version cannot read: skip it, leave it alone, report it
@@ -57,6 +58,13 @@ class NotFound(EngineError):
 
 class Conflict(EngineError):
     """The engine-side name belongs to another job; never overwrite it."""
+
+
+class NoTarget(SlipwayError):
+    """A record whose state requires an engine-side identity has none: it is left alone."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"the attempt of {job_id} has no target, so its engine cannot be asked for it")
 
 
 class Exists(SlipwayError):

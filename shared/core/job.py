@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from shared.core.errors import NoTarget
+
 
 class JobState(StrEnum):
     """Where a job is."""
@@ -200,6 +202,13 @@ class Job(_Frozen):
     history: tuple[Entry, ...] = ()
     #: where the whole record stands, when this one is only a tombstone
     archived: str = ""
+
+    @property
+    def fixed_target(self) -> Target:
+        """The target of an attempt that is being submitted, or was. Raises NoTarget where none is fixed."""
+        if self.target is None:
+            raise NoTarget(self.id)
+        return self.target
 
     @property
     def stage(self) -> Entry:

@@ -21,7 +21,7 @@ from shared.core.ports import Cluster, ClusterView, Order, Ports
 from shared.intake.accept import Arrived, prepare_arrived, record, runs_again
 from shared.intake.facts import cluster_for, written
 from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
-from shared.intake.prepare import Prepared
+from shared.intake.prepare import Prepared, Runnable
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
 from shared.lifecycle.dispatch import with_ours
 
@@ -68,8 +68,8 @@ async def explain(ports: Ports, arrived: Arrived, *, known: bool = True, look: b
         "problems": [problem.as_dict() for problem in prepared.problems],
         "document": redact(prepared.document),
     }
-    if prepared.valid:
-        body |= _run(ports, job, prepared, view, ahead)
+    if (runnable := prepared.runnable) is not None:
+        body |= _run(ports, job, runnable, view, ahead)
     body["warnings"] = _warnings(body)
     return body if known else _without_id(body, job)
 
@@ -120,12 +120,11 @@ def _verdict(prepared: Prepared, existing: Stored | None, refused: Misuse | None
         job = existing.job
         text = f"Nothing would run: it would join the job {job.id}, which is {job.state.value}."
         return {"verdict": "duplicate", "summary": text}
-    if not prepared.valid:
+    if (runnable := prepared.runnable) is None:
         count = sum(problem.severity == "error" for problem in prepared.problems)
         text = f"It would be rejected, for {count} {'error' if count == 1 else 'errors'}."
         return {"verdict": "rejected", "summary": text}
-    assert prepared.cluster is not None
-    return {"verdict": "runs", "summary": f"It would run on {prepared.cluster.name}."}
+    return {"verdict": "runs", "summary": f"It would run on {runnable.cluster.name}."}
 
 
 def _cluster(
@@ -159,26 +158,22 @@ def _cluster(
 
 
 def _run(
-    ports: Ports, job: Job, prepared: Prepared, view: ClusterView | None, ahead: Ahead | None
+    ports: Ports, job: Job, runnable: Runnable, view: ClusterView | None, ahead: Ahead | None
 ) -> JsonObject:
     """Everything about the run itself: environment, request, limits, wait and cost."""
-    assert job.target is not None
-    assert prepared.document is not None
-    assert prepared.cluster is not None
-    policy = ports.policy
+    policy, target, document = ports.policy, job.fixed_target, runnable.document
     keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
-    masked = with_credentials(redact(prepared.document), keys, suffix)
-    order = Order(job.target, with_ours(masked, job), resources=job.resources)
-    engine = ports.engines.of(job.target.engine)
+    masked = with_credentials(redact(document), keys, suffix)
+    order = Order(target, with_ours(masked, job), resources=job.resources)
+    engine = ports.engines.of(target.engine)
     asked = engine.submission(order)
-    nodes, facts = _nodes(prepared.document), prepared.cluster.facts
-    assert nodes is not None
-    length = _wall_clock(prepared.document, facts.longest)
+    nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
+    length = _wall_clock(document, facts.longest)
     size, priority = (view.size, view.priority) if view else ("", "")
     rows = matching(policy.prices, size, priority, policy.region)
     shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
     return {
-        "engineName": job.target.name,
+        "engineName": target.name,
         "environment": shown,
         "request": {"method": asked.method, "path": asked.path, "body": redact(asked.body)},
         "limits": limits(nodes, length, policy.limits, view, facts),

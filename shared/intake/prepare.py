@@ -48,6 +48,14 @@ _KEPT, _MOST_GROWTH = 500_000, 20
 
 
 @dataclass(frozen=True)
+class Runnable:
+    """What a job that may run has: the document as it is stored, and its cluster."""
+
+    document: JsonObject
+    cluster: Cluster
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A document ready to be recorded, or the problems that forbid it."""
 
@@ -62,6 +70,13 @@ class Prepared:
     def valid(self) -> bool:
         """Whether the job may run."""
         return self.document is not None and not has_errors(self.problems)
+
+    @property
+    def runnable(self) -> Runnable | None:
+        """What it would run with; None for what is not valid."""
+        if self.document is None or self.cluster is None or not self.valid:
+            return None
+        return Runnable(self.document, self.cluster)
 
 
 def prepare(

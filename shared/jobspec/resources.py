@@ -76,9 +76,10 @@ def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
 
 
 def mebibytes(memory: str) -> int:
-    """The memory that a text such as 16G stands for."""
+    """The memory that a text such as 16G stands for. Raises ValueError for any other text."""
     found = _MEMORY.fullmatch(memory)
-    assert found is not None, "it was checked"
+    if found is None:
+        raise ValueError(f"{memory!r} is no amount of memory")
     return int(found[1]) * _MEBIBYTES[found[2]]
 
 

@@ -66,17 +66,14 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
 
     `accepted` is the document as it was recorded; it is read if the caller does not have it.
     """
-    job = stored.job
-    assert job.target is not None
+    job, target = stored.job, stored.job.fixed_target
     spec: JsonObject | None = None
     opened: dict[str, Any] | None = None
     try:
         spec = accepted or await _spec(ports, job)
         opened = _document(ports, job, spec)
-        order = Order(job.target, opened, earlier(job), job.resources)
-        async with calling(
-            ports, job.target.engine, job.target.cluster, ports.policy.dispatch_deadline
-        ) as engine:
+        order = Order(target, opened, earlier(job), job.resources)
+        async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             seen = await engine.submit(order)
     except LeftAlone:
         return stored  # nothing was asked and nothing is known: the sweep comes back to it
@@ -147,11 +144,10 @@ def _end(job: Job, error: EngineError | TimeoutError, said: str) -> dict[str, An
 
 async def _landed(ports: Ports, job: Job) -> Observation | None:
     """What the engine knows of the attempt, None when it knows nothing. Raises EngineError, TimeoutError."""
-    assert job.target is not None
-    place = (job.target.engine, job.target.cluster)
+    target = job.fixed_target
     try:
-        async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
-            return await engine.see(job.target)
+        async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
+            return await engine.see(target)
     except NotFound:
         return None
 
@@ -161,20 +157,20 @@ async def submit_again(ports: Ports, job: Job) -> None:
 
     By the same name and token, which keep the job from running twice. Engine errors stay here.
     """
-    assert job.target is not None
+    target = job.fixed_target
     if job.cancel:
         return
     deadline = ports.policy.dispatch_deadline
     spec: JsonObject | None = None
     opened: dict[str, Any] | None = None
     try:
-        durable = ports.engines.of(job.target.engine).capabilities(job.target.cluster)["durable"]
+        durable = ports.engines.of(target.engine).capabilities(target.cluster)["durable"]
         if durable.answer == "yes":
             return
         spec = await _spec(ports, job)
         opened = _document(ports, job, spec)
-        order = Order(job.target, opened, earlier(job), job.resources)
-        async with calling(ports, job.target.engine, job.target.cluster, deadline) as engine:
+        order = Order(target, opened, earlier(job), job.resources)
+        async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
         said = _said(ports, job, spec if opened else None, error) or "no answer in time"
@@ -219,8 +215,8 @@ def _said(ports: Ports, job: Job, sent: JsonObject | None, error: Exception) -> 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
     """The document for the engine, with the variables by which a job and its attempt are recognised."""
-    assert job.target is not None
-    ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": job.target.token}
+    token = job.fixed_target.token
+    ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": token}
     properties = dict(document["properties"])
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
     properties["environmentVariables"] = [*theirs, *({"name": n, "value": v} for n, v in ours.items())]

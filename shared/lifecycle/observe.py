@@ -122,10 +122,10 @@ def _times(job: Job, seen: Observation) -> dict[str, datetime | None]:
 async def _missing(ports: Ports, stored: Stored) -> Change | None:
     """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
     job, policy, now = stored.job, ports.policy, ports.clock()
-    assert job.target is not None
+    target = job.fixed_target
     try:
-        async with calling(ports, job.target.engine, job.target.cluster, policy.dispatch_deadline) as engine:
-            observation = await engine.see(job.target)
+        async with calling(ports, target.engine, target.cluster, policy.dispatch_deadline) as engine:
+            observation = await engine.see(target)
     except NotFound:
         pass
     except (EngineError, TimeoutError):
@@ -136,9 +136,7 @@ async def _missing(ports: Ports, stored: Stored) -> Change | None:
     first = job.missed_at if job.missed_at is not None and job.missed_at <= now else now
     misses = job.misses + 1
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
-        text = (
-            f"the engine has not known {job.target.name} since {first.isoformat()}; how it ended is unknown"
-        )
+        text = f"the engine has not known {target.name} since {first.isoformat()}; how it ended is unknown"
         return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
     return note(ports, stored, misses=misses, missed_at=first, due=now + wait)

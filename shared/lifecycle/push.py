@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from shared.core.errors import EngineError, Unreadable
 from shared.core.identity import JOB_ID
-from shared.core.job import JobState, Stored, Target
+from shared.core.job import JobState, Target
 from shared.core.notify.events import Notice
 from shared.core.orders import ended_message
 from shared.core.ports import Observation, Ports
@@ -80,10 +80,11 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
         stored = await read(job_id)
         if stored is None or stored.job.state.terminal:
             break
-        if stored.job.target is None:
+        target = stored.job.target
+        if target is None:
             continue  # as remembered: another process may have submitted it since
-        if seen is None or stored.job.target != asked_for:
-            seen, asked_for = await _ask(ports, stored), stored.job.target
+        if seen is None or target != asked_for:
+            seen, asked_for = await _ask(ports, target), target
         if not seen.state.terminal:
             break
         change = follow(ports, stored, seen)
@@ -97,8 +98,6 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
     return seen.state if seen else None
 
 
-async def _ask(ports: Ports, stored: Stored) -> Observation:
-    target = stored.job.target
-    assert target is not None
+async def _ask(ports: Ports, target: Target) -> Observation:
     async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
         return await engine.see(target)

@@ -42,12 +42,12 @@ def spent_on_another(job: Job, seen: Observation) -> Budget | None:
 
 def earlier(job: Job) -> tuple[Earlier, ...]:
     """The attempts before this one, the newest first. Each of them saw to those before it when it began."""
-    assert job.target is not None
+    engine = job.fixed_target.engine
     reasons: dict[int, Reason | None] = {}
     for entry in job.history:
         reasons.setdefault(entry.attempt - 1, entry.reason)  # what ended it began the next one
     newest = range(job.attempt - 1, max(0, job.attempt - 1 - _SEEN), -1)
-    return tuple(Earlier(target(job, n, job.target.engine), reasons.get(n) or "") for n in newest)
+    return tuple(Earlier(target(job, n, engine), reasons.get(n) or "") for n in newest)
 
 
 def wait(attempt: int, jitter: float) -> float:

@@ -268,10 +268,9 @@ def _held(row: Active) -> Stored | None:
 
 
 async def _cancel(ports: Ports, row: Active) -> None:
-    assert row.target is not None
-    place = (row.target.engine, row.target.cluster)
-    async with calling(ports, *place, ports.policy.dispatch_deadline) as engine:
-        await engine.cancel(row.target)
+    target = row.fixed_target
+    async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
+        await engine.cancel(target)
 
 
 async def _each(

@@ -8,9 +8,10 @@ writes is repeated in a transaction of its own, so one conflict spoils no other 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from shared.adapters.storage.table import Operation, Refused, Table
 from shared.core.errors import Misuse
@@ -39,16 +40,19 @@ class Write:
         return sum(len(operation.body) + _AROUND for operation in self.operations)
 
 
-@dataclass
+#: For each write its new ETags, or why there are none; in order.
+_Outcomes = list[list[str] | BaseException]
+
+
 class _Batch:
     """Writes that will share a transaction; `done` has an outcome for each, in order."""
 
-    done: asyncio.Task[list[list[str] | BaseException]] | None = None
-    writes: list[Write] = field(default_factory=list)
-    jobs: set[str] = field(default_factory=set)
-    entities: int = 0
-    size: int = 0
-    open: bool = True
+    def __init__(self, send: Callable[[_Batch], Coroutine[Any, Any, _Outcomes]]) -> None:
+        self.writes: list[Write] = []
+        self.jobs: set[str] = set()
+        self.entities = self.size = 0
+        self.open = True
+        self.done = asyncio.create_task(send(self))
 
     def takes(self, write: Write) -> bool:
         """Whether there is room, and nothing of the same job yet."""
@@ -82,7 +86,6 @@ class GroupCommit:
         if last is None or not last.takes(write):
             last = self._last[write.partition] = self._begin(last)
         place = last.add(write)
-        assert last.done is not None
         # Shielded: a caller that gives up must not take the others' transaction with it.
         outcome = (await asyncio.shield(last.done))[place]
         if isinstance(outcome, BaseException):
@@ -90,12 +93,10 @@ class GroupCommit:
         return outcome
 
     def _begin(self, before: _Batch | None) -> _Batch:
-        batch = _Batch()
-        batch.done = asyncio.create_task(self._send(batch, before))
-        return batch
+        return _Batch(lambda batch: self._send(batch, before))
 
-    async def _send(self, batch: _Batch, before: _Batch | None) -> list[list[str] | BaseException]:
-        if before is not None and before.done is not None and not before.done.done():
+    async def _send(self, batch: _Batch, before: _Batch | None) -> _Outcomes:
+        if before is not None and not before.done.done():
             await asyncio.wait({before.done})
             await asyncio.sleep(self._linger)
         batch.open = False
@@ -106,7 +107,7 @@ class GroupCommit:
             if self._last[partition] is batch:
                 del self._last[partition]
 
-    async def _transact(self, writes: Sequence[Write]) -> list[list[str] | BaseException]:
+    async def _transact(self, writes: Sequence[Write]) -> _Outcomes:
         operations = [operation for write in writes for operation in write.operations]
         try:
             etags = iter(await self._table.transact(operations))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from shared.core.errors import Unreadable
+from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.notify.events import Notice
 
@@ -49,6 +49,13 @@ class Active(NamedTuple):
     #: the whole record, packed, and its version: a change to it needs no other read
     packed: str = ""
     etag: str = ""
+
+    @property
+    def fixed_target(self) -> Target:
+        """As of the record (`Job.fixed_target`)."""
+        if self.target is None:
+            raise NoTarget(self.job_id)
+        return self.target
 
     @property
     def stored(self) -> Stored:

@@ -208,7 +208,7 @@ class Attempts:
         await _each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
             kept = verdict.kept
-            if kept is not None and since is not None and not kept.held and not verdict.prioritise:
+            if kept is not None and since is not None and not kept.held and verdict.priority is None:
                 self._settled[name] = Settled(kept, since)
         await _each(self._orphans(named, verdicts), self._jobs.discard)
 
@@ -217,8 +217,8 @@ class Attempts:
             await self._jobs.discard(copy.id)
         if verdict.kept is not None and verdict.release:
             await self._jobs.release(verdict.kept)
-        elif verdict.kept is not None and verdict.prioritise:
-            await self._jobs.prioritise(verdict.kept)
+        elif verdict.kept is not None and verdict.priority is not None:
+            await self._jobs.prioritise(verdict.kept.id, verdict.priority)
 
     def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[int]:
         """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""

@@ -19,7 +19,8 @@ class Verdict:
 
     kept: Copy | None
     release: bool = False
-    prioritise: bool = False
+    #: the explicit priority to give it
+    priority: int | None = None
     surplus: tuple[Copy, ...] = ()
 
 
@@ -49,5 +50,5 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
         return Verdict(kept, release=now - kept.submitted >= settle, surplus=tuple(held[1:]))
     told = [copy for copy in begun if copy.code not in IDLE]
     kept = (told or begun)[0]
-    prioritise = kept.states == {"PENDING"} and kept.wanted is not None and kept.wanted != kept.priority
-    return Verdict(kept, prioritise=prioritise, surplus=tuple(held))
+    differs = kept.states == {"PENDING"} and kept.wanted != kept.priority
+    return Verdict(kept, priority=kept.wanted if differs else None, surplus=tuple(held))

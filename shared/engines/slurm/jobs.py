@@ -75,13 +75,12 @@ class SlurmJobs:
                 "Slurm job %s of %s is released again: %s", copy.id, copy.name, plain(copy.description)
             )
         if await self._update(copy.id, {"hold": False}) and copy.wanted is not None:
-            await self.prioritise(copy)
+            await self.prioritise(copy.id, copy.wanted)
 
-    async def prioritise(self, copy: Copy) -> None:
+    async def prioritise(self, number: int, priority: int) -> None:
         """Give it the explicit priority that it is to have: a held job has none."""
         dialect = await self._client.agree()
-        assert copy.wanted is not None
-        await self._update(copy.id, {"priority": dialect.number(copy.wanted)})
+        await self._update(number, {"priority": dialect.number(priority)})
 
     async def discard(self, number: int) -> None:
         """Cancel a held job that is not to run, and take our mark off it: its end says nothing."""

@@ -47,8 +47,8 @@ class Source:
         unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
         reading = self._mended if unread and self.recoded is None else self._plain
         masks = reading.masks(unknown_properties(found)) if reading else None
-        placed = [one if one.place else self._placed(one, reading, masks) for one in found]
-        return tuple(sorted(placed, key=_order))
+        placed = [(one.place, one) if one.place else self._placed(one, reading, masks) for one in found]
+        return tuple(problem for _, problem in sorted(placed, key=lambda pair: _order(*pair)))
 
     def behind(self, problems: tuple[Problem, ...]) -> bytes | None:
         """The text without what made it unreadable, if all of that is certain: to say what else is wrong."""
@@ -117,7 +117,7 @@ class Source:
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None
-    ) -> Problem:
+    ) -> tuple[Place, Problem]:
         start, end = self._token(problem, reading)
         if problem.code == "SW005" and reading:
             problem = self._with_first(problem, reading)
@@ -142,7 +142,7 @@ class Source:
             width=shown.width,
             edits=tuple((*self.lines.at(edit.start), *self.lines.at(edit.end), edit.text) for edit in edits),
         )
-        return replace(problem, place=place, fix=problem.fix if edits else None)
+        return place, replace(problem, place=place, fix=problem.fix if edits else None)
 
     def _with_first(self, problem: Problem, reading: _Reading) -> Problem:
         """Where the property that is given twice was given first."""
@@ -203,9 +203,7 @@ def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return tuple(one for one in problems if one.code in _KEPT or one.pointer not in unread)
 
 
-def _order(problem: Problem) -> tuple[bool, int, bool, str, int, int, str, str]:
-    place = problem.place
-    assert place is not None
+def _order(place: Place, problem: Problem) -> tuple[bool, int, bool, str, int, int, str, str]:
     # The one that counts the rest comes last.
     text = place.file, place.line, place.column
     # What surrounds the job comes first, whatever is missing at the same place.

@@ -129,6 +129,30 @@ async def test_one_bad_index_row_keeps_no_other_job_from_its_end_and_is_named_an
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.parametrize(("state", "cancel"), [("submitting", False), ("queued", True)])
+async def test_a_record_that_lacks_its_target_is_named_and_keeps_no_other_job_from_its_end(
+    world: World, state: str, cancel: bool, caplog: Any
+) -> None:
+    bad, good = await submitted(world, "bad"), await submitted(world, "good")
+    lacking = of_record(lambda job: job.update(state=state, cancel=cancel, target=None))
+    row = world.ledger.held[key_of(world, f"n|{bad.id}")].row
+    spoil(
+        world,
+        f"n|{bad.id}",
+        **lacking(row),
+        Target="",
+        State=state,
+        Cancel=cancel,
+        Due=rows.text_of(world.now),
+    )
+    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    await world.sweep()
+
+    assert (await world.job(good.id)).state is JobState.SUCCEEDED
+    assert (await world.job(bad.id)).state == state
+    assert f"the attempt of {bad.id} has no target" in caplog.text
+
+
 async def test_a_notice_of_many_ends_is_followed_for_all_but_the_one_that_cannot_be_read(
     world: World,
 ) -> None:
