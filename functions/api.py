@@ -10,7 +10,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, body_of, problem, told
+from functions.problem import answer, api_route, body_of, problem
 from functions.process import ports
 from shared.core.caller import SUBMIT
 from shared.core.errors import Misuse
@@ -24,41 +24,43 @@ _KEY_LENGTH = 256
 
 @blueprint.function_name("post_job")
 @blueprint.route("jobs", methods=["POST"])
-@told()
+@api_route()
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
     from shared.intake.arrive import request_arrived
     from shared.intake.message import read_request
 
-    here, who = ports(), caller()
+    app, who = ports(), caller()
     who.needs(SUBMIT)
-    asked = read_request(body_of(req), here.policy.limits)
-    key = key_of(req, asked.key) or f"once:{here.token()}"
-    asked = dataclasses.replace(asked, key=None)
-    return _told(await request_arrived(here, asked, door="http", scope=who.source, key=key, who=who))
+    request = read_request(body_of(req), app.policy.limits)
+    key = key_of(req, request.key) or f"once:{app.token()}"
+    request = dataclasses.replace(request, key=None)
+    return _accepted_answer(
+        await request_arrived(app, request, door="http", scope=who.source, key=key, who=who)
+    )
 
 
 @blueprint.function_name("rerun_job")
 @blueprint.route("jobs/{id}/rerun", methods=["POST"])
-@told()
+@api_route()
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
     from shared.intake.rerun import rerun
     from shared.jobspec import read as parse
 
-    here, who = ports(), caller()
+    app, who = ports(), caller()
     who.needs(SUBMIT)
-    limits = here.policy.limits
+    limits = app.policy.limits
     receipt, problems = parse(body_of(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
     if receipt is None:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )
-    key = key_of(req, None) or f"once:{here.token()}"
-    return _told(await rerun(here, req.route_params["id"], receipt, who=who, key=key))
+    key = key_of(req, None) or f"once:{app.token()}"
+    return _accepted_answer(await rerun(app, req.route_params["id"], receipt, who=who, key=key))
 
 
-def _told(accepted: Accepted) -> func.HttpResponse:
+def _accepted_answer(accepted: Accepted) -> func.HttpResponse:
     from shared.core.job import JobState
     from shared.core.view import whole
 
@@ -78,59 +80,59 @@ def _told(accepted: Accepted) -> func.HttpResponse:
 
 @blueprint.function_name("get_jobs")
 @blueprint.route("jobs", methods=["GET"])
-@told("state", "name", "experiment", "label", "cluster", "source", "since", "limit", "after")
+@api_route("state", "name", "experiment", "label", "cluster", "source", "since", "limit", "after")
 async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &since=2h &limit=50 &after=<next>, and so on."""
     from shared.core.view import line
     from shared.operate import listing
     from shared.operate.waits import as_they_stand
 
-    here = ports()
-    page = await listing.jobs(here, req.params, caller())
-    found = {"jobs": [line(job) for job in await as_they_stand(here, page.jobs)], "next": page.next}
+    app = ports()
+    page = await listing.jobs(app, req.params, caller())
+    found = {"jobs": [line(job) for job in await as_they_stand(app, page.jobs)], "next": page.next}
     return answer({**found, "note": listing.CUT} if page.cut else found)
 
 
 @blueprint.function_name("get_job")
 @blueprint.route("jobs/{id}", methods=["GET"])
-@told()
+@api_route()
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job."""
     from shared.core.view import whole
     from shared.lifecycle import lookup
     from shared.operate.waits import as_they_stand
 
-    here = ports()
-    stored = await lookup.job(here, req.route_params["id"], caller())
-    (job,) = await as_they_stand(here, [stored.job])
+    app = ports()
+    stored = await lookup.job(app, req.route_params["id"], caller())
+    (job,) = await as_they_stand(app, [stored.job])
     return answer(whole(job))
 
 
 @blueprint.function_name("cancel_job")
 @blueprint.route("jobs/{id}/cancel", methods=["POST"])
-@told()
+@api_route()
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     """Ask for the end of a job; 202, or 200 when it has ended already."""
     from shared.core.view import whole
     from shared.operate.cancel import cancel
     from shared.operate.waits import as_they_stand
 
-    here = ports()
-    stored = await cancel(here, req.route_params["id"], caller())
-    (job,) = await as_they_stand(here, [stored.job])
+    app = ports()
+    stored = await cancel(app, req.route_params["id"], caller())
+    (job,) = await as_they_stand(app, [stored.job])
     return answer(whole(job), 200 if job.state.terminal else 202)
 
 
 @blueprint.function_name("get_log")
 @blueprint.route("jobs/{id}/log", methods=["GET"])
-@told("file", "offset")
+@api_route("file", "offset")
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
     from shared.operate import read
 
-    asked = req.params
+    query = req.params
     name, chunk, more = await read.log(
-        ports(), req.route_params["id"], asked.get("file"), asked.get("offset", "0"), caller()
+        ports(), req.route_params["id"], query.get("file"), query.get("offset", "0"), caller()
     )
     headers = {
         "Slipway-Next-Offset": str(chunk.next),
@@ -143,14 +145,18 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_files")
 @blueprint.route("jobs/{id}/files", methods=["GET"])
-@told("directory", "path")
+@api_route("directory", "path")
 async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
     from shared.operate import read
 
-    asked = req.params
+    query = req.params
     found = await read.files(
-        ports(), req.route_params["id"], asked.get("directory", "stdouterr"), asked.get("path", "."), caller()
+        ports(),
+        req.route_params["id"],
+        query.get("directory", "stdouterr"),
+        query.get("path", "."),
+        caller(),
     )
     listed = [
         {
@@ -166,21 +172,21 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("validate")
 @blueprint.route("validate", methods=["POST"])
-@told()
+@api_route()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
     from shared.intake.arrive import request_validated
     from shared.intake.message import read_request
     from shared.jobspec.report import as_json
 
-    here = ports()
-    prepared = await request_validated(here, read_request(body_of(req), here.policy.limits), caller())
-    return answer(as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes))
+    app = ports()
+    draft = await request_validated(app, read_request(body_of(req), app.policy.limits), caller())
+    return answer(as_json(draft.problems, valid=draft.valid, notes=draft.notes))
 
 
 @blueprint.function_name("explain")
 @blueprint.route("explain", methods=["POST"])
-@told("folder", "script", "format")
+@api_route("folder", "script", "format")
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
     from shared.core.job import Drop
@@ -188,19 +194,19 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     from shared.intake.explain_text import markdown
     from shared.intake.message import read_request
 
-    here, who = ports(), caller()
+    app, who = ports(), caller()
     if (form := req.params.get("format", "json")) not in ("json", "markdown"):
         raise Misuse(f"there is no format {form[:40]!r}", remedy="use json or markdown")
-    asked = read_request(body_of(req), here.policy.limits)
+    request = read_request(body_of(req), app.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
     if folder:
         drop = Drop(
-            container=here.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
+            container=app.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
         )
-    key = key_of(req, asked.key)
-    asked = dataclasses.replace(asked, key=None)
-    body = await request_explained(here, asked, scope=who.source, key=key, drop=drop, script=script, who=who)
+    key = key_of(req, request.key)
+    request = dataclasses.replace(request, key=None)
+    body = await request_explained(app, request, scope=who.source, key=key, drop=drop, script=script, who=who)
     if form == "json":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -209,16 +215,16 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_clusters")
 @blueprint.route("clusters", methods=["GET"])
-@told()
+@api_route()
 async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     """Every configured cluster as it is now."""
-    from shared.core.facts import shown
+    from shared.core.facts import facts_as_json
     from shared.operate import read
 
     found = [
         {"name": view[0], "error": view[1]}
         if isinstance(view, tuple)
-        else dataclasses.asdict(view) | {"facts": shown(view.facts)}
+        else dataclasses.asdict(view) | {"facts": facts_as_json(view.facts)}
         for view in await read.clusters(ports())
     ]
     return answer({"clusters": found})

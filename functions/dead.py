@@ -5,7 +5,7 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, told
+from functions.problem import answer, api_route
 from functions.process import ports
 from shared.core.caller import ADMIN
 
@@ -14,7 +14,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 @blueprint.function_name("get_dead")
 @blueprint.route("dead", methods=["GET"])
-@told()
+@api_route()
 async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
     """All of it, each with its id and the reason; never what a message says."""
     from shared.operate.redrive import listed
@@ -25,7 +25,7 @@ async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redrive")
 @blueprint.route("dead/{id}/redrive", methods=["POST"])
-@told()
+@api_route()
 async def redrive_dead(req: func.HttpRequest) -> func.HttpResponse:
     """Send one on its way again; 202."""
     from shared.operate.redrive import redrive

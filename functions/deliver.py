@@ -27,8 +27,8 @@ async def deliver(message: func.QueueMessage) -> None:
     except (ValueError, KeyError, TypeError):
         log.warning("message %s is no delivery and is dropped; the outbox is the truth", message.id)
         return
-    here = ports()
-    if (message.dequeue_count or 1) > here.policy.message_tries:
+    app = ports()
+    if (message.dequeue_count or 1) > app.policy.message_tries:
         log.error("wake-up %s was tried too often; the sweep delivers", message.id)
         return
-    await deliver_event(here, job, sequence)
+    await deliver_event(app, job, sequence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, body_of, told
+from functions.problem import answer, api_route, body_of
 from functions.process import ports
 from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
@@ -15,7 +15,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 @blueprint.function_name("get_events")
 @blueprint.route("jobs/{id}/events", methods=["GET"])
-@told()
+@api_route()
 async def get_events(req: func.HttpRequest) -> func.HttpResponse:
     """Every event of a job that has a receiver, with each delivery: receiver, time, answer."""
     from shared.core.notify.events import view
@@ -27,7 +27,7 @@ async def get_events(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redeliver_job")
 @blueprint.route("jobs/{id}/events/redeliver", methods=["POST"])
-@told()
+@api_route()
 async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
     """Send every event of a job again, with the same ids and bytes."""
     from shared.operate import redeliver
@@ -38,7 +38,7 @@ async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("redeliver_event")
 @blueprint.route("events/{id}/redeliver", methods=["POST"])
-@told()
+@api_route()
 async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
     """Send one event again."""
     from shared.operate import redeliver
@@ -49,21 +49,21 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("test_receiver")
 @blueprint.route("receivers/test", methods=["POST"])
-@told()
+@api_route()
 async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
     """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled."""
     from shared.jobspec import read as parse
     from shared.operate import redeliver
 
-    here = ports()
+    app = ports()
     caller().needs(ADMIN)
-    asked, problems = parse(body_of(req), here.policy.limits)
+    asked, problems = parse(body_of(req), app.policy.limits)
     if asked is None:
         raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
     url, secret = asked.get("url"), asked.get("secret", "")
     if not isinstance(url, str) or not isinstance(secret, str) or asked.keys() - {"url", "secret"}:
         raise Misuse("`url` and, if you like, `secret` are asked for", remedy='send {"url": "https://…"}')
-    posted = await redeliver.send_test(here, url, secret)
+    posted = await redeliver.send_test(app, url, secret)
     return answer(
         {
             "outcome": posted.outcome,
@@ -76,7 +76,7 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_disabled")
 @blueprint.route("receivers/disabled", methods=["GET"])
-@told()
+@api_route()
 async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
     """The addresses that get no more events, because they answered 410."""
     caller().needs(ADMIN)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, problem, told, told_anyone
+from functions.problem import answer, api_route, problem, public_route
 from functions.process import ports
 from shared.core.caller import ADMIN
 
@@ -20,7 +20,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 @blueprint.function_name("pause")
 @blueprint.route("pause", methods=["POST"])
-@told("reason")
+@api_route("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
     from shared.lifecycle import admit
@@ -31,7 +31,7 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("resume")
 @blueprint.route("resume", methods=["POST"])
-@told()
+@api_route()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
     from shared.lifecycle import admit
@@ -42,7 +42,7 @@ async def resume(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("audit")
 @blueprint.route("audit", methods=["GET"])
-@told()
+@api_route()
 async def audit(req: func.HttpRequest) -> func.HttpResponse:
     """Whether drops, ledger, clusters and deliveries say the same: every difference."""
     from shared.operate.audit import audit as compare
@@ -53,7 +53,7 @@ async def audit(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("health")
 @blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@told_anyone()
+@public_route()
 async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage and clusters answer, without details, because it needs no key. 503 if one does not."""
     from shared.operate.ready import ready

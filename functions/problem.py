@@ -83,7 +83,7 @@ def problem(
     )
 
 
-def told(*parameters: str) -> Callable[[Handler], Handler]:
+def api_route(*parameters: str) -> Callable[[Handler], Handler]:
     """Answer callers who may ask, and turn what a handler raises into a problem document.
 
     `parameters`: all that the query may have.
@@ -91,17 +91,17 @@ def told(*parameters: str) -> Callable[[Handler], Handler]:
 
     def border(handler: Handler) -> Handler:
         @functools.wraps(handler)
-        async def known(req: func.HttpRequest) -> func.HttpResponse:
+        async def checked(req: func.HttpRequest) -> func.HttpResponse:
             await identify(req)
             check_query(req, parameters)
             return await handler(req)
 
-        return _bordered(known)
+        return _bordered(checked)
 
     return border
 
 
-def told_anyone(*parameters: str) -> Callable[[Handler], Handler]:
+def public_route(*parameters: str) -> Callable[[Handler], Handler]:
     """The same for a route without authentication."""
 
     def border(handler: Handler) -> Handler:

@@ -36,7 +36,7 @@ class ConfiguredEngines:
         """The clusters on which no job can run as the settings stand → why, with the remedy."""
         return {name: why for found in self._configured.values() for name, why in found.faults.items()}
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""
         if engine not in self._engines:
             if engine not in self._configured:

@@ -53,7 +53,7 @@ class _Engines:
         self.clusters = clusters
         self._engine = _Noop()
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         return self._engine
 
 

@@ -56,8 +56,8 @@ class Breaker:
             one is not None and one.until is not None and 0 < (one.until - now).total_seconds() <= one.pause
         )
 
-    def answered(self, key: str) -> None:
-        """It works: everything is forgotten."""
+    def succeeded(self, key: str) -> None:
+        """Forget the failures of a key: it works."""
         self._failing.pop(key, None)
 
     def failed(self, key: str, now: datetime, *, asked: float | None = None) -> None:

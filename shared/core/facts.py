@@ -45,8 +45,8 @@ def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
     )
 
 
-def shown(facts: ClusterFacts) -> dict[str, Any]:
-    """Facts as JSON, by the names of the options that configure them."""
+def facts_as_json(facts: ClusterFacts) -> dict[str, Any]:
+    """The facts of a cluster as JSON, by the names of the options that configure them."""
     return {
         "mounted": None if facts.mounts is None else sorted(facts.mounts),
         "maxNodes": facts.max_nodes,

@@ -83,13 +83,13 @@ class Reason(StrEnum):
     INVALID = "invalid"
 
 
-class _Frozen(BaseModel):
+class _FrozenModel(BaseModel):
     """Members that it does not know stay: a newer version wrote them, and may come back."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class Subscriber(_Frozen):
+class Subscriber(_FrozenModel):
     """A receiver of a job. `url` is safe to show; one with a path or a query is in `sealed`."""
 
     url: str
@@ -100,14 +100,14 @@ class Subscriber(_Frozen):
     events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 
-class Budget(_Frozen):
+class Budget(_FrozenModel):
     """New attempts that a job may have, or has had, by whose fault the last one failed."""
 
     infrastructure: int = 0
     user: int = 0
 
 
-class Drop(_Frozen):
+class Drop(_FrozenModel):
     """A script's arrival in the drop container."""
 
     container: str
@@ -119,7 +119,7 @@ class Drop(_Frozen):
     etags: dict[str, str]
 
 
-class Target(_Frozen):
+class Target(_FrozenModel):
     """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
 
     engine: str
@@ -129,7 +129,7 @@ class Target(_Frozen):
     token: str
 
 
-class Waiting(_Frozen):
+class Waiting(_FrozenModel):
     """Why a job waits: the word of its engine, or ours; the same in a sentence; since when."""
 
     word: str
@@ -137,7 +137,7 @@ class Waiting(_Frozen):
     since: AwareDatetime
 
 
-class Entry(_Frozen):
+class Entry(_FrozenModel):
     """One recorded transition. `token` recognises our own write when its answer was lost."""
 
     sequence: int
@@ -151,7 +151,7 @@ class Entry(_Frozen):
     waits: str = ""
 
 
-class Job(_Frozen):
+class Job(_FrozenModel):
     """The ledger record of one job; changed only by making a new one with `move` or `note`."""
 
     id: str
@@ -213,18 +213,18 @@ class Job(_Frozen):
     @property
     def stage(self) -> Entry:
         """The entry that brought the present state; the notes after it move nothing."""
-        return self._since(lambda entry: (entry.state, entry.attempt))
+        return self._first_alike(lambda entry: (entry.state, entry.attempt))
 
     @property
     def line(self) -> Entry:
         """The entry since which the line in STATUS is what it is."""
-        return self._since(lambda entry: (entry.state, entry.attempt, entry.waits))
+        return self._first_alike(lambda entry: (entry.state, entry.attempt, entry.waits))
 
-    def _since(self, look: Callable[[Entry], Any]) -> Entry:
+    def _first_alike(self, aspect: Callable[[Entry], Any]) -> Entry:
         """The first of the last entries that look the same."""
         found = self.history[-1]
         for entry in reversed(self.history):
-            if look(entry) != look(found):
+            if aspect(entry) != aspect(found):
                 break
             found = entry
         return found
@@ -234,17 +234,17 @@ class Job(_Frozen):
         """The blob with the one line that is always current; "" for a job that was not dropped."""
         return f"{self.receipt}/STATUS" if self.drop is not None else ""
 
-    def move(self, to: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
+    def move(self, state: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
         """The next record, in another state. Raises ValueError off the arrows."""
-        if to not in ARROWS[self.state]:
-            raise ValueError(f"a job cannot go from {self.state} to {to}")
+        if state not in ARROWS[self.state]:
+            raise ValueError(f"a job cannot go from {self.state} to {state}")
         fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
         changes = {**fresh, "waiting": None, **changes}
-        if to is JobState.RUNNING and self.started is None:
+        if state is JobState.RUNNING and self.started is None:
             changes.setdefault("started", now)
-        if to.terminal:
+        if state.terminal:
             changes.setdefault("ended", now)
-        return self._next(to, now, token, changes, announced=True)
+        return self._next(state, now, token, changes, announced=True)
 
     def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
         """A change that is no transition of state (cancel flag, misses, due, what it waits for).
@@ -256,7 +256,7 @@ class Job(_Frozen):
         return self._next(self.state, now, token, changes, announced=False)
 
     def _next(
-        self, to: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
+        self, state: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
     ) -> Transition:
         sequence = self.sequence + 1
         waiting = changes.get("waiting", self.waiting)
@@ -264,7 +264,7 @@ class Job(_Frozen):
             changes = {**changes, "message": plain(str(changes["message"]))}
         entry = Entry(
             sequence=sequence,
-            state=to,
+            state=state,
             at=now,
             token=token,
             attempt=changes.get("attempt", self.attempt),
@@ -275,7 +275,7 @@ class Job(_Frozen):
         history = (*self.history, entry)
         if len(history) > _HISTORY:  # a job that waits for weeks stays within one row
             history = (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
-        after = self.model_copy(update={"state": to, "sequence": sequence, "history": history, **changes})
+        after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})
         return Transition(before=self, after=after, token=token, announced=announced)
 
     def wrote(self, token: str) -> bool:

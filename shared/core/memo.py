@@ -74,7 +74,7 @@ class Memo:
         """How much this process added within an hour."""
         return self._counts.get(key, (None, 0))[1]
 
-    def last(self, key: str) -> Mapping[str, Any]:
+    def latest(self, key: str) -> Mapping[str, Any]:
         """The last answer that is a dict, with what was added to it; empty where nothing was asked."""
         _, answer = self._answers.get(key, (None, None))
         return answer if isinstance(answer, dict) else {}

@@ -29,7 +29,7 @@ MESSAGE = "message"
 
 
 @dataclass(frozen=True)
-class Look:
+class FolderLook:
     """Look at a folder again; `newest` is its youngest file when the look was ordered."""
 
     folder: str
@@ -37,19 +37,19 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobsEnded:
     """A notice that jobs have ended. Not trusted: each job is queried at its cluster."""
 
     jobs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """The timer wants one part of a sweep; asked for `at` that moment."""
+class SweepPart:
+    """The order to sweep one of `parts` parts, as the timer gave it at `ordered_at`."""
 
     part: int
-    of: int
-    at: datetime
+    parts: int
+    ordered_at: datetime
 
 
 def digest(document: Any) -> str:
@@ -77,7 +77,12 @@ def ended_message(jobs: Sequence[str]) -> str:
     return json.dumps(event | {"data": {"jobs": list(jobs)}})
 
 
-def sweep_message(part: int, of: int, at: datetime) -> str:
+def sweep_message(part: int, parts: int, ordered_at: datetime) -> str:
     """The order to sweep one part."""
-    event = {"specversion": "1.0", "type": SWEEP, "source": "urn:slipway", "id": f"{part}-{at.isoformat()}"}
-    return json.dumps(event | {"data": {"part": part, "of": of, "at": at.isoformat()}})
+    event = {
+        "specversion": "1.0",
+        "type": SWEEP,
+        "source": "urn:slipway",
+        "id": f"{part}-{ordered_at.isoformat()}",
+    }
+    return json.dumps(event | {"data": {"part": part, "of": parts, "at": ordered_at.isoformat()}})

@@ -31,7 +31,16 @@ from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished import Archive, FinishedJobs
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.listing import Page, Query
-from shared.core.ledger.records import Active, Change, Pause, Reported, Seen, Shown, Silent, Unfinished
+from shared.core.ledger.records import (
+    Active,
+    Change,
+    DropMemo,
+    Pause,
+    Reported,
+    Silent,
+    StatusLine,
+    Unfinished,
+)
 from shared.core.memo import Memo
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.events import Notice
@@ -52,6 +61,7 @@ __all__ = [
     "ClusterView",
     "DeadMessages",
     "Disabled",
+    "DropMemo",
     "Drops",
     "Engine",
     "Engines",
@@ -73,9 +83,8 @@ __all__ = [
     "Queues",
     "Reported",
     "Seal",
-    "Seen",
-    "Shown",
     "Silent",
+    "StatusLine",
     "Submission",
     "Tokens",
     "Unfinished",
@@ -143,16 +152,16 @@ class Ledger(Protocol):
     async def reported(self) -> list[Reported]:
         """What each part of the sweeps said last, and when."""
 
-    async def seen(self, path: str) -> Seen | None:
+    async def drop_memo(self, path: str) -> DropMemo | None:
         """What is remembered of a dropped path."""
 
-    async def remember(self, seen: Seen) -> None:
+    async def remember(self, memo: DropMemo) -> None:
         """Remember it (last writer wins: it is a cache)."""
 
     async def forget(self, path: str) -> None:
         """Remember nothing of a dropped path; one that is not remembered is success."""
 
-    async def all_seen(self) -> dict[str, Seen]:
+    async def drop_memos(self) -> dict[str, DropMemo]:
         """Everything remembered, by path."""
 
 
@@ -255,7 +264,7 @@ class Engines(Protocol):
     def clusters(self) -> Mapping[str, Cluster]:
         """By name."""
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""
 
 

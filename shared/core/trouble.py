@@ -39,10 +39,10 @@ class Troubles:
         #: the reasons that were given, so that each is logged once
         self._known: dict[tuple[Kind, str], str] = {}
         #: whether a problem was published, and its end not yet
-        self.told = False
+        self.published = False
 
-    def found(self, kind: Kind, what: str, why: str) -> bool:
-        """Something is wrong, perhaps still; whether that is news, and worth a line of the log."""
+    def report(self, kind: Kind, what: str, why: str) -> bool:
+        """Report a problem. Returns whether it is news, and worth a line of the log."""
         key, now = (kind, what), self._clock()
         before = self._found.pop(key, None)
         since = before[2] if before is not None and lately(kind, before[1], now) else now
@@ -55,8 +55,8 @@ class Troubles:
             del self._known[next(iter(self._known))]
         return news
 
-    def over(self, kind: Kind, what: str) -> None:
-        """It is mended."""
+    def resolve(self, kind: Kind, what: str) -> None:
+        """Report that a problem is over."""
         self._found.pop((kind, what), None)
         self._known.pop((kind, what), None)
 

@@ -17,7 +17,7 @@ from typing import Any
 from shared.core.conceal import without_secrets
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Reason, Target, plain
-from shared.core.ports import Active, OutputFile, Ports, Shown
+from shared.core.ports import Active, OutputFile, Ports, StatusLine
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
 
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
     """A line that a process failed to write. Costs nothing for lines that this process knows."""
     gate = asyncio.Semaphore(_PARALLEL)
 
-    async def one(row: Active, shown: Shown) -> None:
+    async def one(row: Active, shown: StatusLine) -> None:
         line = status_line(row.job_id, row.state, shown.since, row.waits)
         async with gate:
             try:
@@ -116,7 +116,7 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
 
 def _engine(ports: Ports, target: Target) -> str:
     try:
-        return ports.engines.of(target.engine).version
+        return ports.engines.get(target.engine).version
     except SlipwayError:
         return target.engine
 
@@ -130,7 +130,7 @@ async def _last_lines(
         return None
     try:
         async with asyncio.timeout(_PATIENCE):
-            engine = ports.engines.of(target.engine)
+            engine = ports.engines.get(target.engine)
             file = _stderr(await engine.files(target, "stdouterr"), job.reason)
             if file is None:
                 return None

@@ -35,12 +35,12 @@ async def attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime)
     except Misconfigured as error:
         return _parked(ports, notice, target, now, str(error)[:200])
     except SlipwayError as error:
-        return _again(ports, notice, _counted(target), now, str(error)[:200], None)
+        return _retry(ports, notice, _count_try(target), now, str(error)[:200], None)
     except Exception as error:
         # A defect of ours costs this target a try; were it raised, the others' deliveries would be forgotten.
         log.exception("event %s: a target failed", notice.event_id, extra={"job": notice.job_id})
-        return _again(ports, notice, _counted(target), now, type(error).__name__, None)
-    return _counted(target).model_copy(update={"state": "delivered", "last": "stored"})
+        return _retry(ports, notice, _count_try(target), now, type(error).__name__, None)
+    return _count_try(target).model_copy(update={"state": "delivered", "last": "stored"})
 
 
 @timed("slipway.deliver")
@@ -52,20 +52,20 @@ async def _webhook(ports: Ports, notice: Notice, target: Delivery, now: datetime
     if not (secrets := ports.secrets.get(secret)):
         raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret!r}")
     if wait := ports.receivers.breaker.wait(url, now):
-        return _held(ports, notice, target, now, wait, "not sent: the receiver does not answer")
+        return _postpone(ports, notice, target, now, wait, "not sent: the receiver does not answer")
     posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
     if posted.outcome == "busy":
-        return _held(ports, notice, target, now, posted.retry_after or _BUSY, posted.detail)
+        return _postpone(ports, notice, target, now, posted.retry_after or _BUSY, posted.detail)
     await _learn(ports, target, url, now, posted)
     _tell(ports, notice, posted)
-    target = _counted(target).tried(
+    target = _count_try(target).with_try(
         Try(at=now, status=posted.status, ms=posted.milliseconds, said=posted.detail)
     )
     if posted.outcome == "delivered":
         return target.model_copy(update={"state": "delivered", "last": posted.detail})
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, target, posted.detail)
-    return _again(ports, notice, target, now, posted.detail, posted.retry_after)
+    return _retry(ports, notice, target, now, posted.detail, posted.retry_after)
 
 
 async def _learn(ports: Ports, target: Delivery, url: str, now: datetime, posted: Posted) -> None:
@@ -73,7 +73,7 @@ async def _learn(ports: Ports, target: Delivery, url: str, now: datetime, posted
     if posted.outcome == "retry":
         ports.receivers.breaker.failed(url, ports.clock(), asked=posted.retry_after)
         return
-    ports.receivers.breaker.answered(url)
+    ports.receivers.breaker.succeeded(url)
     if posted.outcome == "gone":
         one = Disabled(receiver_id(url), target.url, now, posted.detail)
         ports.receivers.disable(one)
@@ -93,11 +93,11 @@ def _tell(ports: Ports, notice: Notice, posted: Posted) -> None:
     log.log(level, "webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
 
 
-def _counted(target: Delivery) -> Delivery:
+def _count_try(target: Delivery) -> Delivery:
     return target.model_copy(update={"attempts": target.attempts + 1})
 
 
-def _again(
+def _retry(
     ports: Ports, notice: Notice, target: Delivery, now: datetime, why: str, retry_after: float | None
 ) -> Delivery:
     """The next try by the schedule, of which this one was a part."""
@@ -109,12 +109,14 @@ def _again(
 
 def _parked(ports: Ports, notice: Notice, target: Delivery, now: datetime, why: str) -> Delivery:
     """Our own settings do not fit, which is no try of this address: it is looked at until they are mended."""
-    if ports.troubles.found("settings", "deliveries", why):
+    if ports.troubles.report("settings", "deliveries", why):
         log.error("event %s %s: %s", notice.event_id, MEND, why, extra={"job": notice.job_id})
-    return _held(ports, notice, target, now, _PARKED, f"{MEND}: {why}")
+    return _postpone(ports, notice, target, now, _PARKED, f"{MEND}: {why}")
 
 
-def _held(ports: Ports, notice: Notice, target: Delivery, now: datetime, wait: float, why: str) -> Delivery:
+def _postpone(
+    ports: Ports, notice: Notice, target: Delivery, now: datetime, wait: float, why: str
+) -> Delivery:
     """Later, and it counts as no attempt. An event that could not be tried in all its life is given up."""
     schedule = ports.policy.schedule
     if now - notice.since > schedule.life:

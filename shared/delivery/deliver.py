@@ -146,10 +146,10 @@ async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
 def _leave(task: asyncio.Task[Any]) -> None:
     """Let it continue by itself; the outbox row records its outcome."""
     _under_way.add(task)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_forget_task)
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
+def _forget_task(task: asyncio.Task[Any]) -> None:
     _under_way.discard(task)
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a delivery is left to the sweep", exc_info=error)

@@ -24,7 +24,7 @@ from shared.delivery.deliver import deliver_at_door
 from shared.intake.facts import cluster_for
 from shared.intake.folder import answer_path
 from shared.intake.message import Request
-from shared.intake.prepare import Prepared, prepare, slug
+from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact
 from shared.lifecycle.admit import Wait, admit
 from shared.lifecycle.dispatch import submit
@@ -39,8 +39,8 @@ _ANSWERED = ("http", "rerun")
 
 
 @dataclass(frozen=True)
-class Arrived:
-    """A request at a door. `scope` is the caller or the door; `key` makes duplicates one."""
+class Candidate:
+    """A request and its door. `scope` is the caller or the door; `key` makes duplicates one."""
 
     door: str
     scope: str
@@ -60,7 +60,7 @@ class Arrived:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What became of it. `created` is False for a duplicate, which joined the existing job."""
+    """What became of a candidate. `created` is False for a duplicate, which joined the existing job."""
 
     job: Job
     created: bool
@@ -68,43 +68,43 @@ class Accepted:
 
 
 @timed("slipway.accept")
-async def accept(ports: Ports, arrived: Arrived) -> Accepted:
+async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
     Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
     """
-    key, prepared = prepare_arrived(ports, arrived, await cluster_for(ports, arrived.request))
-    generation = arrived.generation
-    answered = arrived.door in _ANSWERED
+    key, draft = draft_of(ports, candidate, await cluster_for(ports, candidate.request))
+    generation = candidate.generation
+    answered = candidate.door in _ANSWERED
     while True:
         place = job_id(key, generation)
-        wait = await admit(ports, arrived.scope, place, waits=not answered) if prepared.valid else None
-        job = record(ports, arrived, prepared, key, generation, wait)
+        wait = await admit(ports, candidate.scope, place, waits=not answered) if draft.valid else None
+        job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
         try:
             # A rejected document is not kept: its unknown members may hold anything.
-            stored = await ports.ledger.create(job, prepared.document if prepared.valid else None, notice)
+            stored = await ports.ledger.create(job, draft.document if draft.valid else None, notice)
         except Exists:
             existing = await ports.ledger.get(job.id)
             if existing is None:
                 raise Unavailable(f"record {job.id} exists and cannot be read") from None
-            if runs_again(existing, arrived):
+            if runs_again(existing, candidate):
                 generation += 1
                 continue
-            ports.meter.add("slipway.duplicates.prevented", door=arrived.door)
+            ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
             log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
             return Accepted(existing.job, created=False)
         break
-    ports.meter.add("slipway.jobs.accepted", door=arrived.door, state=stored.job.state.value)
+    ports.meter.add("slipway.jobs.accepted", door=candidate.door, state=stored.job.state.value)
     ports.meter.note(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
-    after = await _after(ports, stored, prepared, notice)
-    return Accepted(after, created=True, notes=prepared.notes + _never(after))
+    after = await _follow_up(ports, stored, draft, notice)
+    return Accepted(after, created=True, notes=draft.notes + _stuck_notes(after))
 
 
-def _never(job: Job) -> tuple[str, ...]:
+def _stuck_notes(job: Job) -> tuple[str, ...]:
     """What its cluster said already: that it waits for what will not come by itself."""
     waits = job.waiting
     return (f"warning: {waits.text}",) if waits is not None and waits.text.startswith(NEVER) else ()
@@ -123,28 +123,30 @@ async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
 
 
 def key_of(scope: str, key: str) -> str:
-    """What makes two arrivals the same, as records keep it."""
+    """What makes two candidates the same, as records keep it."""
     return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
 
 
-def prepare_arrived(ports: Ports, arrived: Arrived, cluster: Cluster | None = None) -> tuple[str, Prepared]:
-    """What makes two arrivals the same, as records keep it; and the document, ready to record. No I/O.
+def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> tuple[str, Draft]:
+    """What makes two candidates the same, as records keep it; and the document, ready to record. No I/O.
 
     `cluster` is what `cluster_for` says of it.
     """
-    key = key_of(arrived.scope, arrived.key)
-    folder = arrived.drop.folder if arrived.drop else None
-    prepared = prepare(ports, arrived.request, key=key, script=arrived.script, folder=folder, cluster=cluster)
-    return key, prepared
+    key = key_of(candidate.scope, candidate.key)
+    folder = candidate.drop.folder if candidate.drop else None
+    draft = prepare(
+        ports, candidate.request, key=key, script=candidate.script, folder=folder, cluster=cluster
+    )
+    return key, draft
 
 
-async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notice | None) -> Job:
+async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice | None) -> Job:
     """What follows the record. Errors are logged, never raised: the ledger owns the job now."""
     try:
         if stored.job.drop is not None and not stored.job.state.terminal:
-            await put_accepted(ports, stored.job, prepared.document)
+            await put_accepted(ports, stored.job, draft.document)
         if stored.job.state is JobState.SUBMITTING:
-            stored = await submit(ports, stored, prepared.document)
+            stored = await submit(ports, stored, draft.document)
         if notice is not None:
             await deliver_at_door(ports, notice)
     except Exception:
@@ -152,19 +154,19 @@ async def _after(ports: Ports, stored: Stored, prepared: Prepared, notice: Notic
     return stored.job
 
 
-def runs_again(existing: Stored, arrived: Arrived) -> bool:
-    """Whether the arrival starts a new generation; False joins. Raises Misuse for another payload."""
+def runs_again(existing: Stored, candidate: Candidate) -> bool:
+    """Whether the candidate starts a new generation; False joins. Raises Misuse for another payload."""
     job = existing.job
     ended = existing.stored if job.state.terminal else None
-    if arrived.modified is not None and ended is not None:
-        if arrived.modified > ended:
+    if candidate.modified is not None and ended is not None:
+        if candidate.modified > ended:
             return True
         # Last-Modified has whole seconds: in the second of the end, only different ETags reveal a new upload.
         # What was rejected may be mended by any of its files: a template, the envelope.
-        decisive = job.state is JobState.REJECTED or arrived.modified >= ended.replace(microsecond=0)
-        if decisive and arrived.drop and job.drop and arrived.drop.etags != job.drop.etags:
+        decisive = job.state is JobState.REJECTED or candidate.modified >= ended.replace(microsecond=0)
+        if decisive and candidate.drop and job.drop and candidate.drop.etags != job.drop.etags:
             return True
-    if job.payload == arrived.request.payload:
+    if job.payload == candidate.request.payload:
         return False
     if job.state is JobState.REJECTED:
         return True
@@ -176,14 +178,14 @@ def runs_again(existing: Stored, arrived: Arrived) -> bool:
 
 
 def record(
-    ports: Ports, arrived: Arrived, prepared: Prepared, key: str, generation: int, wait: Wait | None = None
+    ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
 ) -> Job:
     """The first record: submitting, with its intent; accepted, while it waits; or rejected. No I/O."""
-    now, token, valid = ports.clock(), ports.token(), prepared.valid
-    envelope = arrived.request.envelope
+    now, token, valid = ports.clock(), ports.token(), draft.valid
+    envelope = candidate.request.envelope
     identity = job_id(key, generation)
-    name = slug(envelope.name or arrived.name, "job")
-    experiment = slug(envelope.experiment or arrived.experiment, "default")
+    name = slug(envelope.name or candidate.name, "job")
+    experiment = slug(envelope.experiment or candidate.experiment, "default")
     states = [JobState.ACCEPTED if valid else JobState.REJECTED]
     states += [JobState.SUBMITTING] if valid and wait is None else []
     waits = Waiting(word=wait.why.word, text=wait.why.text, since=now) if wait else None
@@ -191,23 +193,23 @@ def record(
         id=identity,
         key=key,
         generation=generation,
-        payload=arrived.request.payload,
-        door=arrived.door,
-        source=arrived.scope,
+        payload=candidate.request.payload,
+        door=candidate.door,
+        source=candidate.scope,
         name=name,
         experiment=experiment,
         labels=redact(dict(envelope.labels)),
-        cluster=prepared.cluster.name if prepared.cluster else "",
-        notify=prepared.subscribers,
+        cluster=draft.cluster.name if draft.cluster else "",
+        notify=draft.subscribers,
         resources=envelope.resources.asked() if envelope.resources else {},
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
-        drop=arrived.drop,
-        receipt=_receipt_folder(arrived, name, experiment, identity),
-        rerun_of=arrived.rerun_of,
+        drop=candidate.drop,
+        receipt=_receipt_folder(candidate, name, experiment, identity),
+        rerun_of=candidate.rerun_of,
         state=states[-1],
         reason=None if valid else Reason.INVALID,
-        message=_message(prepared, wait),
-        problems=_kept(prepared),
+        message=_message(draft, wait),
+        problems=_problems_for_record(draft),
         created=now,
         due=wait.until if wait else now,
         turn=wait.until if wait and wait.rate else None,
@@ -219,25 +221,25 @@ def record(
             for n, to in enumerate(states, 1)
         ),
     )
-    if job.state is not JobState.SUBMITTING or prepared.cluster is None:
+    if job.state is not JobState.SUBMITTING or draft.cluster is None:
         return job
     lease = timedelta(seconds=ports.policy.submit_lease)
     # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
-    return job.model_copy(update=intent(job, engine=prepared.cluster.engine, now=now, lease=lease))
+    return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
 
 
-def _message(prepared: Prepared, wait: Wait | None) -> str:
-    if prepared.valid:
+def _message(draft: Draft, wait: Wait | None) -> str:
+    if draft.valid:
         return wait.why.text if wait else ""
-    count = sum(problem.severity == "error" for problem in prepared.problems)
+    count = sum(problem.severity == "error" for problem in draft.problems)
     return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
 
 
-def _kept(prepared: Prepared) -> tuple[dict[str, Any], ...]:
+def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
     """The problems as the record keeps them: bounded, for a record has to fit into its row."""
     kept: list[dict[str, Any]] = []
     room = _PROBLEM_BYTES
-    for problem in prepared.problems:
+    for problem in draft.problems:
         shown = {
             name: text[:_PROBLEM_TEXT] if isinstance(text, str) else text
             for name, text in problem.as_dict().items()
@@ -258,6 +260,6 @@ def _first_notice(ports: Ports, job: Job) -> Notice | None:
     )
 
 
-def _receipt_folder(arrived: Arrived, name: str, experiment: str, identity: str) -> str:
-    folder = arrived.drop.folder if arrived.drop else experiment
+def _receipt_folder(candidate: Candidate, name: str, experiment: str, identity: str) -> str:
+    folder = candidate.drop.folder if candidate.drop else experiment
     return answer_path(folder, f"{name}-{identity[2:10]}")

@@ -11,18 +11,18 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import EngineError, Misuse, Unavailable
 from shared.core.job import Drop
 from shared.core.ledger.dead import dead_id
-from shared.core.orders import Ended, Look, Sweep
+from shared.core.orders import FolderLook, JobsEnded, SweepPart
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.accept import Accepted, Arrived, accept
+from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
-from shared.intake.drop import Looked, look
+from shared.intake.drop import FolderResult, look_at_folder
 from shared.intake.explain import explain
 from shared.intake.facts import cluster_for
 from shared.intake.fetch import fetched
 from shared.intake.folder import ignored, parent, unusable
-from shared.intake.message import Arrival, Foreign, Message, Request, read_message
-from shared.intake.prepare import Prepared, prepare
+from shared.intake.message import BlobWritten, ForeignEvent, Message, Request, read_message
+from shared.intake.prepare import Draft, prepare
 from shared.jobspec import JsonObject
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
@@ -37,25 +37,25 @@ _TAKEN = 422
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
-async def blob_arrived(ports: Ports, container: str, name: str) -> Looked:
+async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
     """A blob was written. Only the drop container counts; answers can trigger nothing.
 
     In any container, the record of a run has its job looked at, and does nothing else.
     """
     if (job := job_of_record(name)) is not None:
         await record_written(ports, job)
-        return Looked()
+        return FolderResult()
     if container != ports.policy.drop_container:
         log.info("ignored: %s is not the drop container", container[:63])
-        return Looked()
+        return FolderResult()
     if ignored(name):
         if unusable(name):
             log.warning("dropped file %r has a name that nothing can ask for; upload it again", name[:200])
-        return Looked()
-    looked = await look(ports, parent(name))
-    if looked.waits:
-        log.info("folder %r: %s", parent(name), looked.waits)
-    return looked
+        return FolderResult()
+    result = await look_at_folder(ports, parent(name))
+    if result.waits:
+        log.info("folder %r: %s", parent(name), result.waits)
+    return result
 
 
 async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int = 1) -> list[Accepted]:
@@ -65,7 +65,7 @@ async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int
     """
     if tries > ports.policy.message_tries:
         return await _last_try(ports, body, message_id, tries)
-    return await _tried(ports, body, message_id)
+    return await _try(ports, body, message_id)
 
 
 async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
@@ -74,11 +74,11 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
     What names a blob is looked at, which may be repeated. Anything else has lost its id, and is kept as dead.
     """
     messages = read_message(body, ports.policy.limits)
-    if not (messages and all(isinstance(message, Arrival) for message in messages)):
+    if not (messages and all(isinstance(message, BlobWritten) for message in messages)):
         await bury_poison(ports, "jobs", poison_id, body)
         return
     try:
-        await _arrived(ports, body, poison_id)
+        await _each_message(ports, body, poison_id)
     except _OUTAGE as error:
         await put_off(ports, "jobs", poison_id, body, error)
     except Exception:
@@ -92,7 +92,7 @@ async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> l
     if own and not await hold(ports, "jobs", message_id, body):
         return []
     try:
-        accepted = await _tried(ports, body, message_id)
+        accepted = await _try(ports, body, message_id)
     except _OUTAGE as error:
         if own:
             await wait(ports, "jobs", message_id, body, error)
@@ -107,9 +107,9 @@ async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> l
     return accepted
 
 
-async def _tried(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
+async def _try(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
     pointed = pointed_to(body)
-    return await (_redriven(ports, pointed) if pointed else _arrived(ports, body, message_id))
+    return await (_redriven(ports, pointed) if pointed else _each_message(ports, body, message_id))
 
 
 async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
@@ -118,12 +118,12 @@ async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
     if dead is None:
         log.info("%s has been dealt with already", dead_id[:80])
         return []
-    accepted = await _arrived(ports, body_of(ports, dead), dead.message_id)
+    accepted = await _each_message(ports, body_of(ports, dead), dead.message_id)
     await ports.dead.forget(dead.id)
     return accepted
 
 
-async def _arrived(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
+async def _each_message(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
     accepted: list[Accepted] = []
     for index, message in enumerate(read_message(body, ports.policy.limits)):
         accepted += await _one(ports, message, f"{message_id}#{index}" if index else message_id)
@@ -143,11 +143,11 @@ async def request_arrived(
     """A request for a job through whichever door; its document is fetched when it is only named."""
     request = await fetched(ports, request, who=who)
     return await accept(
-        ports, Arrived(door=door, scope=scope, key=request.key or key, request=request, name=name)
+        ports, Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)
     )
 
 
-async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Prepared:
+async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
     """What is wrong with a request, and nothing else happens."""
     request = await fetched(ports, request, who=who)
     return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
@@ -166,7 +166,7 @@ async def request_explained(
     """What a request would do. With `drop`, what the document would do as the job file of that folder."""
     request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
-    arrived = Arrived(
+    candidate = Candidate(
         door="drop" if drop else "http",
         scope="drop" if drop else scope,
         key=key or "",
@@ -177,23 +177,23 @@ async def request_explained(
         script=script or None,
     )
     # The id of a dropped job follows from the content of its scripts, which this message does not have.
-    return await explain(ports, arrived, known=key is not None and drop is None)
+    return await explain(ports, candidate, keyed=key is not None and drop is None)
 
 
 async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
-    if isinstance(message, Foreign):
+    if isinstance(message, ForeignEvent):
         log.info("ignored an event of type %s", message.type)
         return []
-    if isinstance(message, Arrival):
+    if isinstance(message, BlobWritten):
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
-    if isinstance(message, Ended):
+    if isinstance(message, JobsEnded):
         await jobs_ended(ports, message.jobs)
         return []
-    if isinstance(message, Sweep):
+    if isinstance(message, SweepPart):
         await sweep_part(ports, message)
         return []
-    if isinstance(message, Look):
-        return list((await look(ports, message.folder, ordered_for=message.newest)).accepted)
+    if isinstance(message, FolderLook):
+        return list((await look_at_folder(ports, message.folder, ordered_for=message.newest)).accepted)
     return [await _by_queue(ports, message, key)]
 
 

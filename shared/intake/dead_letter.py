@@ -32,7 +32,7 @@ _AGAIN = "is tried again: "
 _UNENDED = 3
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Why a try failed. Only our own errors are quoted: other texts may hold what a person sent."""
     said = f": {error}" if isinstance(error, SlipwayError) else ""
     return f"{type(error).__name__}{said}"[:500]
@@ -58,12 +58,12 @@ async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
 async def wait(ports: Ports, queue: str, message_id: str, body: bytes, error: Exception) -> None:
     """The try failed for no fault of the message: there will be another one, if this can be recorded."""
     with suppress(SlipwayError):
-        await _keep(ports, queue, message_id, body, f"{_AGAIN}{_said(error)}")
+        await _keep(ports, queue, message_id, body, f"{_AGAIN}{_reason(error)}")
 
 
 async def bury(ports: Ports, queue: str, message_id: str, body: bytes, tries: int, error: Exception) -> None:
     """Keep a message whose last try failed for its own sake."""
-    dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {_said(error)}")
+    dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {_reason(error)}")
     log.error("message %s of %s is kept as %s: %s", message_id, queue, dead.id, dead.reason)
 
 

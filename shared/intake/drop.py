@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 
 from shared.core.job import JobState
 from shared.core.orders import look_message
-from shared.core.ports import Ports, Seen
+from shared.core.ports import DropMemo, Ports
 from shared.intake.accept import Accepted, accept
-from shared.intake.dropped import arrived_by_drop
+from shared.intake.dropped import candidate_of_drop
 from shared.intake.explain import explain
 from shared.intake.explain_text import markdown
 from shared.intake.folder import Plan, answer_path, content_of, ignored, plans, waiting_path
@@ -30,7 +30,7 @@ QUEUE = "jobs"
 
 
 @dataclass(frozen=True)
-class Looked:
+class FolderResult:
     """What a look at a folder found: jobs, or what it waits for."""
 
     accepted: tuple[Accepted, ...] = ()
@@ -40,17 +40,17 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class _Done:
+class _Result:
     """What became of one plan, and what is to be remembered of it."""
 
-    seen: Seen
+    memo: DropMemo
     accepted: Accepted | None = None
     explained: str = ""
 
 
-async def look(
+async def look_at_folder(
     ports: Ports, folder: str, *, ordered_for: datetime | None = None, door: str = "drop"
-) -> Looked:
+) -> FolderResult:
     """Accept what is complete in a folder (its name ends with a slash, or is empty at the top).
 
     A folder that is not quiet orders a delayed look for its youngest file. `ordered_for` is set by such
@@ -59,41 +59,41 @@ async def look(
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     found = await plans(ports, folder, blobs)
     if isinstance(found, str):
-        return Looked(waits=found)
+        return FolderResult(waits=found)
     if not found:
-        return Looked()
+        return FolderResult()
     newest = max(blob.modified for plan in found for blob in plan.files)
     # Last-Modified has whole seconds: a file may be up to a second younger than it says.
     wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
     if wait > 0:
         if ordered_for is None or newest <= ordered_for:
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
-        return Looked(waits=f"settles for {ports.policy.settle:g} s")
+        return FolderResult(waits=f"settles for {ports.policy.settle:g} s")
     ended = await asyncio.gather(
         *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found)
     )
     done = [one for one in ended if one is not None]
     if len(done) == len(found):
-        await _remember(ports, folder, content_of(blobs), (one.seen for one in done))
-    return Looked(
+        await _remember(ports, folder, content_of(blobs), (one.memo for one in done))
+    return FolderResult(
         tuple(one.accepted for one in done if one.accepted is not None),
         explained=tuple(one.explained for one in done if one.explained),
     )
 
 
-async def explain_folder(ports: Ports, folder: str, *, look: bool) -> list[JsonObject] | str:
+async def explain_folder(ports: Ports, folder: str, *, live: bool) -> list[JsonObject] | str:
     """What each run of a folder would do, or what the folder waits for. Writes nothing."""
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     found = await plans(ports, folder, blobs)
     if isinstance(found, str):
         return found
-    explained = [await _explained(ports, plan, look=look) for plan in found]
+    explained = [await _explained(ports, plan, live=live) for plan in found]
     return [body for body in explained if body is not None]
 
 
-async def _answer(ports: Ports, plan: Plan) -> _Done | None:
+async def _answer(ports: Ports, plan: Plan) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
-    body = await _explained(ports, plan, look=True)
+    body = await _explained(ports, plan, live=True)
     if body is None:
         return None
     place = answer_path(plan.folder, body["job"]["name"])
@@ -101,52 +101,52 @@ async def _answer(ports: Ports, plan: Plan) -> _Done | None:
     await ports.drops.put_answer(f"{place}/explain.json", text.encode(), replace=True)
     await ports.drops.put_answer(f"{place}/explain.md", markdown(body).encode(), replace=True)
     log.info("explained %s", place)
-    return _Done(Seen(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=place)
+    return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=place)
 
 
-async def _explained(ports: Ports, plan: Plan, *, look: bool) -> JsonObject | None:
-    seen = await ports.ledger.seen(plan.path) if look else None
-    arrived = await arrived_by_drop(ports, plan, "drop", seen)
-    if arrived is None:
+async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | None:
+    memo = await ports.ledger.drop_memo(plan.path) if live else None
+    candidate = await candidate_of_drop(ports, plan, "drop", memo)
+    if candidate is None:
         return None
-    return await explain(ports, arrived, look=look)
+    return await explain(ports, candidate, live=live)
 
 
-async def _accept(ports: Ports, plan: Plan, door: str) -> _Done | None:
+async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
     """None when a file changed while it was read: its own event, or the inventory, looks again."""
-    seen = await ports.ledger.seen(plan.path)
-    if seen is not None and seen.job_id and _unchanged(seen, plan):
-        stored = await ports.ledger.get(seen.job_id)
+    memo = await ports.ledger.drop_memo(plan.path)
+    if memo is not None and memo.job_id and _unchanged(memo, plan):
+        stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
-            return _Done(seen, Accepted(stored.job, created=False))
-    arrived = await arrived_by_drop(ports, plan, door, seen)
-    if arrived is None:
+            return _Result(memo, Accepted(stored.job, created=False))
+    candidate = await candidate_of_drop(ports, plan, door, memo)
+    if candidate is None:
         return None
-    accepted = await accept(ports, arrived)
+    accepted = await accept(ports, candidate)
     job = accepted.job
     started = job.state is not JobState.REJECTED
-    return _Done(
-        Seen(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
+    return _Result(
+        DropMemo(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
 
 
-def _unchanged(seen: Seen, plan: Plan) -> bool:
+def _unchanged(memo: DropMemo, plan: Plan) -> bool:
     """Whether nothing asks for another run. What was rejected may be mended by any of its files."""
-    if not seen.started:
-        return seen.etags == plan.etags
-    return all(seen.etags.get(blob.name) == blob.etag for blob in plan.own_files)
+    if not memo.started:
+        return memo.etags == plan.etags
+    return all(memo.etags.get(blob.name) == blob.etag for blob in plan.own_files)
 
 
-async def _remember(ports: Ports, folder: str, content: str, done: Iterable[Seen]) -> None:
+async def _remember(ports: Ports, folder: str, content: str, done: Iterable[DropMemo]) -> None:
     """Only now is the content known: until all plans are done, every inventory has to look again."""
     await _no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
-    new = [replace(seen, content=content) for seen in done if seen.content != content]
-    await asyncio.gather(*(ports.ledger.remember(seen) for seen in new))
+    new = [replace(memo, content=content) for memo in done if memo.content != content]
+    await asyncio.gather(*(ports.ledger.remember(memo) for memo in new))
 
 
 async def _no_longer_waiting(ports: Ports, folder: str) -> None:
     """Take the note away that said what the folder waits for."""
-    waiting = await ports.ledger.seen(waiting_path(folder))
+    waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:
         await ports.drops.drop_answer(answer_path(folder, "waiting.json"))
         await ports.ledger.remember(replace(waiting, waiting=False))

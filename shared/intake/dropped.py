@@ -1,4 +1,4 @@
-"""From a plan of a folder to what arrives at `accept`: contents are read, the key and the name follow."""
+"""From a plan of a folder to the candidate for `accept`: contents are read, the key and the name follow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop
 from shared.core.orders import digest
-from shared.core.ports import Blob, Ports, Seen
+from shared.core.ports import Blob, DropMemo, Ports
 from shared.core.refusals import refused
-from shared.intake.accept import Arrived, key_of
+from shared.intake.accept import Candidate, key_of
 from shared.intake.fetch import with_document
 from shared.intake.folder import Plan
 from shared.intake.message import Request
@@ -21,8 +21,8 @@ from shared.jobspec import Envelope, Problem, Source, read_envelope, read_throug
 _SCOPE = "drop"
 
 
-async def arrived_by_drop(ports: Ports, plan: Plan, door: str, seen: Seen | None) -> Arrived | None:
-    """What arrived, each file at the version that was listed; None when one changed meanwhile."""
+async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo | None) -> Candidate | None:
+    """The candidate, each file at the version that was listed; None when one changed meanwhile."""
     contents: dict[str, bytes] = {plan.job.blob.name: plan.job.raw}
     hashes: dict[str, str] = {}
     too_large: list[Problem] = []
@@ -43,9 +43,9 @@ async def arrived_by_drop(ports: Ports, plan: Plan, door: str, seen: Seen | None
         if b"\r\n" in content:
             crlf.add(blob.name)
         hashes[blob.name] = hashlib.sha256(content).hexdigest()
-    arrived = _arrived(ports, plan, contents, hashes, tuple(too_large), door, seen)
-    request = await with_document(ports, replace(arrived.request, crlf=frozenset(crlf)))
-    return replace(arrived, request=request)
+    candidate = _candidate(ports, plan, contents, hashes, tuple(too_large), door, memo)
+    request = await with_document(ports, replace(candidate.request, crlf=frozenset(crlf)))
+    return replace(candidate, request=request)
 
 
 async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:
@@ -54,15 +54,15 @@ async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:
     return found[0] if found else None
 
 
-def _arrived(
+def _candidate(
     ports: Ports,
     plan: Plan,
     contents: dict[str, bytes],
     hashes: dict[str, str],
     too_large: tuple[Problem, ...],
     door: str,
-    seen: Seen | None,
-) -> Arrived:
+    memo: DropMemo | None,
+) -> Candidate:
     folder = plan.folder.rstrip("/")
     parts = folder.split("/") if folder else ["default"]
     # The envelope is no part of the key: who adds it late does not start a second run. Nor is a template:
@@ -77,13 +77,13 @@ def _arrived(
     script = PurePosixPath(plan.script.name) if plan.script else None
     # The cache counts generations of a path; they are this key's only if the ids agree.
     hashed = key_of(_SCOPE, key)
-    known = seen is not None and seen.job_id == job_id(hashed, seen.generation)
-    return Arrived(
+    known = memo is not None and memo.job_id == job_id(hashed, memo.generation)
+    return Candidate(
         door=door,
         scope=_SCOPE,
         key=key,
         request=request,
-        generation=seen.generation if seen is not None and known else 1,
+        generation=memo.generation if memo is not None and known else 1,
         name=script.stem if script else parts[-1],
         experiment=parts[0],
         drop=Drop(

@@ -18,10 +18,10 @@ from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Cluster, ClusterView, Order, Ports
-from shared.intake.accept import Arrived, prepare_arrived, record, runs_again
-from shared.intake.facts import cluster_for, written
+from shared.intake.accept import Candidate, draft_of, record, runs_again
+from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
-from shared.intake.prepare import Prepared, Runnable
+from shared.intake.prepare import Draft, Runnable
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
 from shared.lifecycle.dispatch import with_ours
 
@@ -41,21 +41,21 @@ _DUPLICATES = {
 }
 
 
-async def explain(ports: Ports, arrived: Arrived, *, known: bool = True, look: bool = True) -> JsonObject:
+async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, live: bool = True) -> JsonObject:
     """The answer for machines; `explanation.markdown` makes it readable.
 
     `known`: the key is the one that the job would have. `look`: ask the ledger and the cluster, reading only.
     """
-    cluster = await cluster_for(ports, arrived.request) if look else None
-    key, prepared = prepare_arrived(ports, arrived, cluster)
-    job, existing, refused = await _job(ports, arrived, prepared, key, look=look and known)
-    view, trouble = await _view(ports, prepared.cluster) if look else (None, "")
-    ahead = await _ahead(ports, prepared.cluster) if look and prepared.cluster else None
-    kind = "drop" if arrived.drop else "keyed" if known else "once"
+    cluster = await cluster_for(ports, candidate.request) if live else None
+    key, draft = draft_of(ports, candidate, cluster)
+    job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
+    view, trouble = await _view(ports, draft.cluster) if live else (None, "")
+    ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None
+    kind = "drop" if candidate.drop else "keyed" if keyed else "once"
     body: JsonObject = {
-        **_verdict(prepared, existing, refused),
+        **_verdict(draft, existing, refused),
         "job": {
-            "id": job.id if known else None,
+            "id": job.id if keyed else None,
             "name": job.name,
             "experiment": job.experiment,
             "door": job.door,
@@ -63,29 +63,29 @@ async def explain(ports: Ports, arrived: Arrived, *, known: bool = True, look: b
             "duplicates": _DUPLICATES[kind],
             "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
         },
-        "cluster": _cluster(prepared, arrived, view, trouble),
-        "notes": list(prepared.notes),
-        "problems": [problem.as_dict() for problem in prepared.problems],
-        "document": redact(prepared.document),
+        "cluster": _cluster(draft, candidate, view, trouble),
+        "notes": list(draft.notes),
+        "problems": [problem.as_dict() for problem in draft.problems],
+        "document": redact(draft.document),
     }
-    if (runnable := prepared.runnable) is not None:
+    if (runnable := draft.runnable) is not None:
         body |= _run(ports, job, runnable, view, ahead)
     body["warnings"] = _warnings(body)
-    return body if known else _without_id(body, job)
+    return body if keyed else _without_id(body, job)
 
 
 async def _job(
-    ports: Ports, arrived: Arrived, prepared: Prepared, key: str, *, look: bool
+    ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool
 ) -> tuple[Job, Stored | None, Misuse | None]:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
-    generation = arrived.generation
+    generation = candidate.generation
     while True:
-        job = record(ports, arrived, prepared, key, generation)
-        existing = await ports.ledger.get(job.id) if look else None
-        if existing is None or generation >= arrived.generation + _GENERATIONS:
+        job = record(ports, candidate, draft, key, generation)
+        existing = await ports.ledger.get(job.id) if live else None
+        if existing is None or generation >= candidate.generation + _GENERATIONS:
             return job, None, None
         try:
-            if not runs_again(existing, arrived):
+            if not runs_again(existing, candidate):
                 return job, existing, None
         except Misuse as error:
             return job, existing, error
@@ -97,7 +97,7 @@ async def _view(ports: Ports, cluster: Cluster | None) -> tuple[ClusterView | No
         return None, ""
     try:
         async with asyncio.timeout(_PATIENCE):
-            view = await ports.engines.of(cluster.engine).nodes(cluster.name)
+            view = await ports.engines.get(cluster.engine).nodes(cluster.name)
             return replace(view, facts=together(cluster.facts, view.facts)), ""
     except (EngineError, TimeoutError) as error:
         return None, str(error) or "it did not answer in time"
@@ -113,30 +113,28 @@ async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
     return Ahead(queued=len(states) - running, running=running)
 
 
-def _verdict(prepared: Prepared, existing: Stored | None, refused: Misuse | None) -> JsonObject:
+def _verdict(draft: Draft, existing: Stored | None, refused: Misuse | None) -> JsonObject:
     if refused is not None:
         return {"verdict": "refused", "summary": f"It would be refused: {refused}; {refused.remedy}."}
     if existing is not None:
         job = existing.job
         text = f"Nothing would run: it would join the job {job.id}, which is {job.state.value}."
         return {"verdict": "duplicate", "summary": text}
-    if (runnable := prepared.runnable) is None:
-        count = sum(problem.severity == "error" for problem in prepared.problems)
+    if (runnable := draft.runnable) is None:
+        count = sum(problem.severity == "error" for problem in draft.problems)
         text = f"It would be rejected, for {count} {'error' if count == 1 else 'errors'}."
         return {"verdict": "rejected", "summary": text}
     return {"verdict": "runs", "summary": f"It would run on {runnable.cluster.name}."}
 
 
-def _cluster(
-    prepared: Prepared, arrived: Arrived, view: ClusterView | None, trouble: str
-) -> JsonObject | None:
-    cluster = prepared.cluster
+def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, trouble: str) -> JsonObject | None:
+    cluster = draft.cluster
     if cluster is None:
         return None
     why = "it is the default of this deployment"
-    if arrived.request.envelope.cluster:
+    if candidate.request.envelope.cluster:
         why = "the message names it"
-    elif written(arrived.request):
+    elif cluster_member(candidate.request):
         why = "the job names it"
     found: JsonObject = {"name": cluster.name, "id": cluster.id, "engine": cluster.engine, "why": why}
     if view is None:
@@ -144,7 +142,7 @@ def _cluster(
             "state": None,
             "note": f"could not be asked: {trouble}" if trouble else "was not asked",
         }
-    nodes = _nodes(prepared.document)
+    nodes = _nodes(draft.document)
     return found | {
         "state": view.state,
         "size": view.size,
@@ -165,7 +163,7 @@ def _run(
     keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
     masked = with_credentials(redact(document), keys, suffix)
     order = Order(target, with_ours(masked, job), resources=job.resources)
-    engine = ports.engines.of(target.engine)
+    engine = ports.engines.get(target.engine)
     asked = engine.submission(order)
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
     length = _wall_clock(document, facts.longest)

@@ -21,20 +21,20 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
 
     One that does not answer has the facts that are configured.
     """
-    document = {"properties": {"cluster": written(request)}}
+    document = {"properties": {"cluster": cluster_member(request)}}
     completed, _ = complete(document, ports.policy.completion, cluster=request.envelope.cluster)
-    cluster = named(ports, completed)
+    cluster = cluster_of(ports, completed)
     if cluster is None or left_alone(ports, cluster.engine, cluster.name):
         return cluster
     asked = request.envelope.resources
     try:
-        read = await ports.engines.of(cluster.engine).facts(cluster.name, asked.asked() if asked else {})
+        read = await ports.engines.get(cluster.engine).facts(cluster.name, asked.asked() if asked else {})
     except Misconfigured:  # the document is checked against that engine, which says so
         return cluster
     return replace(cluster, facts=together(cluster.facts, read))
 
 
-def named(ports: Ports, document: Any) -> Cluster | None:
+def cluster_of(ports: Ports, document: Any) -> Cluster | None:
     """The configured cluster that a completed document names; validation reports an unknown one."""
     for name in ("properties", "cluster", "id"):
         document = document.get(name) if isinstance(document, dict) else None
@@ -44,7 +44,7 @@ def named(ports: Ports, document: Any) -> Cluster | None:
     return next((cluster for cluster in known if cluster.id.lower() == document.lower()), None)
 
 
-def written(request: Request) -> Any:
+def cluster_member(request: Request) -> Any:
     """What its document says of the cluster; None where it says nothing."""
     properties = (request.document or {}).get("properties")
     return properties.get("cluster") if isinstance(properties, dict) else None

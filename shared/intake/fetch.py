@@ -58,7 +58,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         payload=payload,
         at="",
         problems=(*before, *problems),
-        sound=not problems,
+        readable=not problems,
         source=source,
         around=sent,
     )

@@ -36,7 +36,7 @@ class JobFile:
     @property
     def document(self) -> JsonObject | None:
         """The job in it; None where there is none, or none that can be read."""
-        return self.request.document if self.request.sound else None
+        return self.request.document if self.request.readable else None
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan,
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return ()  # helpers below a job's own folder
-    wanted = _wanted(ports, job.document, folder)
+    wanted = _named_scripts(ports, job.document, folder)
     scripts = await _find(ports, wanted, blobs)
     missing = [name for name in wanted if name not in scripts]
     if missing:
@@ -125,15 +125,15 @@ _CLIMBS = (".", "..")
 
 def ignored(name: str) -> bool:
     """Whether a blob belongs to no drop, or cannot belong to one."""
-    return _hidden(name) or _cannot_be_asked_for(name)
+    return _is_left_over(name) or _cannot_be_asked_for(name)
 
 
 def unusable(name: str) -> bool:
     """Whether a blob was meant as a drop although storage clients cannot request its name."""
-    return _cannot_be_asked_for(name) and not _hidden(name)
+    return _cannot_be_asked_for(name) and not _is_left_over(name)
 
 
-def _hidden(name: str) -> bool:
+def _is_left_over(name: str) -> bool:
     """What Python and editors leave behind, and hidden files."""
     parts = name.split("/")
     return any(part == "__pycache__" or (part.startswith(".") and part not in _CLIMBS) for part in parts)
@@ -209,7 +209,7 @@ async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile
     return JobFile(found, content[0], read_request(content[0], ports.policy.limits, found.name))
 
 
-def _wanted(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
+def _named_scripts(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
     completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
     account = ports.policy.completion.drop_account
     return scripts_wanted(completed, container=ports.policy.drop_container, account=account)

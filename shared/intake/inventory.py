@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.ports import Blob, Ports, Seen
-from shared.intake.drop import look
+from shared.core.ports import Blob, DropMemo, Ports
+from shared.intake.drop import look_at_folder
 from shared.intake.folder import answer_path, content_of, ignored, parent, unusable, waiting_path
 from shared.intake.unusable import path_of, say_unusable
 
@@ -22,7 +22,7 @@ _FORGOTTEN = 100
 
 
 @dataclass(frozen=True)
-class Counted:
+class InventoryCounts:
     """What one inventory did, in numbers for the log."""
 
     looked: int
@@ -30,7 +30,7 @@ class Counted:
     waiting: int
 
 
-async def inventory(ports: Ports) -> Counted:
+async def inventory(ports: Ports) -> InventoryCounts:
     """Look at every folder with a recent file that is not known yet. One listing, one range query."""
     found = await unseen(ports)
     for path in found.stale[:_FORGOTTEN]:
@@ -40,7 +40,7 @@ async def inventory(ports: Ports) -> Counted:
     for folder, files in found.folders.items():
         looked += 1
         try:
-            there = await look(ports, folder, door="inventory")
+            there = await look_at_folder(ports, folder, door="inventory")
             accepted += sum(1 for one in there.accepted if one.created)
             if there.waits and await _say_what_it_waits_for(ports, folder, files, there.waits):
                 waiting += 1
@@ -51,7 +51,7 @@ async def inventory(ports: Ports) -> Counted:
         except Exception as error:  # noqa: BLE001 - an error in one folder must not stop the others
             known = found.remembered.get(waiting_path(folder))
             await _say_that_it_fails(ports, folder, error, again=known is not None and known.waiting)
-    return Counted(looked, accepted, waiting)
+    return InventoryCounts(looked, accepted, waiting)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Unseen:
     #: folders whose content the ledger does not know, in order, with their files
     folders: Mapping[str, list[Blob]]
     #: everything that the ledger remembers, by path
-    remembered: Mapping[str, Seen]
+    remembered: Mapping[str, DropMemo]
     #: the paths of that whose folder is gone, or older than the inventory looks back
     stale: list[str]
     #: files that nothing can ask for
@@ -71,16 +71,16 @@ class Unseen:
 async def unseen(ports: Ports) -> Unseen:
     """Compare them: one listing, and a range query a shard."""
     blobs = await ports.drops.list("")
-    remembered = await ports.ledger.all_seen()
+    remembered = await ports.ledger.drop_memos()
     oldest = ports.clock() - ports.policy.inventory_window
     folders: dict[str, list[Blob]] = defaultdict(list)
     for blob in blobs:
         if not ignored(blob.name):
             folders[parent(blob.name)].append(blob)
     bad = [blob for blob in blobs if unusable(blob.name) and blob.modified >= oldest]
-    rows: dict[str, list[Seen]] = defaultdict(list)
-    for seen in remembered.values():
-        rows[seen.folder].append(seen)
+    rows: dict[str, list[DropMemo]] = defaultdict(list)
+    for memo in remembered.values():
+        rows[memo.folder].append(memo)
     etags = {blob.name: blob.etag for blob in blobs}
     unknown = {}
     for folder, files in sorted(folders.items()):
@@ -89,16 +89,16 @@ async def unseen(ports: Ports) -> Unseen:
             unknown[folder] = files
     young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
     young |= {path_of(blob.name) for blob in bad}
-    stale = [path for path, seen in remembered.items() if seen.folder not in young]
+    stale = [path for path, memo in remembered.items() if memo.folder not in young]
     return Unseen(unknown, remembered, stale, bad)
 
 
-def _is_known(rows: list[Seen], content: str, etags: Mapping[str, str]) -> bool:
+def _is_known(rows: list[DropMemo], content: str, etags: Mapping[str, str]) -> bool:
     """Whether all that lies in a folder was dealt with. What started nothing may be mended from elsewhere."""
-    return not any(seen.waiting for seen in rows) and any(
-        seen.content == content
-        and (seen.started or all(etags.get(name) == etag for name, etag in seen.etags.items()))
-        for seen in rows
+    return not any(memo.waiting for memo in rows) and any(
+        memo.content == content
+        and (memo.started or all(etags.get(name) == etag for name, etag in memo.etags.items()))
+        for memo in rows
     )
 
 
@@ -123,5 +123,5 @@ async def _say_that_it_fails(ports: Ports, folder: str, error: Exception, *, aga
 async def _note(ports: Ports, folder: str, message: str) -> None:
     body = json.dumps({"state": "waiting", "folder": folder, "message": message}, indent=2) + "\n"
     # Remembered first, so that no note is forgotten; without content, so that the next inventory looks again.
-    await ports.ledger.remember(Seen(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
+    await ports.ledger.remember(DropMemo(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
     await ports.drops.put_answer(answer_path(folder, "waiting.json"), body.encode(), replace=True)

@@ -15,7 +15,17 @@ from datetime import datetime
 from typing import Any
 
 from shared.core.identity import is_job_id
-from shared.core.orders import _MOST_ENDED, ENDED, LOOK, MESSAGE, SWEEP, Ended, Look, Sweep, digest
+from shared.core.orders import (
+    _MOST_ENDED,
+    ENDED,
+    LOOK,
+    MESSAGE,
+    SWEEP,
+    FolderLook,
+    JobsEnded,
+    SweepPart,
+    digest,
+)
 from shared.jobspec import (
     Envelope,
     Limits,
@@ -40,7 +50,7 @@ _BLOB_TRIGGER = "BlobTrigger"
 
 
 @dataclass(frozen=True)
-class Arrival:
+class BlobWritten:
     """A blob was written."""
 
     container: str
@@ -48,7 +58,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ForeignEvent:
     """A well-formed event that is not for us."""
 
     type: str
@@ -69,7 +79,7 @@ class Request:
     #: where the properties of the document stand in it, if that is not where they belong
     properties: str = "/properties"
     #: False for a document that had to be mended to be read: it is good for diagnostics only
-    sound: bool = True
+    readable: bool = True
     #: the text that the document was read from, and that of its envelope where it is another one
     source: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
@@ -78,7 +88,7 @@ class Request:
     crlf: frozenset[str] = frozenset()
 
 
-Message = Arrival | Look | Ended | Sweep | Foreign | Request
+Message = BlobWritten | FolderLook | JobsEnded | SweepPart | ForeignEvent | Request
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -126,9 +136,9 @@ def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | Non
     """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
     payload = hashlib.sha256(source.data).hexdigest()
     if not isinstance(found, Request):
-        return Request(Envelope(), None, payload, problems=problems, source=source, sound=False)
+        return Request(Envelope(), None, payload, problems=problems, source=source, readable=False)
     problems = (*problems, *found.problems)
-    return replace(found, payload=payload, key=None, problems=problems, sound=False)
+    return replace(found, payload=payload, key=None, problems=problems, readable=False)
 
 
 def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -143,7 +153,7 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
 
 def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "") -> Message:
     if document.get("Type") == _BLOB_TRIGGER:
-        return _triggered(document) or Foreign(_BLOB_TRIGGER)
+        return _triggered(document) or ForeignEvent(_BLOB_TRIGGER)
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
         return _request(document, digest(document), source, limits, at)
@@ -152,14 +162,14 @@ def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "")
         return _submitted(document, payload, source, limits, f"{at}/data")
     payload = payload if isinstance(payload, dict) else {}
     if type_ in _BLOB_CREATED:
-        return _arrival(str(document.get("subject", ""))) or Foreign(type_)
+        return _arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
     if type_ == LOOK:
-        return _look(payload) or Foreign(type_)
+        return _folder_look(payload) or ForeignEvent(type_)
     if type_ == ENDED:
-        return _ended(payload) or Foreign(type_)
+        return _jobs_ended(payload) or ForeignEvent(type_)
     if type_ == SWEEP:
-        return _sweep(payload) or Foreign(type_)
-    return Foreign(type_[:100])
+        return _sweep(payload) or ForeignEvent(type_)
+    return ForeignEvent(type_[:100])
 
 
 def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, at: str) -> Request:
@@ -176,40 +186,40 @@ def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits,
     return request
 
 
-def _arrival(subject: str) -> Arrival | None:
+def _arrival(subject: str) -> BlobWritten | None:
     # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
     head, _, rest = subject.partition("/containers/")
     container, _, name = rest.partition("/blobs/")
-    return Arrival(container, name) if head and container and name else None
+    return BlobWritten(container, name) if head and container and name else None
 
 
-def _triggered(message: dict[str, Any]) -> Arrival | None:
+def _triggered(message: dict[str, Any]) -> BlobWritten | None:
     container, name = message.get("ContainerName"), message.get("BlobName")
     named = isinstance(container, str) and isinstance(name, str) and container and name
-    return Arrival(str(container), str(name)) if named else None
+    return BlobWritten(str(container), str(name)) if named else None
 
 
-def _ended(data: dict[str, Any]) -> Ended | None:
+def _jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
     jobs = data.get("jobs")
     if not isinstance(jobs, list) or len(jobs) > _MOST_ENDED:
         return None
     if not all(isinstance(job, str) and is_job_id(job) for job in jobs):
         return None
-    return Ended(tuple(jobs))
+    return JobsEnded(tuple(jobs))
 
 
-def _sweep(data: dict[str, Any]) -> Sweep | None:
+def _sweep(data: dict[str, Any]) -> SweepPart | None:
     try:
         at = datetime.fromisoformat(str(data["at"]))
-        return Sweep(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
+        return SweepPart(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _look(data: dict[str, Any]) -> Look | None:
+def _folder_look(data: dict[str, Any]) -> FolderLook | None:
     try:
         newest = datetime.fromisoformat(str(data["newest"]))
-        return Look(str(data["folder"]), newest) if newest.tzinfo else None
+        return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None
     except (KeyError, ValueError):
         return None
 
@@ -242,10 +252,10 @@ def inside(request: Request) -> Request:
         return request
     if foreign := foreign_document(request.document):
         problems = (*request.problems, foreign.document(request.document).under(request.at))
-        return replace(request, document=None, problems=problems, sound=False)
+        return replace(request, document=None, problems=problems, readable=False)
     if found := unwrapped(request.document):
         problems = (*request.problems, found.problem.under(request.at))
         return replace(
-            request, document=found.document, properties=found.properties, problems=problems, sound=False
+            request, document=found.document, properties=found.properties, problems=problems, readable=False
         )
     return request

@@ -13,10 +13,10 @@ from datetime import timedelta
 
 from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Subscriber
-from shared.core.notify.webhook_url import hides, refusal, shown
+from shared.core.notify.webhook_url import hides, refusal, safe_url
 from shared.core.ports import Cluster, Ports
 from shared.core.refusals import refused
-from shared.intake.facts import named
+from shared.intake.facts import cluster_of
 from shared.intake.message import Request
 from shared.jobspec import (
     Facts,
@@ -56,8 +56,8 @@ class Runnable:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A document ready to be recorded, or the problems that forbid it."""
+class Draft:
+    """The draft of a job: a document ready to be recorded, or the problems that forbid it."""
 
     #: completed, secrets sealed: the form that is stored; None when nothing could be read
     document: JsonObject | None
@@ -87,7 +87,7 @@ def prepare(
     script: str | None = None,
     folder: str | None = None,
     cluster: Cluster | None = None,
-) -> Prepared:
+) -> Draft:
     """Complete, validate and check one request. Never raises on bad input, not even by a defect.
 
     `key` is what secrets are sealed for; `script` and `folder` are those of a drop; `cluster` is the one that
@@ -101,7 +101,7 @@ def prepare(
         log.exception("a document could not be judged; it is refused")
         # The text of the error may quote the document.
         found = refused("SW111", request.at, f"the document could not be judged ({type(error).__name__})")
-        return Prepared(None, None, (), with_pages((found,), ports.policy.rules_url))
+        return Draft(None, None, (), with_pages((found,), ports.policy.rules_url))
 
 
 def _judged(
@@ -112,29 +112,29 @@ def _judged(
     script: str | None,
     folder: str | None,
     cluster: Cluster | None,
-) -> Prepared:
+) -> Draft:
     subscribers, notify_problems = _subscribers(ports, request, key)
     if request.around is not None:
         notify_problems = request.around.locate(notify_problems)
     problems = (*request.problems, *notify_problems)
-    prepared = Prepared(None, None, subscribers, problems)
+    draft = Draft(None, None, subscribers, problems)
     if request.document is not None:
         checked = _checked(
-            ports, request, request.document, key=key, script=script, folder=folder, known=cluster
+            ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
         found = tuple(problem.under(request.at, request.properties) for problem in checked.problems)
-        sound = checked.document if request.sound else None
-        prepared = replace(
+        sound = checked.document if request.readable else None
+        draft = replace(
             checked,
             document=sound,
             subscribers=subscribers,
             problems=tuple(dict.fromkeys((*problems, *found))),
         )
-    if prepared.cluster is not None and (asked := _not_allotted(ports, request, prepared.cluster)):
+    if draft.cluster is not None and (asked := _not_allotted(ports, request, draft.cluster)):
         asked = request.around.locate(asked) if request.around is not None else asked
-        prepared = replace(prepared, problems=(*prepared.problems, *asked))
-    found = request.source.locate(prepared.problems) if request.source else prepared.problems
-    return replace(prepared, problems=with_pages(found, ports.policy.rules_url))
+        draft = replace(draft, problems=(*draft.problems, *asked))
+    found = request.source.locate(draft.problems) if request.source else draft.problems
+    return replace(draft, problems=with_pages(found, ports.policy.rules_url))
 
 
 def _checked(
@@ -145,16 +145,16 @@ def _checked(
     key: str,
     script: str | None,
     folder: str | None,
-    known: Cluster | None,
-) -> Prepared:
+    fresh_cluster: Cluster | None,
+) -> Draft:
     defaults = ports.policy.completion
     if folder is None:
         defaults = replace(defaults, drop_container=None)
     cluster_name = request.envelope.cluster
     completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
-    cluster = named(ports, completed)
-    if cluster is not None and known is not None and cluster.name == known.name:
-        cluster = known
+    cluster = cluster_of(ports, completed)
+    if cluster is not None and fresh_cluster is not None and cluster.name == fresh_cluster.name:
+        cluster = fresh_cluster
     spec, problems = validate(
         completed,
         cluster_mounts=cluster.facts.mounts if cluster else None,
@@ -174,7 +174,7 @@ def _checked(
         sealed = masked(sealed, unknown)
     problems = (*problems, *_too_large(request, sealed))
     problems = with_lint(problems, completed, _facts(ports, request, cluster), written=document)
-    return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
+    return Draft(sealed, cluster, (), (*problems, *seal_problems), notes)
 
 
 def slug(text: str, fallback: str) -> str:
@@ -201,7 +201,7 @@ def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
 
 def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:
     try:
-        return list(ports.engines.of(cluster.engine).check(spec))
+        return list(ports.engines.get(cluster.engine).check(spec))
     except Misconfigured as error:
         return [refused("SW101", "/properties/cluster", str(error))]
 
@@ -212,7 +212,7 @@ def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Pro
     if asked is None:
         return ()
     try:
-        problems = ports.engines.of(cluster.engine).allots(cluster.name, asked.asked())
+        problems = ports.engines.get(cluster.engine).allots(cluster.name, asked.asked())
     except Misconfigured:
         return ()  # reported of the cluster itself
     return tuple(one.under(request.envelope_at) for one in problems)
@@ -277,7 +277,7 @@ def _subscribers(
         place = f"{key}{at}" if hides(subscription.url) else ""
         subscribers.append(
             Subscriber(
-                url=shown(subscription.url),
+                url=safe_url(subscription.url),
                 secret=subscription.secret or "default",
                 sealed=ports.seal.seal(subscription.url, place) if place else None,
                 place=place,

@@ -12,7 +12,7 @@ from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
 from shared.core.orders import digest
 from shared.core.ports import Ports
-from shared.intake.accept import Accepted, Arrived, accept
+from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.folder import ENVELOPE_FILE
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact
@@ -46,7 +46,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     drop = await _same_scripts(ports, job.drop) if job.drop else None
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
-    arrived = Arrived(
+    candidate = Candidate(
         door="rerun",
         scope=who.source,
         key=key,
@@ -54,7 +54,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
         drop=drop,
         rerun_of=job.id,
     )
-    return await accept(ports, arrived)
+    return await accept(ports, candidate)
 
 
 def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:

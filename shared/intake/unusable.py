@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 
-from shared.core.ports import Blob, Ports, Seen
+from shared.core.ports import Blob, DropMemo, Ports
 from shared.intake.folder import answer_path
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ def note_path(name: str) -> str:
     return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
 
 
-async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, Seen]) -> None:
+async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, DropMemo]) -> None:
     """Leave a note for each that has none, and a line in the log. Never raises for one of them."""
     told = 0
     for blob in files:
@@ -49,7 +49,9 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
         body = json.dumps(note, indent=2) + "\n"
         try:
             await ports.drops.put_answer(note_path(blob.name), body.encode(), replace=True)
-            await ports.ledger.remember(Seen(path, {}, "", 1, folder=path, content=blob.etag, started=False))
+            await ports.ledger.remember(
+                DropMemo(path, {}, "", 1, folder=path, content=blob.etag, started=False)
+            )
         except Exception:
             log.exception("the note on dropped file %r is left to the next inventory", blob.name)
         else:

@@ -61,7 +61,7 @@ async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -
     if ports.policy.max_jobs_per_hour:
         ports.memo.add(_recent_key(source), now, job_id, wait.until if wait else now)
     if wait is None and pause is not None:
-        wait = Wait(now, Why(PAUSED, f"waits: {told(pause)}"))
+        wait = Wait(now, Why(PAUSED, f"waits: {describe_pause(pause)}"))
     wait = wait or _crowded(ports, job_id)
     if wait is None and ports.policy.max_active_jobs:
         ports.memo.add(_AT_WORK, now, job_id, now)
@@ -97,7 +97,7 @@ async def resume(ports: Ports, by: str) -> Pause | None:
     return await paused(ports)
 
 
-def told(pause: Pause) -> str:
+def describe_pause(pause: Pause) -> str:
     """A pause in words."""
     reason = f" ({pause.reason})" if pause.reason else ""
     return f"submissions are paused by {pause.by or 'an operator'}{reason}"
@@ -110,13 +110,13 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
     While submissions are paused, those whose submission has begun: it may have landed (`dispatch`).
     """
     rows = list(rows)
-    due = [row for row in rows if _due(ports, row)]
+    due = [row for row in rows if _is_due(ports, row)]
     if not due:
         return []
     begun = [row for row in due if row.state is JobState.SUBMITTING]
     pause = await paused(ports)
     if pause is not None:
-        log.info("%s: %d jobs wait", told(pause), len(due))
+        log.info("%s: %d jobs wait", describe_pause(pause), len(due))
         return begun
     waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
     if ports.policy.max_active_jobs:
@@ -145,7 +145,7 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
     return chosen
 
 
-def _due(ports: Ports, row: Active) -> bool:
+def _is_due(ports: Ports, row: Active) -> bool:
     """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
     if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
         return False
@@ -175,7 +175,7 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
     limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
     if _few(ports, key, limit):
         return None
-    starts: Mapping[str, datetime] = ports.memo.last(key)
+    starts: Mapping[str, datetime] = ports.memo.latest(key)
     turn = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
     if job_id not in starts and len(starts) >= limit:
         counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_TURN)
@@ -203,7 +203,7 @@ async def _at_work(ports: Ports) -> dict[str, datetime]:
 
 
 def _crowded(ports: Ports, job_id: str) -> Wait | None:
-    limit, at_work = ports.policy.max_active_jobs, ports.memo.last(_AT_WORK)
+    limit, at_work = ports.policy.max_active_jobs, ports.memo.latest(_AT_WORK)
     if _few(ports, _AT_WORK, limit) or len(at_work) < limit or job_id in at_work:
         return None
     return Wait(ports.clock(), Why("ActiveLimit", f"waits its turn: {limit} jobs are at work"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.core.errors import Unreadable
-from shared.core.ledger.finished import Finished, line_of, places, tombstone
+from shared.core.ledger.finished import FinishedJob, line_of, places, tombstone
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
     """One blob of lines, then the tombstones; how many jobs are archived now."""
     gate = asyncio.Semaphore(_PARALLEL)
 
-    async def one(job_id: str) -> Finished | None:
+    async def one(job_id: str) -> FinishedJob | None:
         async with gate:
             try:
                 return await ports.finished.gather(job_id)

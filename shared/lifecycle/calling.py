@@ -22,20 +22,20 @@ async def calling(ports: Ports, engine: str, cluster: str, seconds: float) -> As
         raise LeftAlone(f"{cluster} does not answer, and is left alone for a while")
     try:
         async with asyncio.timeout(seconds):
-            yield ports.engines.of(engine)
+            yield ports.engines.get(engine)
     except (Transient, TimeoutError) as error:
         if isinstance(error, Busy):
-            ports.breaker.answered(place)
+            ports.breaker.succeeded(place)
         else:
             ports.breaker.failed(place, ports.clock())
         raise
     except EngineError:  # an answer, if not the one that was hoped for
-        ports.breaker.answered(place)
+        ports.breaker.succeeded(place)
         raise
     except Exception:  # the adapter failed, so the outcome is unknown
         ports.breaker.failed(place, ports.clock())
         raise
-    ports.breaker.answered(place)
+    ports.breaker.succeeded(place)
 
 
 def left_alone(ports: Ports, engine: str, cluster: str) -> bool:

@@ -78,16 +78,18 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     except LeftAlone:
         return stored  # nothing was asked and nothing is known: the sweep comes back to it
     except (EngineError, TimeoutError) as error:
-        change = await _not_taken(ports, stored, error, _said(ports, job, spec if opened else None, error))
+        change = await _not_taken(
+            ports, stored, error, _error_text(ports, job, spec if opened else None, error)
+        )
     else:
-        change = _taken(ports, stored, seen)
+        change = _adopt(ports, stored, seen)
     return await _commit(ports, stored, change, spec)
 
 
 async def look_for(ports: Ports, stored: Stored) -> Stored:
     """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
     seen = await _landed(ports, stored.job)
-    return await _commit(ports, stored, _taken(ports, stored, seen)) if seen else stored
+    return await _commit(ports, stored, _adopt(ports, stored, seen)) if seen else stored
 
 
 async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject | None = None) -> Stored:
@@ -99,7 +101,7 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
     if applied.job.state is JobState.QUEUED:
         ports.meter.add("slipway.jobs.submitted", cluster=job.cluster)
     if applied.job.state is not job.state:
-        ports.troubles.over("job", job.id)
+        ports.troubles.resolve("job", job.id)
     if applied.job.line.sequence != job.line.sequence:
         await put_news(ports, applied.job, spec)
     if applied.job.cancel:
@@ -109,7 +111,7 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
     return applied
 
 
-def _taken(ports: Ports, stored: Stored, seen: Observation | None) -> Change:
+def _adopt(ports: Ports, stored: Stored, seen: Observation | None) -> Change:
     return follow(ports, stored, seen or Observation(JobState.QUEUED))
 
 
@@ -122,7 +124,7 @@ async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutE
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
         try:
             if seen := await _landed(ports, job):
-                return _taken(ports, stored, seen)
+                return _adopt(ports, stored, seen)
         except (EngineError, TimeoutError) as unknown:
             return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
@@ -133,12 +135,12 @@ async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutE
 def _end(job: Job, error: EngineError | TimeoutError, said: str) -> dict[str, Any] | None:
     """The end that a definite refusal is, None for any other error."""
     if isinstance(error, Conflict):
-        return {"to": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": said}
+        return {"state": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": said}
     if isinstance(error, Rejected):
-        return {"to": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": said}
+        return {"state": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": said}
     if job.cancel and isinstance(error, (Saturated, Misconfigured)):
         text = f"cancelled; the cluster had not taken it: {said}"
-        return {"to": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
+        return {"state": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
     return None
 
 
@@ -164,7 +166,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
     spec: JsonObject | None = None
     opened: dict[str, Any] | None = None
     try:
-        durable = ports.engines.of(target.engine).capabilities(target.cluster)["durable"]
+        durable = ports.engines.get(target.engine).capabilities(target.cluster)["durable"]
         if durable.answer == "yes":
             return
         spec = await _spec(ports, job)
@@ -173,7 +175,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
-        said = _said(ports, job, spec if opened else None, error) or "no answer in time"
+        said = _error_text(ports, job, spec if opened else None, error) or "no answer in time"
         log.warning("%s could not be submitted again: %s", job.id, said, extra={"job": job.id})
     else:
         log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
@@ -208,7 +210,7 @@ def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
 
 
-def _said(ports: Ports, job: Job, sent: JsonObject | None, error: Exception) -> str:
+def _error_text(ports: Ports, job: Job, sent: JsonObject | None, error: Exception) -> str:
     """What an error says. A cluster that was sent the document may quote it; else the words are our own."""
     return without_secrets(ports, job, sent, str(error))
 
@@ -227,7 +229,7 @@ def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, said: str
     """When to try again, and the message of the job until then."""
     now = ports.clock()
     if isinstance(error, Misconfigured):
-        if ports.troubles.found("job", job.id, said):
+        if ports.troubles.report("job", job.id, said):
             log.error("parked %s: %s", job.id, said, extra={"job": job.id, "action": "parked"})
         word, (wait, text) = PARKED, _parked(job, said, now)
     elif isinstance(error, Saturated):

@@ -8,7 +8,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job, Stored
-from shared.core.ledger.finished import Finished, finished_of, place_of
+from shared.core.ledger.finished import FinishedJob, finished_of, place_of
 from shared.core.ports import Ports
 
 
@@ -26,7 +26,7 @@ async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
     return stored if stored is not None and who.sees(stored.job) else None
 
 
-async def archived(ports: Ports, job: Job) -> Finished:
+async def archived(ports: Ports, job: Job) -> FinishedJob:
     """All of an archived job. Raises Unreadable, and Misuse (410) when its line is gone."""
     line = await ports.archive.read(place_of(job))
     if line is None:

@@ -29,11 +29,11 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
     if observation is None:
         return await _missing(ports, stored)
     if observation.state is job.state:
-        return _same(ports, stored, observation)
+        return _unchanged(ports, stored, observation)
     return follow(ports, stored, observation)
 
 
-def _same(ports: Ports, stored: Stored, observation: Observation) -> Change | None:
+def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change | None:
     """It is where it was. It may be known again, or wait for something else; nothing is written otherwise."""
     job = stored.job
     changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
@@ -50,7 +50,7 @@ def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     job = stored.job
     spent = spent_on_another(job, observation)
     if spent is not None:
-        return _again(ports, stored, observation, spent)
+        return _another_attempt(ports, stored, observation, spent)
     observation = _at_whose_request(job, observation)
     again = job.state is JobState.RUNNING and observation.state is JobState.QUEUED
     return move(
@@ -66,7 +66,7 @@ def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     )
 
 
-def _again(ports: Ports, stored: Stored, observation: Observation, spent: Budget) -> Change:
+def _another_attempt(ports: Ports, stored: Stored, observation: Observation, spent: Budget) -> Change:
     """Another attempt of the same job, under another engine-side name, after a while."""
     job = stored.job
     attempt = job.attempt + 1

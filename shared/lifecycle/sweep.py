@@ -64,10 +64,10 @@ async def sweep(ports: Ports, part: range | None = None) -> Swept:
     try:
         swept = await _sweep(ports, part)
     except Exception as error:
-        ports.troubles.found("sweep", name, type(error).__name__)
+        ports.troubles.report("sweep", name, type(error).__name__)
         await _report(ports, name)
         raise
-    ports.troubles.over("sweep", name)
+    ports.troubles.resolve("sweep", name)
     await _report(ports, name)
     return swept
 
@@ -78,11 +78,11 @@ async def _report(ports: Ports, part: str) -> None:
     Never raises; costs nothing while all is well.
     """
     counts = ports.troubles.counts()
-    if not counts and not ports.troubles.told:
+    if not counts and not ports.troubles.published:
         return
     try:
         await ports.ledger.report(part, Reported(ports.clock(), counts, ports.troubles.silent()))
-        ports.troubles.told = bool(counts)
+        ports.troubles.published = bool(counts)
     except SlipwayError as error:
         log.warning("what is wrong could not be reported: %s", error)
 
@@ -183,7 +183,7 @@ async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
     try:
         async with calling(ports, *place, ports.policy.ask_deadline) as engine:
             known = await engine.status(place[1], targets)
-        ports.troubles.over("cluster", place_of(*place))
+        ports.troubles.resolve("cluster", place_of(*place))
         return {row.job_id: known.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
@@ -191,7 +191,7 @@ async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
         log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
     except Exception:
         # A defect of one adapter must not keep the other clusters from their sweep.
-        ports.troubles.found("cluster", place_of(*place), "a defect of its adapter; the log has it")
+        ports.troubles.report("cluster", place_of(*place), "a defect of its adapter; the log has it")
         log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
     return None
 
@@ -201,7 +201,7 @@ def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None
     said = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
         said = ports.troubles.reasons("cluster").get(place, said)
-    ports.troubles.found("cluster", place, said)
+    ports.troubles.report("cluster", place, said)
 
 
 def _with_engine(row: Active) -> bool:
@@ -244,7 +244,7 @@ async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
 async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
     """Change one record: as its row holds it, or, when that is too old by now, as it is read."""
     for again in (False, True):
-        stored = await ports.ledger.get(row.job_id) if again else _held(row)
+        stored = await ports.ledger.get(row.job_id) if again else _record_of(row)
         # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
         if stored is None or stored.job.target != row.target or stored.job.state is not row.state:
             continue
@@ -259,7 +259,7 @@ async def _change(ports: Ports, row: Active, word: Observation | None, applied: 
             return
 
 
-def _held(row: Active) -> Stored | None:
+def _record_of(row: Active) -> Stored | None:
     """The record in an index row; None where it cannot be read, which the ledger notes when it is asked."""
     try:
         return row.stored

@@ -11,15 +11,15 @@ from shared.core.ports import Change, Ports
 from shared.jobspec import redact
 
 
-def move(ports: Ports, stored: Stored, to: JobState, **changes: Any) -> Change:
+def move(ports: Ports, stored: Stored, state: JobState, **changes: Any) -> Change:
     """The change that moves a record to another state, with its outbox row if the event has a receiver."""
-    transition = stored.job.move(to, now=ports.clock(), token=ports.token(), **_shown(changes))
+    transition = stored.job.move(state, now=ports.clock(), token=ports.token(), **_redacted(changes))
     return Change(stored, transition, _notice(ports, transition))
 
 
 def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
     """A change that is no transition of state."""
-    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_shown(changes)))
+    return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_redacted(changes)))
 
 
 async def apply(ports: Ports, change: Change) -> Stored | None:
@@ -38,7 +38,7 @@ def count(ports: Ports, change: Change) -> None:
         ports.meter.add("slipway.jobs.ended", state=job.state.value, reason=reason)
 
 
-def _shown(changes: dict[str, Any]) -> dict[str, Any]:
+def _redacted(changes: dict[str, Any]) -> dict[str, Any]:
     """What a cluster says may quote addresses with signatures, and everybody who sees the job reads it."""
     if message := changes.get("message"):
         return {**changes, "message": redact(message)}

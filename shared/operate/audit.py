@@ -77,7 +77,7 @@ async def audit(ports: Ports) -> Audit:
     ports.troubles.forget("row")  # what cannot be read is found anew by what follows
     shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
     active = [row for shard in shards for row in shard]
-    ended = await _ended(ports)
+    ended = await _recent_ends(ports)
     found.counted |= {"active": len(active), "ended": len(ended)}
     known = await records(ports, active)
     for name, comparison in (
@@ -86,10 +86,10 @@ async def audit(ports: Ports) -> Audit:
         ("settings", _settings(ports, known, found)),
         ("clusters", _clusters(ports, active, ended, found)),
         ("strangers on the clusters", _strangers(ports, active, found)),
-        ("events of ends", _told(ports, ended, found)),
+        ("events of ends", _check_end_events(ports, ended, found)),
         ("deliveries", _deliveries(ports, found)),
         ("archive", _overdue(ports, found)),
-        ("rows of no job", _others(ports)),
+        ("rows of no job", _note_other_rows(ports)),
     ):
         try:
             await comparison
@@ -103,7 +103,7 @@ async def audit(ports: Ports) -> Audit:
     return found
 
 
-async def _ended(ports: Ports) -> list[Job]:
+async def _recent_ends(ports: Ports) -> list[Job]:
     """The records of the jobs that ended last, as far as they can be read."""
     page = await ports.ledger.find(Query(states=_ENDS), limit=_ENDED, after=None)
     gate = asyncio.Semaphore(_PARALLEL)
@@ -178,7 +178,7 @@ async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job]
     """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
     at_work = {row.target: row for row in active if row.target and row.state in _AT_WORK}
     over = {job.target: job for job in ended if job.target and _age(ports, job.ended or job.due) > _GRACE}
-    asked, seen = await _seen(ports, (*at_work, *over), found)
+    asked, seen = await _observations(ports, (*at_work, *over), found)
     for target, row in at_work.items():
         known = seen.get(target.name)
         if target.cluster not in asked:
@@ -218,12 +218,12 @@ async def _strangers(ports: Ports, active: Iterable[Active], found: Audit) -> No
                 found.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
 
 
-async def _others(ports: Ports) -> None:
+async def _note_other_rows(ports: Ports) -> None:
     """Rows that nothing else looks at here: one that cannot be read is noted."""
     await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
 
 
-async def _seen(
+async def _observations(
     ports: Ports, targets: Iterable[Target], found: Audit
 ) -> tuple[set[str], dict[str, Observation]]:
     """The clusters that answered, and what they said, by engine-side name."""
@@ -246,7 +246,7 @@ async def _seen(
     return asked, seen
 
 
-async def _told(ports: Ports, ended: Iterable[Job], found: Audit) -> None:
+async def _check_end_events(ports: Ports, ended: Iterable[Job], found: Audit) -> None:
     """The end of every job that ended last is among its events."""
     gate = asyncio.Semaphore(_PARALLEL)
 

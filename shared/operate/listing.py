@@ -35,7 +35,7 @@ async def jobs(ports: Ports, asked: Mapping[str, str], who: Caller = KEY_HOLDER)
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
     query = query_of(asked, ports.clock())
     query = query if who.sees_all else replace(query, owner=who.source)
-    query = replace(query, cluster=_written(ports, query.cluster))
+    query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
     return await ports.ledger.find(query, limit=number, after=asked.get("after"))
 
 
@@ -43,22 +43,22 @@ def query_of(asked: Mapping[str, str], now: datetime) -> Query:
     """The conditions of a list. Raises Misuse."""
     return Query(
         states=frozenset().union(*map(_states, _words(asked, "state"))),
-        name=_named(asked.get("name", "")),
+        name=_name_pattern(asked.get("name", "")),
         experiment=asked.get("experiment", ""),
         cluster=asked.get("cluster", ""),
         label=_label(asked["label"]) if "label" in asked else None,
         doors=frozenset(map(_door, _words(asked, "source"))),
-        since=_since(asked["since"], now) if "since" in asked else None,
+        since=_moment(asked["since"], now) if "since" in asked else None,
     )
 
 
-def _written(ports: Ports, cluster: str) -> str:
+def _cluster_spelling(ports: Ports, cluster: str) -> str:
     """The cluster as records have it: jobs name it in any case."""
     known = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
     return next(known, cluster)
 
 
-def _named(name: str) -> str:
+def _name_pattern(name: str) -> str:
     if "*" in name[:-1]:
         raise Misuse("a * in a name stands at its end only", remedy="e.g. ?name=train-*")
     return name
@@ -90,7 +90,7 @@ def _label(text: str) -> tuple[str, str | None]:
     return name, value if equals else None
 
 
-def _since(text: str, now: datetime) -> datetime:
+def _moment(text: str, now: datetime) -> datetime:
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     try:

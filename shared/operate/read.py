@@ -33,7 +33,7 @@ async def files(
     stored = await job(ports, job_id, who)
     target = _target(stored)
     try:
-        return await ports.engines.of(target.engine).files(target, directory, path)
+        return await ports.engines.get(target.engine).files(target, directory, path)
     except NotFound as error:
         document = await ports.ledger.spec(job_id)
         known = [one["id"] for one in outputs(stored.job, document or {})]
@@ -54,7 +54,7 @@ async def log(
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
     if start < 0:
         raise Misuse("offset must be a number of bytes", remedy="start at 0, go on at Slipway-Next-Offset")
-    engine = ports.engines.of(target.engine)
+    engine = ports.engines.get(target.engine)
     try:
         name = file or _firstlogger(await engine.files(target, "stdouterr"))
         chunk = await engine.log(target, name, start, LOG_CHUNK)
@@ -71,7 +71,7 @@ async def clusters(ports: Ports) -> list[ClusterView | tuple[str, str]]:
     async def one(name: str) -> ClusterView | tuple[str, str]:
         cluster = ports.engines.clusters[name]
         try:
-            engine = ports.engines.of(cluster.engine)
+            engine = ports.engines.get(cluster.engine)
             view = await engine.nodes(name)
             facts = together(cluster.facts, view.facts)
             return replace(view, facts=facts, capabilities=engine.capabilities(name, view))

@@ -44,10 +44,10 @@ class Ready:
 
 async def ready(ports: Ports) -> Ready:
     """Ask storage and every cluster, all at once. Never raises; what is wrong stands in the log."""
-    return await ports.memo.get("ready", ports.clock(), _GOOD, lambda: _look(ports))
+    return await ports.memo.get("ready", ports.clock(), _GOOD, lambda: _probe(ports))
 
 
-async def _look(ports: Ports) -> Ready:
+async def _probe(ports: Ports) -> Ready:
     clusters = ports.engines.clusters.values()
     storage, *engines = await asyncio.gather(
         _answers(ports, "storage", _storage(ports)),
@@ -75,10 +75,10 @@ async def _answers(ports: Ports, what: str, question: Awaitable[bool]) -> bool |
     try:
         async with asyncio.timeout(_PATIENCE):
             found = await question
-        ports.troubles.over("settings", what)
+        ports.troubles.resolve("settings", what)
         return found
     except (Misconfigured, NotFound) as error:  # it answers, and has not what the settings name
-        if ports.troubles.found("settings", what, str(error)):
+        if ports.troubles.report("settings", what, str(error)):
             log.error("not ready: %s: %s", what, error)
         return None
     except (SlipwayError, TimeoutError) as error:
@@ -107,7 +107,7 @@ async def _reported(ports: Ports) -> list[tuple[str, int]]:
 
 
 async def _engine(ports: Ports, engine: str, cluster: str) -> bool:
-    await ports.engines.of(engine).nodes(cluster)
+    await ports.engines.get(engine).nodes(cluster)
     return True
 
 

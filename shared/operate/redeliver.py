@@ -39,12 +39,12 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
             remedy="read them: GET /api/jobs/{id}/events",
         )
     found = await ports.outbox.events(job_id)
-    again = [notice for notice in found if any(map(_wanted, notice.targets))]
+    again = [notice for notice in found if any(map(_is_redelivered, notice.targets))]
     if not again:
         raise Misuse(f"{job_id} has no receiver", status=404, remedy="name one in `notify`")
-    again = await _heard(ports, again)
+    again = await _with_receivers(ports, again)
     for notice in again:
-        await _again(ports, notice)
+        await _restart(ports, notice)
     return again
 
 
@@ -59,16 +59,16 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     seen = stored is not None and who.sees(stored.job)
     if stored is not None and seen:
         who.may_change(stored.job)
-    if notice is None or not seen or not any(map(_wanted, notice.targets)):
+    if notice is None or not seen or not any(map(_is_redelivered, notice.targets)):
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )
-    await _heard(ports, [notice])
-    await _again(ports, notice)
+    await _with_receivers(ports, [notice])
+    await _restart(ports, notice)
     return notice
 
 
-def _wanted(target: Delivery) -> bool:
+def _is_redelivered(target: Delivery) -> bool:
     """Whether a redelivery goes to this target: to any address, but to our own only what is not there yet.
 
     Not only what is dead there: a redelivery whose answer was lost may be repeated.
@@ -76,10 +76,12 @@ def _wanted(target: Delivery) -> bool:
     return target.webhook or target.state != "delivered"
 
 
-async def _heard(ports: Ports, notices: list[Notice]) -> list[Notice]:
+async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
     """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
     gone = {one.url for one in await ports.outbox.disabled()}
-    left = [notice for notice in notices if any(_wanted(t) and t.url not in gone for t in notice.targets)]
+    left = [
+        notice for notice in notices if any(_is_redelivered(t) and t.url not in gone for t in notice.targets)
+    ]
     if not left:
         raise Misuse(
             "the address is disabled, because it answered 410",
@@ -89,11 +91,11 @@ async def _heard(ports: Ports, notices: list[Notice]) -> list[Notice]:
     return left
 
 
-async def _again(ports: Ports, notice: Notice) -> None:
+async def _restart(ports: Ports, notice: Notice) -> None:
     now = ports.clock()
     targets = tuple(
         target.model_copy(update={"state": "pending", "attempts": 0, "due": now})
-        if _wanted(target)
+        if _is_redelivered(target)
         else target
         for target in notice.targets
     )

@@ -14,7 +14,7 @@ from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ports import Pause, Ports, Silent
 from shared.core.trouble import lately
-from shared.lifecycle.admit import PAUSED, paused, told
+from shared.lifecycle.admit import PAUSED, describe_pause, paused
 from shared.lifecycle.calling import place_of
 from shared.lifecycle.waiting import NO_ANSWER, PARKED
 
@@ -48,7 +48,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         text = f"the cluster {cluster} cannot be asked: {one.why}"
         found.append(Waiting(word="ClusterSilent", text=text, since=one.since))
     if not submitted and pause is not None:
-        found.append(Waiting(word=PAUSED, text=f"waits: {told(pause)}", since=pause.since))
+        found.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))
     own = job.waiting
     if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
         first = own.word == PARKED or own.text.startswith(NEVER)

@@ -12,7 +12,7 @@ from typing import Any
 from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
-from shared.intake.accept import Arrived
+from shared.intake.accept import Candidate
 from shared.intake.drop import explain_folder
 from shared.intake.explain import explain
 from shared.intake.explain_text import markdown
@@ -76,12 +76,12 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
     if folder is None:
         asked = read_request(_bytes(file), ports.policy.limits)
         key = asked.key
-        arrived = Arrived(door="http", scope="http:", key=key or "", request=replace(asked, key=None))
-        return [await explain(ports, arrived, known=key is not None, look=False)]
+        candidate = Candidate(door="http", scope="http:", key=key or "", request=replace(asked, key=None))
+        return [await explain(ports, candidate, keyed=key is not None, live=False)]
     bodies: list[dict[str, Any]] = []
     waits: list[str] = []
     for where in await _folders(ports):
-        found = await explain_folder(ports, where, look=False)
+        found = await explain_folder(ports, where, live=False)
         if isinstance(found, str):
             waits.append(f"{where.rstrip('/')}: would not run as a drop: {found}")
         else:

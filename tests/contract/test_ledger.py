@@ -24,7 +24,7 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Subscriber, Target
 from shared.core.ledger.dead import DeadMessage
 from shared.core.notify.events import Delivery, Notice, notice_of
-from shared.core.ports import Active, Change, DeadMessages, Disabled, Ledger, Outbox, Pause, Query, Seen
+from shared.core.ports import Active, Change, DeadMessages, Disabled, DropMemo, Ledger, Outbox, Pause, Query
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LONGEST = timedelta(hours=30)
@@ -275,11 +275,11 @@ async def test_jobs_are_found_by_state(ledger: Ledger) -> None:
 
 
 async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
-    seen = Seen("scripts/a'b/ü|", {"x": "0x1"}, "j_1", 2, waiting=True)
+    seen = DropMemo("scripts/a'b/ü|", {"x": "0x1"}, "j_1", 2, waiting=True)
     await ledger.remember(seen)
-    assert await ledger.seen(seen.path) == seen
-    assert await ledger.seen("other|") is None
-    assert await ledger.all_seen() == {seen.path: seen}
+    assert await ledger.drop_memo(seen.path) == seen
+    assert await ledger.drop_memo("other|") is None
+    assert await ledger.drop_memos() == {seen.path: seen}
 
 
 async def test_another_shard_count_is_refused(storage: Azurite) -> None:

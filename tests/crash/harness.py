@@ -49,7 +49,7 @@ class _Engines:
     engine: Any
     clusters: Mapping[str, Cluster]
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         found: Engine = self.engine
         return found
 

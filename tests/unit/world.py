@@ -51,7 +51,7 @@ class Engines:
     engine: MemoryEngine
     clusters: Mapping[str, Cluster] = field(default_factory=lambda: {"dev": CLUSTER})
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         return self.engine
 
 

@@ -10,7 +10,7 @@ from shared.adapters.storage.relist import relist
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored
-from shared.core.ledger.finished import Finished
+from shared.core.ledger.finished import FinishedJob
 
 #: Rows of one transaction; the service takes 100.
 _ROWS = 90
@@ -38,7 +38,7 @@ class TableFinishedJobs:
         wanted = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
         return [str(row["RowKey"])[2:] for row in await self._store.rows(wanted)]
 
-    async def gather(self, job_id: str) -> Finished | None:
+    async def gather(self, job_id: str) -> FinishedJob | None:
         """Two point reads and two ranges of one partition."""
         record, spec, waiting, told = await asyncio.gather(
             self._store.row(job_id, f"j|{job_id}"),
@@ -55,9 +55,9 @@ class TableFinishedJobs:
         events = tuple(rows.latest(self._store.read(row, rows.keyed_notice) for row in told))
         stored = Stored(job, record.etag, rows.stored_of(record.row, record.written))
         document = self._store.read(spec.row, rows.spec_of) if spec is not None else None
-        return Finished(stored, document, events)
+        return FinishedJob(stored, document, events)
 
-    async def entomb(self, finished: Finished, tombstone: Job) -> bool:
+    async def entomb(self, finished: FinishedJob, tombstone: Job) -> bool:
         """One transaction, unless the job has very many events, or some row is missing: then two and more."""
         job, stored = finished.job, finished.stored
         told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished.events)

@@ -19,7 +19,7 @@ from shared.core.errors import Exists, Unreadable
 from shared.core.job import Job, Stored
 from shared.core.ledger.listing import Page, Query
 from shared.core.notify.events import Notice
-from shared.core.ports import Active, Change, Pause, Reported, Seen, Unfinished
+from shared.core.ports import Active, Change, DropMemo, Pause, Reported, Unfinished
 from shared.jobspec import JsonObject
 
 #: How often a record is looked for that moves from row to row meanwhile.
@@ -133,27 +133,27 @@ class TableLedger:
         """One range query."""
         return self._store.legible(await self._store.rows(other_rows.TROUBLES), other_rows.troubles_of)
 
-    async def seen(self, path: str) -> Seen | None:
+    async def drop_memo(self, path: str) -> DropMemo | None:
         """A point read."""
-        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        row = other_rows.seen_row(DropMemo(path, {}, "", 1), self._shards)
         found = await self._store.get(row["PartitionKey"], row["RowKey"])
         return self._store.perhaps(found.row, other_rows.seen_of) if found is not None else None
 
-    async def remember(self, seen: Seen) -> None:
+    async def remember(self, memo: DropMemo) -> None:
         """An upsert; the last writer wins."""
-        await self._store.upsert(other_rows.seen_row(seen, self._shards))
+        await self._store.upsert(other_rows.seen_row(memo, self._shards))
 
     async def forget(self, path: str) -> None:
         """A delete."""
-        row = other_rows.seen_row(Seen(path, {}, "", 1), self._shards)
+        row = other_rows.seen_row(DropMemo(path, {}, "", 1), self._shards)
         await self._store.drop(row["PartitionKey"], row["RowKey"])
 
-    async def all_seen(self) -> dict[str, Seen]:
+    async def drop_memos(self) -> dict[str, DropMemo]:
         """One range query a partition of dropped paths."""
         wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
         found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        seen = self._store.legible((row for part in found for row in part), other_rows.seen_of)
-        return {one.path: one for one in seen}
+        memo = self._store.legible((row for part in found for row in part), other_rows.seen_of)
+        return {one.path: one for one in memo}
 
     async def _commit(self, change: Change) -> Stored | None:
         job = change.transition.after

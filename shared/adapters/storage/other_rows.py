@@ -14,7 +14,7 @@ from typing import Any
 from shared.adapters.storage.rows import Entity, joined, moment_of, split, text_of
 from shared.adapters.storage.table import Range
 from shared.core.ledger.dead import DeadMessage
-from shared.core.ports import Disabled, Pause, Reported, Seen, Silent
+from shared.core.ports import Disabled, DropMemo, Pause, Reported, Silent
 
 #: The partition of receivers that want no more events.
 RECEIVERS = "receivers"
@@ -65,26 +65,26 @@ def pause_of(entity: Mapping[str, Any]) -> Pause | None:
     return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])
 
 
-def seen_row(seen: Seen, shards: int) -> Entity:
+def seen_row(memo: DropMemo, shards: int) -> Entity:
     """What is remembered of a dropped path."""
-    digest = hashlib.sha256(seen.path.encode()).hexdigest()
+    digest = hashlib.sha256(memo.path.encode()).hexdigest()
     return {
         "PartitionKey": f"d{int(digest[:8], 16) % shards:03d}",
         "RowKey": digest,
-        "Path": seen.path,
-        "Job": seen.job_id,
-        "Generation": seen.generation,
-        "Waiting": seen.waiting,
-        "Folder": seen.folder,
-        "Content": seen.content,
-        "Started": seen.started,
-        **split("Etags", json.dumps(dict(seen.etags))),
+        "Path": memo.path,
+        "Job": memo.job_id,
+        "Generation": memo.generation,
+        "Waiting": memo.waiting,
+        "Folder": memo.folder,
+        "Content": memo.content,
+        "Started": memo.started,
+        **split("Etags", json.dumps(dict(memo.etags))),
     }
 
 
-def seen_of(entity: Mapping[str, Any]) -> Seen:
+def seen_of(entity: Mapping[str, Any]) -> DropMemo:
     """What the row remembers."""
-    return Seen(
+    return DropMemo(
         path=entity["Path"],
         etags=dict(json.loads(joined("Etags", entity))),
         job_id=str(entity["Job"]),

@@ -21,7 +21,7 @@ from shared.adapters.storage.table import ETAG, Range
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import packed, unpacked
 from shared.core.notify.events import Notice
-from shared.core.ports import Active, Shown
+from shared.core.ports import Active, StatusLine
 
 Entity = dict[str, Any]
 
@@ -135,10 +135,10 @@ def active_of(entity: Mapping[str, Any]) -> Active:
     )
 
 
-def _shown(entity: Mapping[str, Any]) -> Shown | None:
+def _shown(entity: Mapping[str, Any]) -> StatusLine | None:
     if not entity.get("Status"):
         return None
-    return Shown(entity["Status"], int(entity["Stage"]), moment_of(entity["Since"]))
+    return StatusLine(entity["Status"], int(entity["Stage"]), moment_of(entity["Since"]))
 
 
 def listing_key(job: Job) -> str:

@@ -80,7 +80,7 @@ class Store:
     def spoiled(self, row: Row, column: str) -> Unreadable:
         """Note that a row cannot be read, by its key alone."""
         name = f"{row.get('PartitionKey', '?')}/{row['RowKey']}"
-        if self.troubles.found("row", name, column):
+        if self.troubles.report("row", name, column):
             log.error("a row cannot be read, and is left alone: %s, %s", name, column)
         return Unreadable(f"row {name} of the ledger", column)
 

@@ -22,7 +22,7 @@ _PLACE = re.compile(r"(?P<name>[^#]+)#(?P<start>\d+)\+(?P<length>\d+)", re.ASCII
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedJob:
     """Everything that is recorded of one job that has ended: secrets are sealed, as in the ledger."""
 
     stored: Stored
@@ -63,10 +63,10 @@ class FinishedJobs(Protocol):
         `after` is the last one of an earlier answer. One range query.
         """
 
-    async def gather(self, job_id: str) -> Finished | None:
+    async def gather(self, job_id: str) -> FinishedJob | None:
         """All of a job; None while one of its events is on its way, or when it is archived already."""
 
-    async def entomb(self, finished: Finished, tombstone: Job) -> bool:
+    async def entomb(self, finished: FinishedJob, tombstone: Job) -> bool:
         """Put the tombstone in the record's place and remove the rest; False when something changed."""
 
 
@@ -80,7 +80,7 @@ class Archive(Protocol):
         """One line; None if it was deleted."""
 
 
-def line_of(finished: Finished) -> bytes:
+def line_of(finished: FinishedJob) -> bytes:
     """One line of JSON: the record, the accepted document, the events, and when storage wrote the end."""
     body = {
         "job": finished.job.model_dump(mode="json", exclude_defaults=True),
@@ -91,12 +91,12 @@ def line_of(finished: Finished) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def finished_of(line: bytes) -> Finished:
+def finished_of(line: bytes) -> FinishedJob:
     """What a line holds."""
     body = json.loads(line)
     stored = datetime.fromisoformat(body["stored"]) if body["stored"] else None
     events = tuple(Notice.model_validate(one) for one in body["events"])
-    return Finished(Stored(Job.model_validate(body["job"]), "", stored), body["spec"], events)
+    return FinishedJob(Stored(Job.model_validate(body["job"]), "", stored), body["spec"], events)
 
 
 def places(shard: int, lines: Sequence[bytes], day: datetime) -> list[Place]:

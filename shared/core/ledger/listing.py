@@ -29,7 +29,7 @@ class Query:
         """Whether a job is asked for."""
         return (
             (not self.states or job.state in self.states)
-            and self._named(job.name)
+            and self._has_name(job.name)
             and self.experiment in ("", job.experiment)
             and self.cluster in ("", job.cluster)
             and self._labelled(job)
@@ -38,7 +38,7 @@ class Query:
             and self.owner in ("", job.source)
         )
 
-    def _named(self, name: str) -> bool:
+    def _has_name(self, name: str) -> bool:
         if self.name.endswith("*"):
             return name.startswith(self.name[:-1])
         return self.name in ("", name)

@@ -18,7 +18,7 @@ _WINDOW, _MEMORY = 11, 4
 
 
 @dataclass(frozen=True)
-class Shown:
+class StatusLine:
     """The line that a drop's STATUS has to hold: since when, and its number, which only grows."""
 
     name: str
@@ -45,7 +45,7 @@ class Active(NamedTuple):
     #: when it came into its state, as the row has it: few are looked into
     since: str = ""
     #: None for a job that was not dropped
-    shown: Shown | None = None
+    shown: StatusLine | None = None
     #: the whole record, packed, and its version: a change to it needs no other read
     packed: str = ""
     etag: str = ""
@@ -96,7 +96,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Seen:
+class DropMemo:
     """What the ledger remembers of one dropped path: a cache that spares reading every blob."""
 
     path: str

@@ -59,7 +59,7 @@ class Delivery(BaseModel):
         """Whether it is a receiver's address, and not a receipt or a queue of ours."""
         return self.url not in (RECEIPT, NOTICES)
 
-    def tried(self, one: Try) -> Delivery:
+    def with_try(self, one: Try) -> Delivery:
         """The same after another POST; the oldest tries go."""
         return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
 

@@ -68,4 +68,4 @@ class Receivers:
     def enable(self, url: str) -> None:
         """It wants events again, and answers."""
         self._disabled.pop(receiver_id(url), None)
-        self.breaker.answered(url)
+        self.breaker.succeeded(url)

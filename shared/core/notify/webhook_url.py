@@ -78,7 +78,7 @@ def hides(url: str) -> bool:
     return parts is None or parts["rest"] not in ("", "/")
 
 
-def shown(url: str) -> str:
+def safe_url(url: str) -> str:
     """Return the address for records and logs: scheme, host and port; what else it holds is a secret.
 
     The rest becomes a short digest, which distinguishes two receivers on one host.

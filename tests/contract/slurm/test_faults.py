@@ -47,7 +47,7 @@ class Engines:
     def clusters(self) -> dict[str, Cluster]:
         return {NAME: Cluster(NAME, "slurm", _ID)}
 
-    def of(self, name: str) -> Engine:
+    def get(self, name: str) -> Engine:
         return self.engine
 
 

@@ -22,7 +22,7 @@ def opened(breaker: Breaker, key: str = "a", count: int = 3) -> Breaker:
 
 def test_it_stays_closed_until_enough_failed_in_a_row() -> None:
     breaker = opened(Breaker(3, 30), count=2)
-    breaker.answered("a")
+    breaker.succeeded("a")
     opened(breaker, count=2)
     assert breaker.wait("a", NOW) == 0
 
@@ -37,7 +37,7 @@ def test_after_the_pause_one_probes_and_the_others_wait_for_it() -> None:
     breaker = opened(Breaker(3, 30))
     assert breaker.wait("a", at(31)) == 0
     assert breaker.wait("a", at(31)) == 30
-    breaker.answered("a")
+    breaker.succeeded("a")
     assert breaker.wait("a", at(31)) == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from shared.core.errors import Misconfigured
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import packed
-from shared.core.ports import Active, Shown
+from shared.core.ports import Active, StatusLine
 from shared.delivery.answers import put_accepted, put_final, put_news, put_status, put_statuses
 from shared.delivery.receipt import diagnostics, diagnostics_json, receipt, status
 from shared.engines.memory import MemoryEngine
@@ -116,7 +116,7 @@ async def test_an_engine_that_is_not_configured_any_more_stands_by_its_name(
     world: World, drops: Written
 ) -> None:
     class Gone:
-        def of(self, engine: str) -> MemoryEngine:
+        def get(self, engine: str) -> MemoryEngine:
             raise Misconfigured(f"no engine {engine}")
 
     job = job_of(*RUN, FAILED, target=TARGET)
@@ -199,14 +199,14 @@ async def test_a_line_that_cannot_be_written_stops_nobody(
 
 async def test_a_line_that_was_lost_comes_with_its_receipt(world: World, drops: Written) -> None:
     job = job_of(*RUN, drop=DROP)
-    shown = Shown("default/r/STATUS", 2, at(1))
+    shown = StatusLine("default/r/STATUS", 2, at(1))
     await put_statuses(ports_of(world, drops, job, spec()), [_row(0, shown=shown, packed=packed(job))])
     assert drops.answers["default/r/receipt.json"] == receipt(job, spec())
 
 
 def _row(number: int, **members: Any) -> Active:
     job_id = f"j_{number}"
-    shown = Shown(f"{job_id}/STATUS", number + 5, at(number))
+    shown = StatusLine(f"{job_id}/STATUS", number + 5, at(number))
     return Active(
         **{"job_id": job_id, "state": JobState.QUEUED, "due": NOON, "target": None, "shown": shown, **members}
     )

@@ -17,7 +17,7 @@ from shared.core.catalogue import RULES, index_text
 from shared.core.errors import Misconfigured
 from shared.core.ports import Cluster, Engine
 from shared.engines.memory import MemoryEngine
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
 from shared.jobspec.format.schema import job_schema
 from shared.jobspec.words import format_words
@@ -104,7 +104,7 @@ class TwoEngines:
     engine: MemoryEngine
     clusters: Mapping[str, Cluster] = field(default_factory=lambda: {"dev": CLUSTER, "old": OLD})
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         if engine == "gone":
             raise Misconfigured("no engine 'gone' is configured here")
         return self.engine
@@ -182,7 +182,7 @@ async def _dropped(world: World, text: str) -> dict[str, str]:
         for name in ("train.py", "model.py"):
             world.drops.upload(f"{folder}{name}", b"print(1)\n")
     world.pass_time(60)
-    looked = await look(world.ports, folder)
+    looked = await look_at_folder(world.ports, folder)
     return {p["code"]: p["severity"] for accepted in looked.accepted for p in accepted.job.problems}
 
 

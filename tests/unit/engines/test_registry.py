@@ -35,7 +35,7 @@ async def test_an_engine_from_outside_runs_a_job() -> None:
     world.policy(completion=replace(world.ports.policy.completion, cluster_id=cluster.id, clusters=clusters))
 
     job = (await world.message({"spec": job_json()})).job
-    engine = engines.of("toy")
+    engine = engines.get("toy")
     assert isinstance(engine, MemoryEngine)
     engine.turn(engine.started[0], JobState.SUCCEEDED)
     await world.sweep()

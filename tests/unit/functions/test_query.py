@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import azure.functions as func
 import pytest
 
-from functions.problem import told_anyone
+from functions.problem import public_route
 from functions.query import check_query
 from shared.core.errors import Misuse
 from tests.unit.routes import ASKING, ROUTES
@@ -72,7 +72,7 @@ def test_what_a_call_knows_and_the_function_key_are_taken(query: str) -> None:
 
 
 async def test_a_hostile_name_comes_back_short() -> None:
-    @told_anyone("state")
+    @public_route("state")
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         raise AssertionError
 

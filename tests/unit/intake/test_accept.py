@@ -13,10 +13,10 @@ from shared.core.engine import Why
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.job import Drop, Job, JobState, Reason, Stored
 from shared.core.refusals import refused
-from shared.intake.accept import Arrived, record, runs_again
+from shared.intake.accept import Candidate, record, runs_again
 from shared.intake.arrive import blob_arrived, request_arrived
 from shared.intake.message import Request, read_request
-from shared.intake.prepare import Prepared
+from shared.intake.prepare import Draft
 from shared.jobspec import Envelope
 from shared.lifecycle.admit import Wait, pause
 from tests.unit.dropped_folder import status_lines
@@ -30,9 +30,9 @@ def _drop(**etags: str) -> Drop:
     return Drop(container="scripts", folder="d", job_file="d/job.json", files={}, etags=etags)
 
 
-def _arrived(payload: str = "p", **fields: Any) -> Arrived:
+def _arrived(payload: str = "p", **fields: Any) -> Candidate:
     request = Request(Envelope(), job_json(), payload)
-    return Arrived(**{"door": "drop", "scope": "drop", "key": "k", "request": request, **fields})
+    return Candidate(**{"door": "drop", "scope": "drop", "key": "k", "request": request, **fields})
 
 
 def _recorded(state: JobState, drop: Drop | None, payload: str = "p") -> Stored:
@@ -128,7 +128,7 @@ async def test_over_the_rate_what_was_accepted_before_is_joined(world: World) ->
 # The record
 
 
-def _record(world: World, prepared: Prepared, wait: Wait | None = None, **fields: Any) -> Job:
+def _record(world: World, prepared: Draft, wait: Wait | None = None, **fields: Any) -> Job:
     return record(world.ports, _arrived(**fields), prepared, "key", 2, wait)
 
 
@@ -137,7 +137,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
     request = Request(envelope, job_json(), "p")
     job = _record(
         world,
-        Prepared(job_json(), CLUSTER, (), ()),
+        Draft(job_json(), CLUSTER, (), ()),
         request=request,
         scope="http:ann",
         name="theirs",
@@ -158,7 +158,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
 def test_the_record_of_a_job_that_waits_says_for_what_and_until_when(world: World, rate: bool) -> None:
     until = world.now + timedelta(hours=1)
     wait = Wait(until, Why("HourlyTurn", "waits: an hour"), rate)
-    job = _record(world, Prepared(job_json(), CLUSTER, (), ()), wait, name="theirs", experiment="other")
+    job = _record(world, Draft(job_json(), CLUSTER, (), ()), wait, name="theirs", experiment="other")
 
     assert (job.name, job.experiment) == ("theirs", "other")
     assert (job.state, job.sequence, job.target, job.due) == (JobState.ACCEPTED, 1, None, until)
@@ -176,7 +176,7 @@ def test_the_record_of_a_job_that_waits_says_for_what_and_until_when(world: Worl
 def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, said: str) -> None:
     problems = tuple(refused("SW101", f"/{n}", "no") for n in range(count))
     warning = replace(problems[0], severity="warning")
-    job = _record(world, Prepared(None, None, (), (*problems, warning)))
+    job = _record(world, Draft(None, None, (), (*problems, warning)))
 
     assert (job.state, job.reason, job.ended) == (JobState.REJECTED, Reason.INVALID, world.now)
     assert job.message == f"the document has {said} and was not submitted"
@@ -185,7 +185,7 @@ def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, s
 
 def test_a_record_keeps_as_many_problems_as_fit_into_its_row(world: World) -> None:
     long = refused("SW101", "/x", "m" * 1000)
-    job = _record(world, Prepared(None, None, (), (long,) * 100))
+    job = _record(world, Draft(None, None, (), (long,) * 100))
 
     assert {len(one["message"]) for one in job.problems} == {600}
     assert len(job.problems) == 60_000 // len(str(job.problems[0]))
@@ -195,7 +195,7 @@ def test_a_record_keeps_as_many_problems_as_fit_into_its_row(world: World) -> No
 def test_the_receipt_of_a_job_has_its_name_and_the_beginning_of_its_id(
     world: World, drop: Drop | None, folder: str
 ) -> None:
-    job = _record(world, Prepared(job_json(), CLUSTER, (), ()), drop=drop, name="n", experiment="first")
+    job = _record(world, Draft(job_json(), CLUSTER, (), ()), drop=drop, name="n", experiment="first")
     assert job.receipt == f"{folder}/n-{job.id[2:10]}"
 
 

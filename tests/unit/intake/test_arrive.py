@@ -13,7 +13,7 @@ from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
 from shared.core.orders import sweep_message
-from shared.intake.accept import Arrived, key_of
+from shared.intake.accept import Candidate, key_of
 from shared.intake.arrive import (
     blob_arrived,
     message_arrived,
@@ -23,7 +23,7 @@ from shared.intake.arrive import (
     request_validated,
 )
 from shared.intake.dead_letter import REDRIVE, bury, hold
-from shared.intake.drop import Looked
+from shared.intake.drop import FolderResult
 from shared.intake.message import read_request
 from tests.unit.world import World, job_json
 
@@ -54,13 +54,13 @@ async def test_a_blob_of_another_container_has_no_folder_looked_at(world: World)
     world.drops.upload("d/job.json", json.dumps(job_json()).encode())
     world.pass_time(60)
 
-    assert await blob_arrived(world.ports, "another", "d/job.json") == Looked()
+    assert await blob_arrived(world.ports, "another", "d/job.json") == FolderResult()
 
     assert world.engine.started == []
 
 
 async def test_a_hidden_blob_is_nothing_to_speak_of(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    assert await blob_arrived(world.ports, "scripts", "d/.train.py.swp") == Looked()
+    assert await blob_arrived(world.ports, "scripts", "d/.train.py.swp") == FolderResult()
     assert caplog.records == []
 
 
@@ -196,8 +196,8 @@ async def test_what_is_only_validated_is_not_recorded(world: World) -> None:
 async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[object, ...]] = []
 
-    async def explain(ports: Any, one: Arrived, *, known: bool) -> dict[str, Any]:
-        seen.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, known))
+    async def explain(ports: Any, one: Candidate, *, keyed: bool) -> dict[str, Any]:
+        seen.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, keyed))
         return {}
 
     monkeypatch.setattr("shared.intake.arrive.explain", explain)

@@ -13,7 +13,7 @@ from shared.core.job import Drop
 from shared.core.orders import digest
 from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import message_arrived, request_arrived, request_explained, request_validated
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.intake.message import read_request
 from shared.jobspec import JobSpec, Problem
@@ -27,7 +27,7 @@ Door = Callable[[World, str], Awaitable[Problems]]
 async def by_drop(world: World, text: str) -> Problems:
     world.drops.upload("digits/job.json", text.encode())
     world.pass_time(60)
-    (accepted,) = (await look(world.ports, "digits/")).accepted
+    (accepted,) = (await look_at_folder(world.ports, "digits/")).accepted
     return list(accepted.job.problems)
 
 

@@ -181,7 +181,7 @@ async def test_a_mount_is_a_question_only_where_nobody_knows_what_the_cluster_mo
 
 async def test_facts_are_of_the_cluster_that_the_job_names() -> None:
     class Two(Engines):
-        def of(self, engine: str) -> Any:
+        def get(self, engine: str) -> Any:
             return other if engine == "other" else self.engine
 
     world, other = World(), World().engine

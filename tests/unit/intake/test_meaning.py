@@ -10,11 +10,21 @@ from typing import Any
 
 import pytest
 
-from shared.core.orders import ENDED, LOOK, MESSAGE, SWEEP, Ended, Look, Sweep, digest, sweep_message
+from shared.core.orders import (
+    ENDED,
+    LOOK,
+    MESSAGE,
+    SWEEP,
+    FolderLook,
+    JobsEnded,
+    SweepPart,
+    digest,
+    sweep_message,
+)
 from shared.intake.message import (
     SUBMIT,
-    Arrival,
-    Foreign,
+    BlobWritten,
+    ForeignEvent,
     Message,
     Request,
     read_message,
@@ -81,7 +91,7 @@ def test_a_request_knows_where_its_document_stands_in_what_was_sent(
 
     assert isinstance(found, Request)
     assert (found.document, found.at, found.envelope_at, found.key) == (BARE, at, envelope_at, key)
-    assert found.sound
+    assert found.readable
     assert found.source is not None
     assert (json.loads(found.source.data), found.source.file) == (document, MESSAGE)
 
@@ -116,7 +126,7 @@ def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
     (found,) = read_message(body, Limits())
 
     assert isinstance(found, Request)
-    assert (found.key, found.sound, found.payload) == (None, False, hashlib.sha256(body).hexdigest())
+    assert (found.key, found.readable, found.payload) == (None, False, hashlib.sha256(body).hexdigest())
     assert found.document == {"properties": {}}
     assert found.source == Source(body, MESSAGE)
 
@@ -155,17 +165,20 @@ def test_what_is_no_json_is_kept_with_its_text() -> None:
     ids=lambda one: str(one)[:60],
 )
 def test_what_is_not_for_us_is_foreign(document: Any, foreign: str) -> None:
-    assert one(document) == Foreign(foreign)
+    assert one(document) == ForeignEvent(foreign)
 
 
 @pytest.mark.parametrize(
     ("document", "meaning"),
     [
-        (event(ENDED, data={"jobs": [JOB] * 1000}), Ended((JOB,) * 1000)),
-        (event(LOOK, data={"folder": "d/", "newest": AT.isoformat()}), Look("d/", AT)),
-        (json.loads(sweep_message(1, 4, AT)), Sweep(1, 4, AT)),
-        (event("Microsoft.Storage.BlobRenamed", subject="/x/containers/c/blobs/a/b"), Arrival("c", "a/b")),
-        ({"Type": "BlobTrigger", "ContainerName": "c", "BlobName": "a/b"}, Arrival("c", "a/b")),
+        (event(ENDED, data={"jobs": [JOB] * 1000}), JobsEnded((JOB,) * 1000)),
+        (event(LOOK, data={"folder": "d/", "newest": AT.isoformat()}), FolderLook("d/", AT)),
+        (json.loads(sweep_message(1, 4, AT)), SweepPart(1, 4, AT)),
+        (
+            event("Microsoft.Storage.BlobRenamed", subject="/x/containers/c/blobs/a/b"),
+            BlobWritten("c", "a/b"),
+        ),
+        ({"Type": "BlobTrigger", "ContainerName": "c", "BlobName": "a/b"}, BlobWritten("c", "a/b")),
     ],
     ids=lambda one: str(one)[:60],
 )
@@ -209,7 +222,7 @@ def test_an_event_without_an_identity_gives_no_key(missing: str) -> None:
 def test_a_document_in_another_form_has_one_problem_that_says_so(document: Any, kept: object) -> None:
     found = one(document)
 
-    assert (len(found.problems), found.sound) == (1, False)
+    assert (len(found.problems), found.readable) == (1, False)
     assert (found.document is not None) is bool(kept)
 
 
@@ -218,7 +231,7 @@ def test_a_job_in_a_wrapper_is_judged_as_if_it_stood_where_it_belongs() -> None:
     found = one({"job": {"properties": properties}})
 
     assert found.document == {"properties": properties}
-    assert (found.properties, found.sound) == ("/job/properties", False)
+    assert (found.properties, found.readable) == ("/job/properties", False)
 
 
 def test_a_job_as_the_service_shows_it_is_no_envelope_although_it_has_a_name() -> None:
@@ -243,7 +256,7 @@ def test_a_spec_that_is_no_object_is_no_document() -> None:
 def test_a_request_is_read_with_the_name_of_its_text() -> None:
     found = read_request(json.dumps(ENVELOPE).encode(), Limits(), "train.json")
 
-    assert (found.document, found.key, found.sound) == (BARE, "k", True)
+    assert (found.document, found.key, found.readable) == (BARE, "k", True)
     assert found.source is not None
     assert found.source.file == "train.json"
     deep = json.dumps({"properties": {"a": {"b": {"c": {"d": {}}}}}}).encode()
@@ -257,7 +270,7 @@ def test_a_request_is_read_with_the_name_of_its_text() -> None:
 def test_a_request_that_cannot_be_read_is_none_and_says_why(body: bytes) -> None:
     found = read_request(body, Limits())
 
-    assert (found.document, found.sound, found.key) == (None, False, None)
+    assert (found.document, found.readable, found.key) == (None, False, None)
     assert found.problems
 
 
@@ -265,7 +278,7 @@ def test_an_event_that_asks_for_no_job_is_refused_where_a_job_is_expected() -> N
     found = read_request(json.dumps(event(ENDED, data={"jobs": [JOB]})).encode(), Limits())
 
     (problem,) = found.problems
-    assert (problem.code, found.document, found.sound) == ("SW086", None, False)
+    assert (problem.code, found.document, found.readable) == ("SW086", None, False)
     assert "write the job itself" in problem.remedy
 
 
@@ -273,4 +286,4 @@ def test_a_request_with_mistakes_in_its_text_keeps_what_can_be_read_for_diagnost
     found = read_request(b'{"properties": {"a": 1, "a": 2}}', Limits())
 
     assert found.problems
-    assert (found.document is not None, found.sound) == (True, False)
+    assert (found.document is not None, found.readable) == (True, False)

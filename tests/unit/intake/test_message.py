@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.orders import Look, look_message
-from shared.intake.message import Arrival, Foreign, Request, read_message
+from shared.core.orders import FolderLook, look_message
+from shared.intake.message import BlobWritten, ForeignEvent, Request, read_message
 from shared.jobspec import Limits
 
 BARE = {"properties": {"nodeCount": 1}}
@@ -47,7 +47,7 @@ def test_a_message_may_be_plain_or_base64(wrap: object) -> None:
 
 @pytest.mark.parametrize("event", [EVENT_GRID, CLOUD_EVENT, [EVENT_GRID]])
 def test_a_blob_created_event_is_an_arrival(event: object) -> None:
-    assert _read(event) == (Arrival("scripts", "digits/run/train.py"),)
+    assert _read(event) == (BlobWritten("scripts", "digits/run/train.py"),)
 
 
 def test_the_message_by_which_the_host_stands_for_a_blob_is_an_arrival() -> None:
@@ -60,8 +60,8 @@ def test_the_message_by_which_the_host_stands_for_a_blob_is_an_arrival() -> None
         "ETag": None,
     }
 
-    assert _read(message) == (Arrival("scripts", "digits/train.py"),)
-    assert _read(message | {"BlobName": 7}) == (Foreign("BlobTrigger"),)
+    assert _read(message) == (BlobWritten("scripts", "digits/train.py"),)
+    assert _read(message | {"BlobName": 7}) == (ForeignEvent("BlobTrigger"),)
 
 
 def test_a_batch_of_events_is_read_whole() -> None:
@@ -105,12 +105,12 @@ def test_a_job_message_in_a_cloud_event_has_the_key_of_the_event() -> None:
 )
 def test_an_event_that_is_not_for_us_is_foreign(event: object) -> None:
     (message,) = _read(event)
-    assert isinstance(message, Foreign)
+    assert isinstance(message, ForeignEvent)
 
 
 def test_our_own_delayed_look_comes_back_as_it_was_sent() -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
-    assert read_message(look_message("a/b/", moment).encode(), Limits()) == (Look("a/b/", moment),)
+    assert read_message(look_message("a/b/", moment).encode(), Limits()) == (FolderLook("a/b/", moment),)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_our_own_delayed_look_comes_back_as_it_was_sent() -> None:
 def test_what_cannot_be_read_is_a_request_with_problems(body: bytes) -> None:
     (message,) = read_message(body, Limits())
     assert isinstance(message, Request)
-    assert not message.sound
+    assert not message.readable
     assert message.problems
     assert all(problem.remedy for problem in message.problems)
 

@@ -15,7 +15,7 @@ from shared.core.facts import ClusterFacts
 from shared.engines.memory import MemoryEngine
 from shared.intake import prepare as preparing
 from shared.intake.message import Request, read_request
-from shared.intake.prepare import Prepared, prepare
+from shared.intake.prepare import Draft, prepare
 from shared.jobspec import Envelope, Limits, Problem, Source
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
@@ -28,12 +28,12 @@ def request(envelope: dict[str, Any] | None = None, **properties: Any) -> Reques
     return Request(Envelope.model_validate(envelope or {}), job_json(**properties), "p")
 
 
-def prepared(world: World, asked: Request, **how: Any) -> Prepared:
+def prepared(world: World, asked: Request, **how: Any) -> Draft:
     return prepare(world.ports, asked, **{"key": "k", **how})
 
 
-def codes(found: Prepared | Sequence[Problem]) -> list[tuple[str, str]]:
-    problems = found.problems if isinstance(found, Prepared) else found
+def codes(found: Draft | Sequence[Problem]) -> list[tuple[str, str]]:
+    problems = found.problems if isinstance(found, Draft) else found
     return [(one.code, one.pointer) for one in problems if one.code != UNKNOWN_MOUNTS]
 
 
@@ -43,9 +43,9 @@ def codes(found: Prepared | Sequence[Problem]) -> list[tuple[str, str]]:
 def test_only_a_document_without_errors_may_run() -> None:
     error = Problem("SW001", "", "x", "y")
     warning = replace(error, severity="warning")
-    assert Prepared({}, None, (), (warning,)).valid
-    assert not Prepared({}, None, (), (warning, error)).valid
-    assert not Prepared(None, None, (), ()).valid
+    assert Draft({}, None, (), (warning,)).valid
+    assert not Draft({}, None, (), (warning, error)).valid
+    assert not Draft(None, None, (), ()).valid
 
 
 def test_a_document_is_completed_and_what_was_completed_is_noted(world: World) -> None:
@@ -74,7 +74,7 @@ def test_a_document_that_had_to_be_mended_is_told_of_and_not_kept(world: World) 
 def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(*_: object, **named: object) -> Prepared:
+    def breaks(*_: object, **named: object) -> Draft:
         raise error
 
     world.policy(rules_url="https://rules.example")
@@ -119,7 +119,7 @@ def test_what_its_engine_refuses_is_told_also_that_it_is_not_configured(world: W
     assert [code for code, _ in codes(prepared(world, request()))] == ["SW109"]
 
     class Gone(Engines):
-        def of(self, engine: str) -> MemoryEngine:
+        def get(self, engine: str) -> MemoryEngine:
             raise Misconfigured("no key for the cluster")
 
     world.use(engines=Gone(world.engine))

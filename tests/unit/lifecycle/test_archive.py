@@ -171,10 +171,10 @@ async def test_what_was_dropped_again_before_the_archiving_runs_although_its_eve
 async def test_old_paths_and_those_of_folders_that_are_gone_are_forgotten(world: World) -> None:
     await drop(world)
     await inventory(world.ports)
-    assert len(await world.ledger.all_seen()) == 1
+    assert len(await world.ledger.drop_memos()) == 1
     world.pass_time(8 * DAY)
     await inventory(world.ports)
-    assert await world.ledger.all_seen() == {}
+    assert await world.ledger.drop_memos() == {}
     assert await drop(world, upload=False) == []
 
 

@@ -87,7 +87,7 @@ class _TwoEngines:
         second = replace(CLUSTER, name="two", engine="other", id=f"{CLUSTER.id}-two")
         self.clusters: Mapping[str, Cluster] = {"dev": CLUSTER, "two": second}
 
-    def of(self, engine: str) -> Engine:
+    def get(self, engine: str) -> Engine:
         return self._by_name[engine]
 
 

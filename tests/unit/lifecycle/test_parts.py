@@ -15,7 +15,7 @@ from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Unfinished
 from shared.core.memo import Memo
-from shared.core.orders import Sweep, sweep_message
+from shared.core.orders import SweepPart, sweep_message
 from shared.core.ports import Active
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.parts import begin, sweep_part
@@ -70,17 +70,17 @@ async def test_with_one_part_the_timer_sweeps_and_sends_nothing(world: World) ->
 
 async def test_what_piled_up_counts_as_one(world: World) -> None:
     await running(world)
-    old = [Sweep(0, 2, world.now + timedelta(minutes=n)) for n in range(5)]
+    old = [SweepPart(0, 2, world.now + timedelta(minutes=n)) for n in range(5)]
     world.pass_time(600)
     assert await sweep_part(world.ports, old[0]) is not None
     assert [await sweep_part(world.ports, one) for one in old] == [None] * 5
     world.pass_time(60)
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is not None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
 
 
 async def test_two_at_once_do_the_work_of_one(world: World) -> None:
     await running(world)
-    done = await asyncio.gather(*(sweep_part(world.ports, Sweep(0, 1, world.now)) for _ in range(4)))
+    done = await asyncio.gather(*(sweep_part(world.ports, SweepPart(0, 1, world.now)) for _ in range(4)))
     assert sum(swept.changed for swept in done if swept is not None) == 12
     assert len(world.engine.started) == 12
 
@@ -89,16 +89,16 @@ async def test_a_sweeper_that_died_holds_its_part_for_a_while_only(world: World)
     leases, until = TableLeases(world.ledger.store), timedelta(seconds=180)
     assert await leases.take("sweep-0-of-2", world.now, world.now + until, world.now)
     world.pass_time(60)
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is None
     world.pass_time(121)
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is not None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
 
 
 async def test_a_clock_that_was_wrong_stops_no_part(world: World) -> None:
     ahead = world.now + timedelta(days=1)
     leases = TableLeases(world.ledger.store)
     assert await leases.take("sweep-0-of-2", ahead, ahead + timedelta(seconds=180), ahead)
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is not None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
 
 
 async def test_who_lost_the_lease_does_not_release_it_for_another(world: World) -> None:
@@ -141,7 +141,7 @@ async def test_each_part_submits_its_share_of_what_may_be_at_work(world: World) 
 
 async def test_an_order_whose_sweep_failed_is_done_when_it_comes_again(world: World) -> None:
     await running(world)
-    order, unfinished = Sweep(0, 2, world.now), world.ledger.unfinished
+    order, unfinished = SweepPart(0, 2, world.now), world.ledger.unfinished
 
     async def silent(shard: int, now: datetime, longest: timedelta) -> Unfinished:
         raise Unavailable("storage does not answer")
@@ -167,8 +167,8 @@ async def test_a_part_that_is_well_does_not_hide_that_another_one_fails(world: W
 
     world.ledger.unfinished = half  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await sweep_part(world.ports, Sweep(0, 2, world.now))
-    await sweep_part(world.ports, Sweep(2, 4, world.now))
+        await sweep_part(world.ports, SweepPart(0, 2, world.now))
+    await sweep_part(world.ports, SweepPart(2, 4, world.now))
 
     assert world.ports.troubles.counts() == {"sweep": 1}
 
@@ -209,7 +209,7 @@ async def sweep_parts(world: World, of: int, *, processes: bool) -> None:
     for part in range(of):
         if processes:
             world.use(memo=Memo())
-        await sweep_part(world.ports, Sweep(part, of, world.now))
+        await sweep_part(world.ports, SweepPart(part, of, world.now))
 
 
 @pytest.mark.parametrize("processes", [True, False])
@@ -245,7 +245,7 @@ async def test_parts_that_one_process_sweeps_at_once_keep_the_limit(world: World
     world.use(ledger=Turns(world.clock))
     world.policy(max_active_jobs=1)
     await wait_for_their_turn(world, [f"m{n}" for n in range(24)])
-    await asyncio.gather(*(sweep_part(world.ports, Sweep(part, 4, world.now)) for part in range(4)))
+    await asyncio.gather(*(sweep_part(world.ports, SweepPart(part, 4, world.now)) for part in range(4)))
     assert len(world.engine.started) == 1
 
 

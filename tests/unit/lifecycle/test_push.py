@@ -11,7 +11,7 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.orders import ENDED
 from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import message_arrived
-from shared.intake.message import Foreign, read_message
+from shared.intake.message import ForeignEvent, read_message
 from shared.jobspec import Limits
 from tests.unit.dropped_folder import drop_folder, status_lines
 from tests.unit.world import World, job_json
@@ -178,7 +178,7 @@ def test_what_is_no_list_of_job_ids_is_nobodys_event() -> None:
     wrong = ("x", 5), ("j_' or 1",), tuple(["j_" + "a" * 24] * 1001)
     for jobs in wrong:
         (found,) = read_message(notice(*jobs), Limits())
-        assert isinstance(found, Foreign)
+        assert isinstance(found, ForeignEvent)
 
 
 async def test_only_the_named_jobs_are_asked_for(world: World) -> None:

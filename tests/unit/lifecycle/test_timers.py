@@ -11,7 +11,7 @@ import pytest
 
 from shared.core.job import JobState
 from shared.delivery.deliver import deliver
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.lifecycle.sweep import sweep
 from tests.unit.lifecycle.test_outages import HOOK, JOB, drained, left, states
@@ -26,7 +26,7 @@ async def test_a_drop_whose_event_never_came_is_found_by_the_inventory(world: Wo
 
     first = await inventory(world.ports)
     second = await inventory(world.ports)
-    await look(world.ports, "d/")  # and now the event comes after all
+    await look_at_folder(world.ports, "d/")  # and now the event comes after all
 
     assert (first.accepted, second.accepted, len(world.engine.started)) == (1, 0, 1)
 

@@ -14,7 +14,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions.problem import told_anyone
+from functions.problem import public_route
 from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage import rows
 from shared.core.errors import Unavailable
@@ -22,7 +22,7 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.records import packed, unpacked
 from shared.core.notify.events import Notice
-from shared.core.orders import Sweep
+from shared.core.orders import SweepPart
 from shared.core.ports import Observation, Reported
 from shared.core.trouble import Troubles
 from shared.intake.dead_letter import bury_poison
@@ -185,7 +185,7 @@ async def test_an_ended_record_that_is_truncated_is_seen_by_the_audit_and_answer
     name = spoil(world, f"j|{job.id}", **columns)
     assert list(await named(world)) == [name]
 
-    @told_anyone()
+    @public_route()
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         await read_job(world.ports, job.id)
         raise AssertionError
@@ -274,7 +274,7 @@ async def test_a_lease_that_cannot_be_read_is_nobodys(world: World) -> None:
     leases: Leases = world.ports.leases
     await leases.take("sweep-0-of-2", world.now, world.now, world.now)
     spoil(world, "sweep-0-of-2", Until="later")
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is not None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
 
 
 async def test_garbage_in_the_listing_keeps_nobody_out(world: World) -> None:
@@ -477,7 +477,7 @@ async def test_moments_without_a_zone_in_the_other_rows_stop_nobody(world: World
 
     assert len(await listed(world.ports)) == 1
     assert (await ready(world.ports)).ready
-    assert await sweep_part(world.ports, Sweep(0, 2, world.now)) is not None
+    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
     assert set(await named(world)) == names
 
 

@@ -106,4 +106,4 @@ def test_clusters_of_both_engines_stand_side_by_side() -> None:
         name: (cluster.engine, cluster.id.rpartition("/")[2]) for name, cluster in engines.clusters.items()
     }
     assert found == {"dev-cluster-00": ("batchai", "dev-cluster-00"), "gpu": ("slurm", "gpu")}
-    assert engines.of("slurm").version.startswith("slurmrestd")
+    assert engines.get("slurm").version.startswith("slurmrestd")

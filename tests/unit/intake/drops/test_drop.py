@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.intake.arrive import blob_arrived, message_arrived
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from tests.unit.world import World, job_json
 
@@ -62,7 +62,7 @@ async def test_half_of_a_drop_does_not_run(world: World) -> None:
 async def test_nothing_runs_before_the_folder_has_been_quiet(world: World) -> None:
     for name in ("digits/run/job.json", "digits/run/train.py"):
         world.drops.upload(name, JOB if name.endswith("json") else b"print(1)")
-        looked = await look(world.ports, "digits/run/")
+        looked = await look_at_folder(world.ports, "digits/run/")
     assert "settles" in looked.waits
     assert world.engine.started == []
 
@@ -70,7 +70,7 @@ async def test_nothing_runs_before_the_folder_has_been_quiet(world: World) -> No
 async def test_a_look_leaves_a_younger_file_to_its_own_look(world: World) -> None:
     world.drops.upload("digits/run/job.json", JOB)
     world.drops.upload("digits/run/train.py", b"print(1)")
-    await look(world.ports, "digits/run/")
+    await look_at_folder(world.ports, "digits/run/")
     ((_, body, _),) = world.queues.sent
     world.pass_time(3)
     world.drops.upload("digits/run/train.py", b"print(2)")

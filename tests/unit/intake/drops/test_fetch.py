@@ -64,7 +64,7 @@ async def test_the_document_of_a_blob_takes_its_place_and_counts_for_the_payload
 
     assert found.document == job_json()
     assert found.payload == digest([request.payload, digest(job_json())])
-    assert (found.at, found.sound, found.problems) == ("", True, ())
+    assert (found.at, found.readable, found.problems) == ("", True, ())
     assert found.source is not None
     assert (found.source.data, found.source.file) == (text, "scripts/a/job.json")
     assert found.around == request.source
@@ -86,7 +86,7 @@ async def test_problems_are_told_in_the_text_in_which_they_are(world: World, fil
     files.upload("a/job.json", json.dumps({**job_json(), "x": 1}).encode()[:-1] + b",}")
     found = await fetched(world.ports, named(nmae="mine"))
 
-    assert not found.sound
+    assert not found.readable
     sent, read = found.problems[0], found.problems[-1]
     assert (sent.pointer, sent.as_dict()["file"], sent.as_dict()["line"]) == ("/nmae", "message", 1)
     assert read.code == "SW003"
@@ -98,7 +98,7 @@ async def test_the_limits_of_the_deployment_hold_for_the_document(world: World, 
     request = Request(Envelope.model_validate({"specBlob": "scripts/a/job.json"}), None, "p")
     found = await fetched(world.ports, request)
     assert found.problems
-    assert not found.sound
+    assert not found.readable
     assert found.around is None
 
 
@@ -106,7 +106,7 @@ async def test_a_job_that_stands_in_the_wrong_place_of_the_blob_is_found(world: 
     files.upload("a/job.json", json.dumps({"job": job_json()}).encode())
     found = await fetched(world.ports, named())
     assert found.document == job_json()
-    assert (found.properties, found.sound) == ("/job/properties", False)
+    assert (found.properties, found.readable) == ("/job/properties", False)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_document_that_had_to_be_mended_is_good_for_diagnostics_only() -> None
     document: dict[str, Any] = {"properties": {}}
     sound = JobFile(blob("job.json"), b"", Request(Envelope(), document, ""))
     assert sound.document == document
-    assert replace(sound, request=replace(sound.request, sound=False)).document is None
+    assert replace(sound, request=replace(sound.request, readable=False)).document is None
 
 
 # Names

@@ -11,8 +11,8 @@ import pytest
 from shared.adapters.memory import MemoryDrops, MemoryLedger
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.ports import Seen
-from shared.intake.drop import Looked, explain_folder, look
+from shared.core.ports import DropMemo
+from shared.intake.drop import FolderResult, explain_folder, look_at_folder
 from shared.intake.inventory import inventory, unseen
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE
 from tests.unit.world import World, job_json
@@ -42,7 +42,7 @@ class Writes(MemoryLedger):
     remembered = 0
     created = 0
 
-    async def remember(self, seen: Seen) -> None:
+    async def remember(self, seen: DropMemo) -> None:
         self.remembered += 1
         await super().remember(seen)
 
@@ -71,9 +71,9 @@ def upload(world: World, mode: str = "", **bodies: bytes) -> None:
         world.drops.upload(FOLDER + names[name], body, mode)
 
 
-async def looked(world: World) -> Looked:
+async def looked(world: World) -> FolderResult:
     world.pass_time(60)
-    return await look(world.ports, FOLDER)
+    return await look_at_folder(world.ports, FOLDER)
 
 
 async def accepted(world: World) -> Job:
@@ -91,7 +91,7 @@ async def test_a_folder_that_is_not_quiet_is_looked_at_when_it_will_be(
     world.policy(settle=settle)
     upload(world, job=PLAIN)
 
-    await look(world.ports, FOLDER)
+    await look_at_folder(world.ports, FOLDER)
 
     assert [sent[2] for sent in world.queues.sent] == [delay]
 
@@ -99,15 +99,15 @@ async def test_a_folder_that_is_not_quiet_is_looked_at_when_it_will_be(
 async def test_a_folder_is_quiet_a_second_after_its_time(world: World) -> None:
     upload(world, job=PLAIN)
     world.pass_time(world.ports.policy.settle)
-    assert (await look(world.ports, FOLDER)).waits
+    assert (await look_at_folder(world.ports, FOLDER)).waits
     world.pass_time(1)
-    assert len((await look(world.ports, FOLDER)).accepted) == 1
+    assert len((await look_at_folder(world.ports, FOLDER)).accepted) == 1
 
 
 async def test_a_look_that_comes_too_early_orders_another_one(world: World) -> None:
     upload(world, job=PLAIN)
 
-    await look(world.ports, FOLDER, ordered_for=world.now)
+    await look_at_folder(world.ports, FOLDER, ordered_for=world.now)
 
     assert len(world.queues.sent) == 1
 
@@ -160,7 +160,7 @@ async def test_an_edited_template_joins_the_job_that_runs_though_the_cache_is_lo
     upload(world, train=b"print(1)")
     job = await accepted(world)
     world.drops.upload("digits/job.json", TEMPLATE.replace(b"python", b"python3"))
-    for path in await world.ledger.all_seen():
+    for path in await world.ledger.drop_memos():
         await world.ledger.forget(path)
 
     assert (await accepted(world)).id == job.id
@@ -215,7 +215,7 @@ async def test_the_note_of_a_folder_that_waited_is_taken_away_once(world: World,
 async def test_a_drop_at_the_top_has_the_default_name_and_experiment(world: World) -> None:
     world.drops.upload("job.json", PLAIN)
     world.pass_time(60)
-    (found,) = (await look(world.ports, "")).accepted
+    (found,) = (await look_at_folder(world.ports, "")).accepted
 
     assert (found.job.name, found.job.experiment) == ("default", "default")
 
@@ -225,7 +225,7 @@ async def test_the_key_of_a_message_that_is_dropped_is_not_that_of_the_drop(worl
     world.drops.upload("other/job.json", json.dumps({"spec": job_json(), "idempotencyKey": "k"}).encode())
     first = await accepted(world)
 
-    (second,) = (await look(world.ports, "other/")).accepted
+    (second,) = (await look_at_folder(world.ports, "other/")).accepted
 
     assert (second.created, second.job.id != first.id) == (True, True)
 
@@ -325,7 +325,7 @@ async def test_a_hidden_file_is_no_run_that_is_explained(world: World) -> None:
     world.drops.upload(f"{FOLDER}.train.py", b"x")
     upload(world, train=b"print(1)")
 
-    assert len(await explain_folder(world.ports, FOLDER, look=True)) == 1
+    assert len(await explain_folder(world.ports, FOLDER, live=True)) == 1
 
 
 async def test_what_was_accepted_is_not_called_explained(world: World) -> None:
@@ -335,7 +335,7 @@ async def test_what_was_accepted_is_not_called_explained(world: World) -> None:
 
 async def test_a_folder_that_is_incomplete_says_what_it_waits_for_instead(world: World) -> None:
     upload(world, job=JOB)
-    assert "digits/run/train.py" in await explain_folder(world.ports, FOLDER, look=True)
+    assert "digits/run/train.py" in await explain_folder(world.ports, FOLDER, live=True)
 
 
 async def test_files_below_a_folder_are_no_part_of_what_is_explained(world: World) -> None:
@@ -343,7 +343,7 @@ async def test_files_below_a_folder_are_no_part_of_what_is_explained(world: Worl
     world.drops.upload(f"{FOLDER}sub/slipway.json", b'{"name": "other"}')
     world.drops.upload(f"{FOLDER}.swp", b"x")
 
-    found = await explain_folder(world.ports, FOLDER, look=True)
+    found = await explain_folder(world.ports, FOLDER, live=True)
 
     assert not isinstance(found, str)
     assert [body["job"]["name"] for body in found] == ["run"]
@@ -356,8 +356,8 @@ async def test_a_script_that_changes_while_it_is_read_is_left_to_its_own_event(
     upload(world, mode, job=JOB, train=b"print(1)")
     drops.changed = f"{FOLDER}train.py"
 
-    assert await looked(world) == Looked()
-    assert await explain_folder(world.ports, FOLDER, look=True) == []
+    assert await looked(world) == FolderResult()
+    assert await explain_folder(world.ports, FOLDER, live=True) == []
 
 
 async def test_an_explanation_is_for_people_and_takes_the_place_of_an_older_one(world: World) -> None:

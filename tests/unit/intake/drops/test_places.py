@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from shared.core.job import Job, JobState
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.prepare import prepare
 from shared.jobspec import Limits
@@ -26,7 +26,7 @@ async def dropped(world: World, **files: str) -> Job:
     for name, text in files.items():
         world.drops.upload(f"digits/{name}.json", text.encode())
     world.pass_time(60)
-    (accepted,) = (await look(world.ports, "digits/")).accepted
+    (accepted,) = (await look_at_folder(world.ports, "digits/")).accepted
     await world.sweep()
     return await world.job(accepted.job.id)
 

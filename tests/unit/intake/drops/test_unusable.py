@@ -114,10 +114,10 @@ async def test_it_is_told_once_and_again_only_when_it_is_written_again_or_its_no
 async def test_what_is_remembered_of_it_goes_with_the_file(world: World) -> None:
     world.drops.upload(NAMES[0], JOB)
     await inventory(world.ports)
-    assert len(await world.ledger.all_seen()) == 1
+    assert len(await world.ledger.drop_memos()) == 1
     del world.drops.blobs[NAMES[0]]
     await inventory(world.ports)
-    assert await world.ledger.all_seen() == {}
+    assert await world.ledger.drop_memos() == {}
 
 
 @pytest.mark.parametrize("name", ["d/__pycache__/x\\y", ".git/x\n", ".git/../x\\y"])

@@ -11,7 +11,7 @@ import pytest
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.memory import MemoryEngine
-from shared.intake.facts import cluster_for, named, written
+from shared.intake.facts import cluster_for, cluster_member, cluster_of
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject
 from tests.unit.world import CLUSTER, Engines, World, job_json
@@ -96,7 +96,7 @@ async def test_one_that_does_not_answer_or_is_not_configured_has_the_facts_of_th
                  {"properties": {"cluster": {"id": 7}}}],
 )  # fmt: skip
 def test_a_document_may_name_no_cluster_in_any_way(two: World, document: Any) -> None:
-    assert named(two.ports, document) is None
+    assert cluster_of(two.ports, document) is None
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_a_document_may_name_no_cluster_in_any_way(two: World, document: Any) ->
     [(None, None), ({}, None), ({"properties": "x"}, None), ({"properties": {"cluster": "c"}}, "c")],
 )
 def test_what_a_document_says_of_its_cluster_is_taken_as_it_stands(document: Any, cluster: Any) -> None:
-    assert written(Request(Envelope(), document, "p")) == cluster
+    assert cluster_member(Request(Envelope(), document, "p")) == cluster

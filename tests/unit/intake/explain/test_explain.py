@@ -244,7 +244,7 @@ async def test_offline_neither_ledger_nor_cluster_is_asked(
     world.engine.fail = [Transient("must not be asked")]
     monkeypatch.setattr(world.engine, "facts", None)
 
-    found = await explain_folder(world.ports, "digits/run/", look=False)
+    found = await explain_folder(world.ports, "digits/run/", live=False)
 
     assert not isinstance(found, str)
     assert found[0]["cluster"]["note"] == "was not asked"

@@ -15,7 +15,7 @@ from shared.core.catalogue import DEPLOYMENT
 from shared.core.job import JobState
 from shared.core.refusals import REFUSALS
 from shared.intake.arrive import request_validated
-from shared.intake.drop import look
+from shared.intake.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.prepare import prepare
 from shared.jobspec import CODES, Limits
@@ -146,7 +146,7 @@ async def test_a_dropped_job_file_is_read_as_a_message_is(wrapped: str) -> None:
     world.drops.upload("digits/job.json", data)
     world.pass_time(60)
 
-    (dropped,) = (await look(world.ports, "digits/")).accepted
+    (dropped,) = (await look_at_folder(world.ports, "digits/")).accepted
     validated = await request_validated(world.ports, read_request(data, Limits()))
 
     command = "error" not in {one.severity for one in problems_of(data, _FILE)}
@@ -165,7 +165,7 @@ async def test_the_envelope_beside_a_dropped_job_file_wins_over_its_own() -> Non
     world.drops.upload("digits/slipway.json", b'{"name": "outer"}')
     world.pass_time(60)
 
-    (dropped,) = (await look(world.ports, "digits/")).accepted
+    (dropped,) = (await look_at_folder(world.ports, "digits/")).accepted
 
     assert (dropped.job.name, dropped.job.experiment) == ("outer", "kept")
 

@@ -167,7 +167,7 @@ def test_a_document_of_another_format_is_called_by_its_name_and_no_more_is_said(
 
     assert found.code == "SW086"
     assert what in found.message
-    assert not read_request(data, Limits()).sound
+    assert not read_request(data, Limits()).readable
 
 
 def test_nothing_of_a_foreign_document_is_shown() -> None:

@@ -12,7 +12,7 @@ from shared.adapters.memory import MemoryLedger
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ports import Active
-from shared.lifecycle.admit import _good_for, admit, pause, paused, resume, submittable, told
+from shared.lifecycle.admit import _good_for, admit, describe_pause, pause, paused, resume, submittable
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json
 
@@ -33,7 +33,7 @@ async def test_a_pause_keeps_who_and_why_as_far_as_they_can_be_read(world: World
     ],
 )
 async def test_a_pause_in_words(world: World, by: str, reason: str, said: str) -> None:
-    assert told(await pause(world.ports, by, reason)) == said
+    assert describe_pause(await pause(world.ports, by, reason)) == said
 
 
 async def test_who_pauses_or_resumes_sees_it_at_once(world: World) -> None:
