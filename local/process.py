@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T")
 _KEPT_LINES = 200
 _SHOWN_LINES = 12
 _LINE_LIMIT = 1 << 20
@@ -15,6 +17,13 @@ _LINE_LIMIT = 1 << 20
 
 class ProcessError(RuntimeError):
     """A child process could not be started, or ended or stalled before it was ready."""
+
+
+def piped(stream: T | None) -> T:
+    """The end of a pipe with which a process was started. Raises ProcessError when it has none."""
+    if stream is None:
+        raise ProcessError("the process was started without that pipe")
+    return stream
 
 
 class Child:
@@ -97,8 +106,7 @@ class Child:
             await self._news.wait()
 
     async def _read(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
+        stream = piped(self._process.stdout)
         try:
             while True:
                 try:

@@ -153,8 +153,7 @@ class Conductor:
         return min((wake for wake in wakes if wake is not None), default=None)
 
     def _do(self, cluster_id: str, action: scheduler.Action) -> None:
-        cluster = self._store.clusters.get(cluster_id)
-        assert cluster is not None
+        cluster = self._store.clusters[cluster_id]
         now = self._clock()
         match action:
             case scheduler.Provision(count):
@@ -175,16 +174,12 @@ class Conductor:
                 self._start(cluster, job_id, nodes, now)
                 return
             case scheduler.Halt(job_id, reason):
-                job = self._store.jobs.get(job_id)
-                assert job is not None
-                self.halt(job, reason)
+                self.halt(self._store.jobs[job_id], reason)
                 return
         self._store.save(transitions.settled(cluster, now))
 
     def _start(self, cluster: Cluster, job_id: str, nodes: tuple[str, ...], now: datetime) -> None:
-        job = self._store.jobs.get(job_id)
-        assert job is not None
-        job = transitions.started(job, nodes, now)
+        job = transitions.started(self._store.jobs[job_id], nodes, now)
         cluster = transitions.moved(cluster, nodes, "running", now, ids.key(job_id))
         self._store.save(cluster, job)
         self._begin(cluster, job)
@@ -214,10 +209,8 @@ class Conductor:
             outcome = Outcome(errors=(DEFECT,))
 
         def change() -> None:
-            job = self._store.jobs.get(key)
-            assert job is not None
-            cluster = self._store.clusters.get(job.cluster)
-            assert cluster is not None
+            job = self._store.jobs[key]
+            cluster = self._store.clusters[job.cluster]
             now = self._clock()
             ended = transitions.ended(job, outcome, now)
             self._store.save(ended, transitions.moved(cluster, job.nodes, "idle", now))
@@ -229,13 +222,11 @@ class Conductor:
         self.nudge()
 
     async def _prepare(self, cluster_id: str, node_id: str) -> None:
-        cluster = self._store.clusters.get(cluster_id)
-        assert cluster is not None
+        cluster = self._store.clusters[cluster_id]
         fault = await prepare(cluster, node_id, self._settings, self._mounter, self._launcher)
 
         def change() -> None:
-            cluster = self._store.clusters.get(cluster_id)
-            assert cluster is not None
+            cluster = self._store.clusters[cluster_id]
             self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))
 
         await self._kept(change)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from local.process import piped
+
 _PROGRAM = Path(__file__).with_name("process_starter.py")
 
 
@@ -29,8 +31,7 @@ class Launcher:
         number = next(self._numbers)
         over = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            stdin = (await self._running()).stdin
-            assert stdin is not None
+            stdin = piped((await self._running()).stdin)
             with contextlib.suppress(ConnectionError):
                 stdin.write(f"{json.dumps([number, task])}\n".encode())
                 await stdin.drain()
@@ -42,8 +43,7 @@ class Launcher:
         """End it; what it has started goes on."""
         if self._process is None or self._listener is None:
             return
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        piped(self._process.stdin).close()
         await self._listener
 
     async def _running(self) -> asyncio.subprocess.Process:
@@ -63,8 +63,7 @@ class Launcher:
             return self._process
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None
-        async for line in process.stdout:
+        async for line in piped(process.stdout):
             _settle(self._waiting.get(int(line)))
         await process.wait()
         for over in self._waiting.values():

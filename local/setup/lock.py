@@ -124,7 +124,8 @@ def _write(lock: Lock, blocks: Sequence[str]) -> None:
 
 def _name(requirement: str) -> str:
     found = _NAME.match(requirement)
-    assert found is not None
+    if found is None:
+        raise ValueError(f"{requirement!r} names no package")
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
 

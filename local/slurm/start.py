@@ -13,6 +13,7 @@ from pathlib import Path
 
 from local.node_python import node_python
 from local.private_folder import private_folder
+from local.process import piped
 from local.slurm.accounting import Accounting
 from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition, Site
@@ -118,6 +119,5 @@ async def _ended_with_us(site: Site) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        assert janitor.stdin is not None
-        janitor.stdin.close()
+        piped(janitor.stdin).close()
         await janitor.wait()

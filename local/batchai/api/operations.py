@@ -91,9 +91,8 @@ def _location(call: Call, subject: Resource) -> str:
     holder = subject
     while not isinstance(holder, Workspace | Group):
         parent = ids.parent(holder.id)
-        above = call.store.experiments.get(parent) or call.store.workspaces.get(parent)
-        assert above is not None  # nothing outlives what it is in
-        holder = above
+        # Nothing outlives what it is in.
+        holder = call.store.experiments.get(parent) or call.store.workspaces[parent]
     return region(holder.location)
 
 

@@ -64,10 +64,9 @@ class StorageProxy:
         self, handle: Handle, port: int, context: ssl.SSLContext | None = None
     ) -> asyncio.Server:
         async def kept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._connections.add(task)
-            task.add_done_callback(self._connections.discard)
+            if task := asyncio.current_task():  # a server runs each connection in one
+                self._connections.add(task)
+                task.add_done_callback(self._connections.discard)
             # What a client or a service breaks off has no other end to be told of it.
             with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
                 await handle(reader, writer)

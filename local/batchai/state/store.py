@@ -38,6 +38,10 @@ class Shelf(Generic[R]):
         """The resource, or None."""
         return self._items.get(ids.key(resource_id))
 
+    def __getitem__(self, resource_id: str) -> R:
+        """The resource, which is there: what names it is forgotten first. Raises KeyError."""
+        return self._items[ids.key(resource_id)]
+
     def put(self, item: R) -> None:
         """Add or replace it."""
         key = ids.key(item.id)

@@ -70,7 +70,8 @@ class BlobTriggers:
 
     async def announce(self, function: str, container: str, name: str, etag: str) -> None:
         """Put one blob on the queue; for Event Grid's source without version: what is there then runs."""
-        assert self._queue is not None
+        if self._queue is None:
+            raise RuntimeError("the blob triggers are not open")
         from_events = is_event_grid(self._functions[function])
         message = {
             "Type": "BlobTrigger",

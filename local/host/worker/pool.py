@@ -63,6 +63,14 @@ class WorkerPool:
         await asyncio.gather(*(slot.stop() for slot in self._slots))
 
 
+@dataclass(frozen=True)
+class _Worker:
+    """A worker process, and how it is written to."""
+
+    process: Child
+    writer: asyncio.StreamWriter
+
+
 class _Slot:
     """One worker process after the other."""
 
@@ -72,8 +80,7 @@ class _Slot:
         self._name = f"worker {number}"
         self._calls: dict[str, asyncio.Future[Result]] = {}
         self._waiting = 0
-        self._child: Child | None = None
-        self._writer: asyncio.StreamWriter | None = None
+        self._spawned: _Worker | None = None
         self._task: asyncio.Task[None] | None = None
         self._crashes = 0
 
@@ -102,9 +109,8 @@ class _Slot:
             self._waiting -= 1
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._calls[call.id] = answer
-        assert self._writer is not None
         try:
-            self._writer.write(encode(invocation_to_json(call)))
+            self._worker.writer.write(encode(invocation_to_json(call)))
             async with asyncio.timeout(self._options.timeout):
                 return await answer
         except TimeoutError:
@@ -145,7 +151,7 @@ class _Slot:
                 except BaseException:
                     await stack.aclose()
                     raise
-            _log.warning("%s was restarted (pid %d)", self._name, self._pid)
+            _log.warning("%s was restarted (pid %d)", self._name, self._worker.process.pid)
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         while (document := await receive(reader)) is not None:
@@ -155,10 +161,9 @@ class _Slot:
                 answer.set_result(result_from_json(document["result"]))
 
     async def _fail_calls(self) -> None:
-        assert self._child is not None
         try:
             async with asyncio.timeout(2):
-                code: int | str = await self._child.wait()
+                code: int | str = await self._worker.process.wait()
         except TimeoutError:  # it closed the socket and lives on; the end of the block stops it
             code = "none"
         _log.warning(
@@ -185,7 +190,7 @@ class _Slot:
             str(options.app),
         ]
         with theirs:
-            self._child = await stack.enter_async_context(
+            process = await stack.enter_async_context(
                 child(
                     argv,
                     name=self._name,
@@ -196,15 +201,16 @@ class _Slot:
                     pass_fds=(theirs.fileno(),),
                 )
             )
-        reader, self._writer = await asyncio.open_unix_connection(sock=ours)
-        stack.callback(self._writer.close)
+        reader, writer = await asyncio.open_unix_connection(sock=ours)
+        stack.callback(writer.close)
+        self._spawned = _Worker(process, writer)
         try:
             async with asyncio.timeout(options.load_within):
                 first = await receive(reader)
         except TimeoutError:
             raise LoadError(f"the app did not load within {options.load_within:g} s") from None
         if first is None:
-            code = await self._child.wait()
+            code = await process.wait()
             raise LoadError(
                 f"the worker process ended (exit code {code}) while it loaded the app; see its lines"
             )
@@ -213,10 +219,12 @@ class _Slot:
         return reader, [function_from_json(f) for f in first["functions"]]
 
     @property
-    def _pid(self) -> int:
-        return self._child.pid if self._child is not None else 0
+    def _worker(self) -> _Worker:
+        """The process of now, or the last one. Raises RuntimeError before `start`."""
+        if self._spawned is None:
+            raise RuntimeError(f"{self._name} was not started")
+        return self._spawned
 
     def _kill(self) -> None:
         self.ready.clear()
-        if self._child is not None:
-            self._child.signal(signal.SIGKILL)
+        self._worker.process.signal(signal.SIGKILL)
