@@ -222,10 +222,10 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate import read
 
     found = [
-        {"name": view[0], "error": view[1]}
-        if isinstance(view, tuple)
-        else dataclasses.asdict(view) | {"facts": facts_as_json(view.facts)}
-        for view in await read.clusters(ports())
+        {"name": cluster.name, "error": cluster.error}
+        if cluster.view is None
+        else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
+        for cluster in await read.clusters(ports())
     ]
     return answer({"clusters": found})
 

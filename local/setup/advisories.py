@@ -29,8 +29,12 @@ def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
     return known, [package["name"] for package in packages if "skip_reason" in package], len(packages)
 
 
-def audit() -> Mapping[str, Any] | str:
-    """The report, or in words why there is none."""
+class NotAuditedError(Exception):
+    """There is no report; the message says why."""
+
+
+def audit() -> Mapping[str, Any]:
+    """The report. Raises NotAuditedError."""
     command = ["--disable-pip", "--no-deps", "--requirement", _PINNED, "--format", "json"]
     try:
         done = subprocess.run(
@@ -43,11 +47,12 @@ def audit() -> Mapping[str, Any] | str:
         )
         report: Mapping[str, Any] = json.loads(done.stdout)
     except subprocess.CalledProcessError:
-        return "pip-audit could not be installed"
+        raise NotAuditedError("pip-audit could not be installed") from None
     except subprocess.TimeoutExpired:
-        return f"no answer within {_PATIENCE:g} s"
+        raise NotAuditedError(f"no answer within {_PATIENCE:g} s") from None
     except ValueError:
-        return (done.stderr.strip().splitlines() or ["pip-audit said nothing"])[-1]
+        words = done.stderr.strip().splitlines() or ["pip-audit said nothing"]
+        raise NotAuditedError(words[-1]) from None
     return report
 
 
@@ -56,8 +61,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m local.setup.advisories", description=__doc__)
     parser.add_argument("--strict", action="store_true", help="fail as well when a package was not audited")
     options = parser.parse_args(arguments)
-    report = audit()
-    known, untold, count = ([], [report], 0) if isinstance(report, str) else verdict(report)
+    try:
+        known, untold, count = verdict(audit())
+    except NotAuditedError as error:
+        known, untold, count = [], [str(error)], 0
     lines = known
     if untold:
         which = untold[0] if not count else f"{len(untold)} of {count} packages: {', '.join(untold[:3])}, …"

@@ -40,6 +40,14 @@ class FolderResult:
 
 
 @dataclass(frozen=True)
+class Explanations:
+    """What each run of a folder would do, or what the folder waits for."""
+
+    bodies: tuple[JsonObject, ...] = ()
+    waits: str = ""
+
+
+@dataclass(frozen=True)
 class _Result:
     """What became of one plan, and what is to be remembered of it."""
 
@@ -58,11 +66,9 @@ async def look_at_folder(
     """
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     found = await plans(ports, folder, blobs)
-    if isinstance(found, str):
-        return FolderResult(waits=found)
-    if not found:
-        return FolderResult()
-    newest = max(blob.modified for plan in found for blob in plan.files)
+    if not found.runs:
+        return FolderResult(waits=found.waits)
+    newest = max(blob.modified for plan in found.runs for blob in plan.files)
     # Last-Modified has whole seconds: a file may be up to a second younger than it says.
     wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
     if wait > 0:
@@ -70,10 +76,10 @@ async def look_at_folder(
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
         return FolderResult(waits=f"settles for {ports.policy.settle:g} s")
     ended = await asyncio.gather(
-        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found)
+        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found.runs)
     )
     done = [one for one in ended if one is not None]
-    if len(done) == len(found):
+    if len(done) == len(found.runs):
         await _remember(ports, folder, content_of(blobs), (one.memo for one in done))
     return FolderResult(
         tuple(one.accepted for one in done if one.accepted is not None),
@@ -81,14 +87,12 @@ async def look_at_folder(
     )
 
 
-async def explain_folder(ports: Ports, folder: str, *, live: bool) -> list[JsonObject] | str:
-    """What each run of a folder would do, or what the folder waits for. Writes nothing."""
+async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanations:
+    """What each run of a folder would do. Writes nothing."""
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     found = await plans(ports, folder, blobs)
-    if isinstance(found, str):
-        return found
-    explained = [await _explained(ports, plan, live=live) for plan in found]
-    return [body for body in explained if body is not None]
+    explained = [await _explained(ports, plan, live=live) for plan in found.runs]
+    return Explanations(tuple(body for body in explained if body is not None), found.waits)
 
 
 async def _answer(ports: Ports, plan: Plan) -> _Result | None:

@@ -76,28 +76,36 @@ class Plan:
         return f"{self.folder}|{self.script.name if self.script else ''}"
 
 
-async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> tuple[Plan, ...] | str:
-    """The runs that a folder asks for (none for a template's own), or a sentence that says what it waits for.
+@dataclass(frozen=True)
+class Plans:
+    """The runs that a folder asks for, none for a template's own; or what it waits for, in a sentence."""
+
+    runs: tuple[Plan, ...] = ()
+    waits: str = ""
+
+
+async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
+    """What is to be done about a folder.
 
     `folder` ends with a slash or is empty; `blobs` are the files directly in it.
     """
     job = await _job_file(ports, folder, blobs)
     if job is None:
-        return f"there is no {JOB_FILE} in this folder, and no template above it"
+        return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it")
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
     if pattern is not None:
         if await _has_script_above(ports, folder, job.blob.name, pattern):
-            return ()  # helpers below a folder that runs
+            return Plans()  # helpers below a folder that runs
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
-        return ()  # helpers below a job's own folder
+        return Plans()  # helpers below a job's own folder
     wanted = _named_scripts(ports, job.document, folder)
     scripts = await _find(ports, wanted, blobs)
     missing = [name for name in wanted if name not in scripts]
     if missing:
-        return f"waits for {', '.join(missing)}, which {job.blob.name} names"
-    return (Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),)
+        return Plans(waits=f"waits for {', '.join(missing)}, which {job.blob.name} names")
+    return Plans((Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),))
 
 
 def content_of(blobs: Sequence[Blob]) -> str:
@@ -153,12 +161,12 @@ def parent(name: str) -> str:
 
 def _of_template(
     folder: str, blobs: Sequence[Blob], job: JobFile, envelope: Blob | None, pattern: str
-) -> tuple[Plan, ...] | str:
+) -> Plans:
     if parent(job.blob.name) == folder:
-        return ()  # a template never runs itself
+        return Plans()  # a template never runs itself
     scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
     if not scripts:
-        return f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for"
+        return Plans(waits=f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for")
     problems: tuple[Problem, ...] = ()
     if len(scripts) > 1 and pattern == _ANY_SCRIPT:
         # Running a helper module as a job would be worse than an error.
@@ -173,7 +181,8 @@ def _of_template(
             ),
         )
         scripts = scripts[:1]
-    return tuple(Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
+    runs = (Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
+    return Plans(tuple(runs))
 
 
 async def _has_script_above(ports: Ports, folder: str, template: str, pattern: str) -> bool:

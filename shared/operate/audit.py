@@ -150,8 +150,7 @@ async def _drops(ports: Ports, found: Audit) -> None:
     for folder, blobs in seen_now.folders.items():
         if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
             continue
-        complete = await plans(ports, folder, blobs)
-        if complete and not isinstance(complete, str):
+        if (await plans(ports, folder, blobs)).runs:
             found.differs("drop", folder, "a complete folder without a job")
     gate = asyncio.Semaphore(_PARALLEL)
 

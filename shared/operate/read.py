@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -65,21 +65,31 @@ async def log(
     return name, chunk, bool(chunk.data) or not stored.job.state.terminal
 
 
-async def clusters(ports: Ports) -> list[ClusterView | tuple[str, str]]:
-    """Every configured cluster as it is now, or its name and why it cannot be asked."""
+@dataclass(frozen=True)
+class ClusterAnswer:
+    """A configured cluster as it is now; or, where there is no view, why it cannot be asked."""
 
-    async def one(name: str) -> ClusterView | tuple[str, str]:
+    name: str
+    view: ClusterView | None = None
+    error: str = ""
+
+
+async def clusters(ports: Ports) -> list[ClusterAnswer]:
+    """Every configured cluster."""
+
+    async def one(name: str) -> ClusterAnswer:
         cluster = ports.engines.clusters[name]
         try:
             engine = ports.engines.get(cluster.engine)
             view = await engine.nodes(name)
             facts = together(cluster.facts, view.facts)
-            return replace(view, facts=facts, capabilities=engine.capabilities(name, view))
+            view = replace(view, facts=facts, capabilities=engine.capabilities(name, view))
+            return ClusterAnswer(name, view)
         except EngineError as error:
-            return name, str(error)
+            return ClusterAnswer(name, error=str(error))
         except Exception:  # a defect of one adapter hides no other cluster
             logger.exception("cluster %s cannot be shown", name)
-            return name, "it cannot be asked; the log says why"
+            return ClusterAnswer(name, error="it cannot be asked; the log says why")
 
     return list(await asyncio.gather(*(one(name) for name in ports.engines.clusters)))
 

@@ -82,10 +82,9 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
     waits: list[str] = []
     for where in await _folders(ports):
         found = await explain_folder(ports, where, live=False)
-        if isinstance(found, str):
-            waits.append(f"{where.rstrip('/')}: would not run as a drop: {found}")
-        else:
-            bodies += found
+        bodies += found.bodies
+        if found.waits:
+            waits.append(f"{where.rstrip('/')}: would not run as a drop: {found.waits}")
     if not bodies:
         raise Failure("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
     return bodies
@@ -115,12 +114,12 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     runs: list[tuple[bytes, dict[str, str]]] = []
     for where in await _folders(ports):
         found = await plans(ports, where, await ports.drops.list(where, deep=False))
-        if isinstance(found, str):
+        if found.waits:
             # What is missing here may be there.
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
             runs += [(own[0], {"folder": where.rstrip("/")})] if own else []
             continue
-        for plan in found:
+        for plan in found.runs:
             if plan.problems:
                 raise Failure(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}

@@ -26,8 +26,8 @@ async def waiting(settings: Settings, drops: Drops, names: Sequence[str]) -> lis
     for folder in folders:
         blobs = [blob for blob in await drops.list(folder, deep=False) if not ignored(blob.name)]
         found = await plans(ports, folder, blobs)
-        if isinstance(found, str):
-            waits.append(f"{folder.rstrip('/')}: {found}")
-        elif found:
+        if found.waits:
+            waits.append(f"{folder.rstrip('/')}: {found.waits}")
+        elif found.runs:
             return []
     return waits or [f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}"]

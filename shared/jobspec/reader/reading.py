@@ -61,28 +61,37 @@ def _read(data: bytes, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
         return None, (problem("SW001", "", message),)
     if packed := foreign_bytes(data):
         return None, (packed.text(""),)
-    text = _decoded(data)
-    if isinstance(text, Problem):
-        return None, (text,)
+    try:
+        text = _decoded(data)
+    except _NotUtf8 as error:
+        return None, (error.problem,)
     too_deep = _too_deep(text, limits.max_depth)
     if too_deep:
         return None, (too_deep,)
     return _parsed(text, limits)
 
 
-def _decoded(data: bytes) -> str | Problem:
+class _NotUtf8(Exception):
+    """The bytes are no text in UTF-8; `problem` says where."""
+
+    def __init__(self, message: str, at: int = 0) -> None:
+        super().__init__(message)
+        self.problem = problem("SW002", "", message, span=(at, at + 1))
+
+
+def _decoded(data: bytes) -> str:
+    """The text. Raises _NotUtf8."""
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return problem("SW002", "", f"the document is {name}", span=(0, 1))
+            raise _NotUtf8(f"the document is {name}")
     if data[:2].count(0) == 1 and data[2:4].count(0) == 1:
-        return problem("SW002", "", "the document looks like UTF-16", span=(0, 1))
+        raise _NotUtf8("the document looks like UTF-16")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         at = len(data[: error.start].decode("utf-8-sig"))
-        message = f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})"
-        return problem("SW002", "", message, span=(at, at + 1))
+        raise _NotUtf8(f"line {line} has a byte that is not UTF-8 (byte {error.start + 1})", at) from error
 
 
 def _too_deep(text: str, max_depth: int) -> Problem | None:

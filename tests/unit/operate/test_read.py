@@ -8,7 +8,6 @@ from shared.adapters.memory import MemoryLedger
 from shared.core.caller import KEY_HOLDER
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState, Stored
-from shared.core.ports import ClusterView
 from shared.intake.rerun import rerun
 from shared.lifecycle import lookup
 from shared.operate import listing, read
@@ -108,6 +107,6 @@ async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has
 
 
 async def test_a_cluster_shows_what_its_engine_can_do_there(world: World) -> None:
-    (view,) = await read.clusters(world.ports)
-    assert isinstance(view, ClusterView)
-    assert view.capabilities == world.engine.abilities
+    (cluster,) = await read.clusters(world.ports)
+    assert cluster.view is not None
+    assert cluster.view.capabilities == world.engine.abilities

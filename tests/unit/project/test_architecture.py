@@ -114,6 +114,39 @@ def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
     assert {folder: many for folder, many in folders.items() if many > MOST_MODULES} == {}
 
 
+def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
+    """What a value of this annotation may be, wherever in it unions stand; None does not count."""
+    inner: set[ast.expr] = set()
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and node not in inner:
+            members, found = [node.left, node.right], set()
+            while members:
+                member = members.pop()
+                inner.add(member)
+                if isinstance(member, ast.BinOp):
+                    members += [member.left, member.right]
+                else:
+                    found.add(ast.unparse(member).partition("[")[0])
+            yield found - {"None"}
+
+
+def test_a_result_is_one_type_and_no_text_or_tuple_stands_for_another() -> None:
+    """What did not come about is a field of the result, or an exception."""
+    told_apart = {
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}"
+        for path in [*deployed(), *(ROOT / "slipway").rglob("*.py")]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
+        for types in alternatives(node.returns)
+        if len(types) > 1 and types & {"str", "bytes", "tuple", "Problem"}
+    }
+
+    assert told_apart == {
+        "shared/engines/slurm/cluster.py: key_from",
+        "shared/engines/slurm/configure.py: _keys",
+    }
+
+
 def test_no_link_is_part_of_the_project() -> None:
     """A link into one machine takes the place of what bears its name on another: an environment, say."""
     listed = subprocess.run(

@@ -10,7 +10,7 @@ import pytest
 from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Misuse
 from shared.core.ports import Blob
-from shared.intake.folder import Plan, plans
+from shared.intake.folder import Plan, Plans, plans
 from tests.unit.world import World, job_json
 
 MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
@@ -58,22 +58,18 @@ class Dropped:
         for name, body in files.items():
             self.drops.upload(name, body)
 
-    async def plans(self, folder: str) -> tuple[Plan, ...] | str:
+    async def plans(self, folder: str) -> Plans:
         blobs = await MemoryDrops.list(self.drops, folder, deep=False)
         return await plans(self.world.ports, folder, blobs)
 
     async def plan(self, folder: str) -> Plan:
         """The only run."""
-        found = await self.plans(folder)
-        assert isinstance(found, tuple), found
-        (plan,) = found
+        (plan,) = (await self.plans(folder)).runs
         return plan
 
     async def runs(self, folder: str) -> list[tuple[str, ...]]:
         """The files of each run."""
-        found = await self.plans(folder)
-        assert isinstance(found, tuple), found
-        return [tuple(blob.name for blob in plan.files) for plan in found]
+        return [tuple(blob.name for blob in plan.files) for plan in (await self.plans(folder)).runs]
 
 
 @pytest.fixture
@@ -88,9 +84,9 @@ def dropped(world: World) -> Dropped:
 async def test_a_folder_without_any_job_file_says_so(dropped: Dropped) -> None:
     dropped.put(**{"a/train.py": b"", "a/job.json.bak": PLAIN, "a/x/job.json": PLAIN})
     said = "there is no job.json in this folder, and no template above it"
-    assert await dropped.plans("a/") == said
+    assert await dropped.plans("a/") == Plans(waits=said)
     dropped.put(**{"job.json.bak": PLAIN})
-    assert await dropped.plans("") == said
+    assert await dropped.plans("") == Plans(waits=said)
 
 
 async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropped: Dropped) -> None:
@@ -121,7 +117,8 @@ async def test_a_job_at_the_top_runs_and_nothing_is_asked_for_above_it(dropped: 
 
 async def test_a_script_that_is_missing_is_waited_for_by_name(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": job_for("a/b.py", "a/c.py", "a/d.py"), "a/c.py": b"", "a/b.py.txt": b""})
-    assert await dropped.plans("a/") == "waits for a/b.py, a/d.py, which a/job.json names"
+    said = "waits for a/b.py, a/d.py, which a/job.json names"
+    assert await dropped.plans("a/") == Plans(waits=said)
 
 
 async def test_a_job_of_another_container_waits_for_no_script(dropped: Dropped) -> None:
@@ -138,7 +135,7 @@ async def test_a_job_of_another_container_waits_for_no_script(dropped: Dropped) 
 
 async def test_helpers_below_the_folder_of_a_job_are_no_runs(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": job_for("a/train.py"), "a/train.py": b"", "a/lib/tools.py": b""})
-    assert await dropped.plans("a/lib/") == ()
+    assert await dropped.plans("a/lib/") == Plans()
 
 
 @pytest.mark.parametrize("body", [b"{", b'"text"', b'{"properties": }'])
@@ -183,7 +180,7 @@ async def test_a_job_file_that_changes_meanwhile_is_left_to_its_next_look(droppe
     dropped.put(**{"a/job.json": PLAIN})
     dropped.drops.newer = "a/job.json"
     blobs = await dropped.drops.list("a/", deep=False)
-    assert isinstance(await plans(dropped.world.ports, "a/", blobs), str)
+    assert (await plans(dropped.world.ports, "a/", blobs)).waits
 
 
 # Templates
@@ -195,9 +192,7 @@ async def test_a_template_above_runs_each_script_that_it_asks_for(dropped: Dropp
     assert await dropped.runs("a/b/") == [
         ("a/job.json", f"a/b/train{n}.py", "a/b/slipway.json") for n in (1, 2)
     ]
-    found = await dropped.plans("a/b/")
-    assert isinstance(found, tuple)
-    first = found[0]
+    first = (await dropped.plans("a/b/")).runs[0]
     assert first.script is not None
     assert (first.path, first.script.name, first.problems) == ("a/b/|a/b/train1.py", "a/b/train1.py", ())
     assert [blob.name for blob in first.own_files] == ["a/b/train1.py"]
@@ -205,9 +200,9 @@ async def test_a_template_above_runs_each_script_that_it_asks_for(dropped: Dropp
 
 async def test_a_template_runs_neither_itself_nor_without_its_script(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": template(), "a/train.py": b"", "a/b/notes.txt": b""})
-    assert await dropped.plans("a/") == ()
+    assert await dropped.plans("a/") == Plans()
     said = "waits for a script that matches '*.py', which a/job.json asks for"
-    assert await dropped.plans("a/b/") == said
+    assert await dropped.plans("a/b/") == Plans(waits=said)
 
 
 async def test_a_script_beside_a_template_takes_none_from_the_folders_below(dropped: Dropped) -> None:
@@ -217,7 +212,7 @@ async def test_a_script_beside_a_template_takes_none_from_the_folders_below(drop
 
 async def test_helpers_below_a_folder_that_a_template_runs_are_no_runs(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": template(), "a/b/train.py": b"", "a/b/c/d/tools.py": b"", "a/b/n.txt": b""})
-    assert await dropped.plans("a/b/c/d/") == ()
+    assert await dropped.plans("a/b/c/d/") == Plans()
     assert await dropped.runs("a/b/") == [("a/job.json", "a/b/train.py")]
 
 
@@ -242,7 +237,7 @@ async def test_a_template_that_names_no_script_runs_the_only_one_and_asks_which_
 async def test_a_template_is_looked_for_eight_levels_up(dropped: Dropped, levels: int, found: bool) -> None:
     folder = "/".join("abcdefghi"[:levels]) + "/"
     dropped.put(**{"job.json": template(), f"{folder}train.py": b""})
-    assert isinstance(await dropped.plans(folder), tuple) is found
+    assert ((await dropped.plans(folder)).runs != ()) is found
 
 
 async def test_the_nearest_template_counts_and_no_more_is_asked_for(dropped: Dropped) -> None:
@@ -253,5 +248,5 @@ async def test_the_nearest_template_counts_and_no_more_is_asked_for(dropped: Dro
 
 async def test_at_the_top_the_search_ends(dropped: Dropped) -> None:
     dropped.put(**{"a/b/train.py": b""})
-    assert isinstance(await dropped.plans("a/b/"), str)
+    assert (await dropped.plans("a/b/")).waits
     assert [prefix for prefix, _ in dropped.drops.listed] == ["a/job.json", "job.json"]

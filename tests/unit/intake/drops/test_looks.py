@@ -12,7 +12,7 @@ from shared.adapters.memory import MemoryDrops, MemoryLedger
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.ports import DropMemo
-from shared.intake.drop import FolderResult, explain_folder, look_at_folder
+from shared.intake.drop import Explanations, FolderResult, explain_folder, look_at_folder
 from shared.intake.inventory import inventory, unseen
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE
 from tests.unit.world import World, job_json
@@ -325,7 +325,7 @@ async def test_a_hidden_file_is_no_run_that_is_explained(world: World) -> None:
     world.drops.upload(f"{FOLDER}.train.py", b"x")
     upload(world, train=b"print(1)")
 
-    assert len(await explain_folder(world.ports, FOLDER, live=True)) == 1
+    assert len((await explain_folder(world.ports, FOLDER, live=True)).bodies) == 1
 
 
 async def test_what_was_accepted_is_not_called_explained(world: World) -> None:
@@ -335,7 +335,7 @@ async def test_what_was_accepted_is_not_called_explained(world: World) -> None:
 
 async def test_a_folder_that_is_incomplete_says_what_it_waits_for_instead(world: World) -> None:
     upload(world, job=JOB)
-    assert "digits/run/train.py" in await explain_folder(world.ports, FOLDER, live=True)
+    assert "digits/run/train.py" in (await explain_folder(world.ports, FOLDER, live=True)).waits
 
 
 async def test_files_below_a_folder_are_no_part_of_what_is_explained(world: World) -> None:
@@ -345,8 +345,7 @@ async def test_files_below_a_folder_are_no_part_of_what_is_explained(world: Worl
 
     found = await explain_folder(world.ports, FOLDER, live=True)
 
-    assert not isinstance(found, str)
-    assert [body["job"]["name"] for body in found] == ["run"]
+    assert [body["job"]["name"] for body in found.bodies] == ["run"]
 
 
 @pytest.mark.parametrize("mode", ["", "explain"])
@@ -357,7 +356,7 @@ async def test_a_script_that_changes_while_it_is_read_is_left_to_its_own_event(
     drops.changed = f"{FOLDER}train.py"
 
     assert await looked(world) == FolderResult()
-    assert await explain_folder(world.ports, FOLDER, live=True) == []
+    assert await explain_folder(world.ports, FOLDER, live=True) == Explanations()
 
 
 async def test_an_explanation_is_for_people_and_takes_the_place_of_an_older_one(world: World) -> None:
