@@ -51,7 +51,7 @@ async def first_message() -> dict[str, float]:
     """From the start of the host to the verified webhook of a message that waited for it."""
     settings = {name: value for name, value in QUIET.items() if name != "SLIPWAY_DEFAULT_NOTIFY"}
     async with world(noop=True, settings=settings, first=json.dumps({"spec": SPEC}).encode()) as stack:
-        await stack.told(1)
+        await stack.wait_for_webhooks(1)
         spent = cpu(stack.worker)
         told = datetime.fromisoformat(stack.arrivals()[0]["received"])
         return {

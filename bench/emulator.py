@@ -152,13 +152,15 @@ async def bare(count: int) -> float:
 async def run(api: Api, emulator: psutil.Process, count: int) -> None:
     """The jobs, and as many bare processes before and after: the machine may be busy with other things."""
     ours = psutil.Process()
-    own, first = _spent(ours), await bare(count)
-    single = (_spent(ours)[1] - own[1]) / count
+    own, first = _processor_seconds(ours), await bare(count)
+    single = (_processor_seconds(ours)[1] - own[1]) / count
     await api.workspace("run")
     accepted = await api.jobs("run", count)
-    before = _spent(emulator)
+    before = _processor_seconds(emulator)
     rate = await throughput(api, count)
-    spent = [(after - was) / count * 1000 for after, was in zip(_spent(emulator), before, strict=True)]
+    spent = [
+        (after - was) / count * 1000 for after, was in zip(_processor_seconds(emulator), before, strict=True)
+    ]
     last = await bare(count)
     sys.stdout.write(
         f"{count} jobs on {_NODES} nodes: {rate:.1f} a second (accepted at {accepted:.0f} a second)\n"
@@ -168,11 +170,11 @@ async def run(api: Api, emulator: psutil.Process, count: int) -> None:
     )
 
 
-def _spent(process: psutil.Process) -> tuple[float, float]:
+def _processor_seconds(process: psutil.Process) -> tuple[float, float]:
     """Seconds of processor time: its own, and of all that it and its children have started."""
     times = process.cpu_times()
     own, others = times.user + times.system, times.children_user + times.children_system
-    return own, others + sum(sum(_spent(one)) for one in process.children())
+    return own, others + sum(sum(_processor_seconds(one)) for one in process.children())
 
 
 async def lists(api: Api, clusters: int, jobs: int) -> None:

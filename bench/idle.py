@@ -57,7 +57,7 @@ async def _watched(
     before, spent = Counter(one.requests.lines), cpu_of_all(*processes)
     worker = cpu_of_all(one.worker)
     await asyncio.sleep(seconds)
-    asked, minute = one.requests.since(before), 60 / seconds
+    asked, minute = one.requests.lines_since(before), 60 / seconds
     return {
         f"{name} CPU ms/min": (cpu_of_all(*processes) - spent) * 1000 * minute,
         f"{name} worker CPU ms/min": (cpu_of_all(one.worker) - worker) * 1000 * minute,

@@ -44,7 +44,7 @@ async def idle(number: int) -> dict[str, float]:
                 found |= await _drops(stack, four, math.ceil(number / 8))
             async with world(noop=False, poll=POLL) as stack:
                 found |= await _ends(stack, four, math.ceil(number / 4))
-            return found | shown("four round trips", four.seconds[_WARM:])
+            return found | percentiles("four round trips", four.seconds[_WARM:])
 
 
 async def _messages(stack: World, four: FourTrips, number: int) -> dict[str, float]:
@@ -55,11 +55,13 @@ async def _messages(stack: World, four: FourTrips, number: int) -> dict[str, flo
             await four.go()
             start = time.time()
             await client.put("jobs", body)
-            await stack.told(at)
+            await stack.wait_for_webhooks(at)
             told.append(time.time() - start)
             submitted.append(await stack.submitted(at) - start)
             await asyncio.sleep(_APART)
-    return shown("message to submitted", submitted[_WARM:]) | shown("message to webhook", told[_WARM:])
+    return percentiles("message to submitted", submitted[_WARM:]) | percentiles(
+        "message to webhook", told[_WARM:]
+    )
 
 
 async def _drops(stack: World, four: FourTrips, number: int) -> dict[str, float]:
@@ -77,7 +79,9 @@ async def _drops(stack: World, four: FourTrips, number: int) -> dict[str, float]
             submitted = await stack.submitted(before + at)
             whole.append(submitted - start)
             after.append(submitted - written["last_modified"].timestamp() - 1)
-    return shown("drop to submitted", whole) | shown("drop to submitted, without its settle time", after)
+    return percentiles("drop to submitted", whole) | percentiles(
+        "drop to submitted, without its settle time", after
+    )
 
 
 async def _ends(stack: World, four: FourTrips, number: int) -> dict[str, float]:
@@ -89,10 +93,10 @@ async def _ends(stack: World, four: FourTrips, number: int) -> dict[str, float]:
         for at in range(1, number + _WARM + 1):
             await four.go()
             await client.put("jobs", body)
-            await stack.told(at)
+            await stack.wait_for_webhooks(at)
             found.append(time.time() - float(ended.read_text()))
             await asyncio.sleep(_APART_ENDS)
-    return shown("end of job to webhook", found[_WARM:])
+    return percentiles("end of job to webhook", found[_WARM:])
 
 
 def _created(name: str) -> bytes:
@@ -101,7 +105,7 @@ def _created(name: str) -> bytes:
     return json.dumps({**event, "type": "Microsoft.Storage.BlobCreated"}).encode()
 
 
-def shown(name: str, seconds: list[float]) -> dict[str, float]:
+def percentiles(name: str, seconds: list[float]) -> dict[str, float]:
     """Median and 99th percentile (nearest rank), in milliseconds."""
     ordered = sorted(seconds)
     return {

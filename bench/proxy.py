@@ -33,10 +33,10 @@ class _Pipe(asyncio.Protocol):
         assert self._transport is not None
         raw = self._transport.get_extra_info("socket")
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-        self._after(data)
+        self._queue(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._after(b"")
+        self._queue(b"")
 
     def write(self, data: bytes) -> None:
         """Write, or close after everything that was written before."""
@@ -46,7 +46,7 @@ class _Pipe(asyncio.Protocol):
         else:
             self._transport.close()
 
-    def _after(self, data: bytes) -> None:
+    def _queue(self, data: bytes) -> None:
         self._later.append(data)
         self._loop.call_later(self._delay, self._next)
 

@@ -56,7 +56,7 @@ class Raw:
         query = canonical.replace(":", "=").replace("\n", "&")
         text = (await self._queue("GET", f"/{queue}/messages", canonical, None, query)).decode()
         found = text.split("<QueueMessage>")[1:]
-        return [(_between(one, "MessageId"), _between(one, "PopReceipt")) for one in found]
+        return [(_element_text(one, "MessageId"), _element_text(one, "PopReceipt")) for one in found]
 
     async def delete(self, queue: str, message: tuple[str, str]) -> None:
         """One message."""
@@ -132,5 +132,5 @@ class Raw:
         return f"{scheme} {self.account}:{base64.b64encode(digest).decode()}"
 
 
-def _between(text: str, name: str) -> str:
+def _element_text(text: str, name: str) -> str:
     return text.partition(f"<{name}>")[2].partition(f"</{name}>")[0]

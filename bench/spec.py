@@ -78,7 +78,7 @@ def diagnosed(data: bytes) -> int:
         completed, _ = complete(document, _DEFAULTS)
         problems = with_lint(validate(completed)[1], completed)
     found = source.locate(problems)
-    return len(report.text(report.found(found))) if found else 0
+    return len(report.text(report.problems_as_json(found))) if found else 0
 
 
 def of_the_tests() -> list[bytes]:

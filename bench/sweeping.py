@@ -79,13 +79,13 @@ class _Traffic:
     def around(self, send: Send) -> Send:
         """The same, counted."""
 
-        async def counted(request: Request) -> Answer:
+        async def counting_send(request: Request) -> Answer:
             answer = await send(request)
             self.calls += 1
             self.bytes += len(request.body or b"") + len(answer.body)
             return answer
 
-        return counted
+        return counting_send
 
 
 async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, float]:

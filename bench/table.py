@@ -22,7 +22,7 @@ class Target:
     least: float | None = None
     most: float | None = None
 
-    def of(self, rounds: Sequence[Round]) -> list[float]:
+    def values(self, rounds: Sequence[Round]) -> list[float]:
         """The ratio in each round that has both figures."""
         return [
             one[self.above] / (one[self.below] if self.below else 1.0)
@@ -31,7 +31,7 @@ class Target:
         ]
 
     @property
-    def bound(self) -> str:
+    def bound_text(self) -> str:
         """For people."""
         if self.least is not None:
             return f"≥ {self.least:g}"
@@ -91,10 +91,10 @@ def ratios(rounds: Sequence[Round]) -> list[dict[str, object]]:
     """Every target for which there are figures: all rounds, the median, what is wanted."""
     found = []
     for target in TARGETS:
-        if values := target.of(rounds):
+        if values := target.values(rounds):
             median = statistics.median(values)
             told: dict[str, object] = (
-                {"wanted": target.bound, "reached": target.reached(median)} if target.bound else {}
+                {"wanted": target.bound_text, "reached": target.reached(median)} if target.bound_text else {}
             )
             found.append({"title": target.title, "median": median, "rounds": values, **told})
     return found
@@ -109,11 +109,11 @@ def markdown(about: str, rounds: Sequence[Round]) -> str:
         "|---|---|---|---|---|",
     ]
     for target in TARGETS:
-        if values := target.of(rounds):
+        if values := target.values(rounds):
             median = statistics.median(values)
             said = {True: "reached", False: "missed", None: ""}[target.reached(median)]
             lines.append(
-                f"| {target.title} | {_number(median)} | {_spread(values)} | {target.bound} | {said} |"
+                f"| {target.title} | {_number(median)} | {_spread(values)} | {target.bound_text} | {said} |"
             )
     lines += ["", "| figure | median | spread |", "|---|---|---|"]
     for name in dict.fromkeys(name for one in rounds for name in one):

@@ -35,9 +35,9 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
         async with Raw(stack.storage) as client:
             for _ in range(_WARM):
                 await client.put("jobs", body)
-            await stack.told(_WARM)
+            await stack.wait_for_webhooks(_WARM)
             await asyncio.sleep(0.3)
-            return _named(name, await _measured(stack, client, body, number))
+            return _with_name(name, await _measured(stack, client, body, number))
 
 
 async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
@@ -51,10 +51,10 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     }
     before, spent = Counter(stack.requests.lines), {who: clock() for who, clock in clocks.items()}
     start = time.perf_counter()
-    end = await _fed(stack, client, body, number)
+    end = await _feed(stack, client, body, number)
     await asyncio.sleep(_AFTER)
     spent = {who: clock() - spent[who] for who, clock in clocks.items()}
-    asked = stack.requests.since(before)
+    asked = stack.requests.lines_since(before)
     return {
         "jobs/s": number / (end - start),
         "requests/job": (asked.total() - polls(asked)) / number,
@@ -64,7 +64,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     }
 
 
-async def _fed(stack: World, client: Raw, body: bytes, number: int) -> float:
+async def _feed(stack: World, client: Raw, body: bytes, number: int) -> float:
     """Send that many, never further ahead than `_AHEAD`; the moment of the last webhook."""
     gate, sending, end = asyncio.Semaphore(16), list[asyncio.Task[None]](), 0.0
 
@@ -75,10 +75,10 @@ async def _fed(stack: World, client: Raw, body: bytes, number: int) -> float:
     for told in range(0, number, _STEP):
         upto = min(number, told + _AHEAD)
         sending += [asyncio.create_task(one()) for _ in range(len(sending), upto)]
-        end = await stack.told(_WARM + min(number, told + _STEP), _LOOK)
+        end = await stack.wait_for_webhooks(_WARM + min(number, told + _STEP), _LOOK)
     await asyncio.gather(*sending)
     return end
 
 
-def _named(name: str, found: dict[str, float]) -> dict[str, float]:
+def _with_name(name: str, found: dict[str, float]) -> dict[str, float]:
     return {f"{name} {what}": value for what, value in found.items()}

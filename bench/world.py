@@ -72,7 +72,7 @@ class Requests:
         self._unread.clear()
         return self._counted
 
-    def since(self, before: Counter[str]) -> Counter[str]:
+    def lines_since(self, before: Counter[str]) -> Counter[str]:
         """What came after a copy of `lines` was taken."""
         return Counter({name: n - before[name] for name, n in self.lines.items() if n > before[name]})
 
@@ -112,7 +112,7 @@ class World:
             await asyncio.sleep(0.0005)
         return found[number - 1]
 
-    async def told(self, number: int, every: float = 0.0005) -> float:
+    async def wait_for_webhooks(self, number: int, every: float = 0.0005) -> float:
         """Wait for that many verified webhooks; the moment of the last one, by `time.perf_counter`."""
         until = time.perf_counter() + _PATIENCE
         while (found := self.verified.count()) < number:

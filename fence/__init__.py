@@ -64,14 +64,14 @@ class Fence:
         self.fd, self._known = fd, known.rstrip("/")
 
     @classmethod
-    def at(cls, root: Path | str, known: str = "") -> Self:
+    def from_root(cls, root: Path | str, known: str = "") -> Self:
         """The operator's own path: links in it are followed."""
         return cls(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), known)
 
     @classmethod
     def real(cls, path: Path) -> Fence:
         """A directory by its real path: no link may stand anywhere in it."""
-        with cls.at("/") as top:
+        with cls.from_root("/") as top:
             return top.below(str(path), links=False)
 
     def __enter__(self) -> Self:
@@ -88,7 +88,7 @@ class Fence:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         return Fence(fd, known)
 
-    def made(self, path: str) -> Fence:
+    def make_directory(self, path: str) -> Fence:
         """A directory below, made with those above it where there is none. No link may stand on the way."""
         here = self.below(".")
         for name in filter(None, path.split("/")):
@@ -139,7 +139,7 @@ class Fence:
                 continue  # deleted since
             if stat.S_ISLNK(found.st_mode):
                 try:
-                    found, path = self._look(path, steps)
+                    found, path = self._stat(path, steps)
                 except OSError:
                     yield Entry(name, path, "link", found.st_size, modified(found))
                     continue
@@ -148,7 +148,7 @@ class Fence:
             elif stat.S_ISREG(found.st_mode):
                 yield Entry(name, path, "file", found.st_size, modified(found))
 
-    def _look(self, path: str, steps: Iterator[int]) -> tuple[os.stat_result, str]:
+    def _stat(self, path: str, steps: Iterator[int]) -> tuple[os.stat_result, str]:
         fd, names = self._walk(path, _LOOK, links=True, steps=steps)
         try:
             return os.fstat(fd), "/".join(names)

@@ -133,7 +133,7 @@ class Mirror:
 
     async def _send(self, name: str, stat: tuple[int, int]) -> None:
         try:
-            with Fence.at(self.files) as here, here.file(name, links=False) as content:
+            with Fence.from_root(self.files) as here, here.file(name, links=False) as content:
                 blob = self._client.get_blob_client(name)
                 answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
         except (*_IN_THE_WAY, FileNotFoundError, IsADirectoryError, ValueError):
@@ -162,7 +162,7 @@ class Mirror:
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
-        with suppress(*_IN_THE_WAY), Fence.at(self.files) as here, here.made(name):
+        with suppress(*_IN_THE_WAY), Fence.from_root(self.files) as here, here.make_directory(name):
             pass
 
     def _put_in_place(self, temporary: Path, name: str, modified: int) -> int | None:
@@ -175,7 +175,7 @@ class Mirror:
         size = temporary.stat().st_size
         folder, _, own = name.rpartition("/")
         try:
-            with Fence.at(self.files) as here, here.made(folder) as place:
+            with Fence.from_root(self.files) as here, here.make_directory(folder) as place:
                 os.replace(temporary, own, dst_dir_fd=place.fd)
         except _IN_THE_WAY:
             temporary.unlink()
@@ -183,7 +183,7 @@ class Mirror:
         return size
 
     def _stat(self, name: str) -> tuple[int, int] | None:
-        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.at(self.files) as here:
+        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as here:
             place, own = here.parent(name, links=False)
             with place:
                 found = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
@@ -191,7 +191,7 @@ class Mirror:
         return None
 
     def _unlink(self, name: str) -> None:
-        with Fence.at(self.files) as here:
+        with Fence.from_root(self.files) as here:
             place, own = here.parent(name, links=False)
             with place:
                 os.unlink(own, dir_fd=place.fd)

@@ -23,10 +23,10 @@ async def node_python(folder: Path) -> Path:
 
     Raises OSError, and CalledProcessError where pip has to be installed and cannot be.
     """
-    return await asyncio.to_thread(_made, folder)
+    return await asyncio.to_thread(_make_folder, folder)
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     stamp = folder / "slipway-node.stamp"
     # An environment refers to the Python that made it, and to the packages: both may have moved.
     current = f"{sys.version}\n{sys.base_prefix}\n{PACKAGES}\n"

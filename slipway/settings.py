@@ -27,7 +27,7 @@ def load(file: Path | None, environment: Mapping[str, str]) -> tuple[Settings, s
         return Settings(dict(environment)), "the environment"
     local = UP / _FILE
     if local.is_file():
-        return Settings(_values(local)), shown(local)
+        return Settings(_values(local)), display_path(local)
     raise Failure(
         "there are no settings: start a local stack (`slipway up`), name a file (--settings FILE), "
         "or set SLIPWAY_STORAGE and the others in the environment"
@@ -42,7 +42,7 @@ def local_url(data: Path = UP) -> str:
         return _USUAL
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """A path as a person would type it here."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 

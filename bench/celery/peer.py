@@ -47,11 +47,11 @@ async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes:
                 app.send_task("bench.celery.peer_tasks.run", (SPEC, hook, command))
 
         await asyncio.to_thread(send, _WARM)
-        await _told(verified, _WARM)
+        await _wait_for_webhooks(verified, _WARM)
         spent = cpu_of_all(worker)
         start = time.perf_counter()
         sending = asyncio.create_task(asyncio.to_thread(send, number))
-        end = await _told(verified, _WARM + number)
+        end = await _wait_for_webhooks(verified, _WARM + number)
         await sending
         return {
             f"{name} jobs/s": number / (end - start),
@@ -69,7 +69,7 @@ async def idle(seconds: float) -> dict[str, float]:
         return {"idle Celery CPU ms/min": (cpu_of_all(worker) - spent) * 1000 * 60 / seconds}
 
 
-async def _told(verified: Verified, number: int) -> float:
+async def _wait_for_webhooks(verified: Verified, number: int) -> float:
     until = time.perf_counter() + 120
     while verified.count() < number:
         if time.perf_counter() > until:

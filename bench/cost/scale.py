@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 
 from bench.cost.money import BLOB_WRITE, INVOCATION, QUEUE, TABLE
-from bench.cost.simulate import PAGE, Asked, Simulation
+from bench.cost.simulate import PAGE, Simulation, Usage
 
 _DAY = 86_400
 _QUEUE_LIMIT, _PARTITION_LIMIT, _ACCOUNT_LIMIT, _ARM_LIMIT = 2_000, 2_000, 20_000, 25
@@ -52,12 +52,12 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counts:
     """What the real code asked: for a job, for a sweep, for archiving a job."""
 
-    job: Asked
-    sweep: Asked
-    archived: Asked
+    job: Usage
+    sweep: Usage
+    archived: Usage
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Cost:
         return dict(sorted(used.items(), key=lambda item: -item[1]))
 
 
-async def counted(load: Load, jobs: int = _JOBS) -> Counted:
+async def count(load: Load, jobs: int = _JOBS) -> Counts:
     """Run jobs, a sweep and the archiving; as many jobs at once as the mean rate keeps busy."""
     at_once = max(1, round(load.jobs_a_day / _DAY * _BUSY))
     simulation = Simulation(load.shards)
@@ -98,10 +98,10 @@ async def counted(load: Load, jobs: int = _JOBS) -> Counted:
     some = min(load.active, _ACTIVE)
     sweep = await Simulation(load.shards).sweep(some)
     more = max(1.0, load.active / some)
-    return Counted(job, Asked(sweep.reads * more, sweep.transactions, sweep.entities), archived)
+    return Counts(job, Usage(sweep.reads * more, sweep.transactions, sweep.entities), archived)
 
 
-def cost(load: Load, asked: Counted) -> Cost:
+def cost(load: Load, asked: Counts) -> Cost:
     """Counts times prices, and counts a second over limits."""
     messages = 1 + 1 / load.pushed + asked.job.messages
     lists = max(load.experiments, math.ceil(load.active / PAGE))
@@ -131,7 +131,7 @@ def _sweep_time(load: Load) -> float:
     return INVOCATION * max(1.0, load.active * _CPU / 0.1)
 
 
-def table(load: Load, asked: Counted) -> str:
+def table(load: Load, asked: Counts) -> str:
     """For people."""
     found, job, sweep = cost(load, asked), asked.job, asked.sweep
     lines = [
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> None:
     loads = [Load(10_000, 1_000), Load(1e6, 100_000), Load(1e7, 100_000, shards=16)]
     if options.jobs_a_day:
         loads = [Load(options.jobs_a_day, options.active, shards=options.shards, pushed=options.pushed)]
-    sys.stdout.write("\n".join(table(load, asyncio.run(counted(load))) for load in loads))
+    sys.stdout.write("\n".join(table(load, asyncio.run(count(load))) for load in loads))
 
 
 if __name__ == "__main__":

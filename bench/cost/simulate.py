@@ -16,7 +16,7 @@ from bench.job import SPEC
 from shared.adapters.memory import MemoryLedger, MemoryTable
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.table import Found, Operation, Range, Row
+from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.orders import ended_message
@@ -39,7 +39,7 @@ class _Table(MemoryTable):
         self.requests: Counter[str] = Counter()
         self.entities = 0
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         self.requests["reads"] += 1
         await asyncio.sleep(0)
         return await super().get(partition, row)
@@ -58,7 +58,7 @@ class _Table(MemoryTable):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Usage:
     """What something asks of the table, and how many messages it sends by itself."""
 
     reads: float
@@ -84,7 +84,7 @@ class Simulation:
             ledger=ledger, outbox=TableOutbox(ledger.store), finished=TableFinishedJobs(ledger.store)
         )
 
-    async def jobs(self, number: int, at_once: int) -> Asked:
+    async def jobs(self, number: int, at_once: int) -> Usage:
         """For a job: it arrives by message, is submitted, and its end is pushed and told. So many at once."""
         await self.world.ports.ledger.active(0)  # the table is opened once a process
         self._begin()
@@ -98,16 +98,16 @@ class Simulation:
 
         await asyncio.gather(*(one() for _ in range(number)))
         assert len(self.world.webhooks.posts) == number
-        return self._asked(number)
+        return self._usage(number)
 
-    async def archived(self, number: int) -> Asked:
+    async def archived(self, number: int) -> Usage:
         """For each of these jobs, when its retention is over."""
         self.world.pass_time(self.world.ports.policy.retention.total_seconds() + 60)
         self._begin()
         assert (await archive(self.world.ports)).jobs == number
-        return self._asked(number)
+        return self._usage(number)
 
-    async def sweep(self, active: int) -> Asked:
+    async def sweep(self, active: int) -> Usage:
         """For one sweep of so many active jobs, of which none has changed."""
         other = MemoryLedger(self.world.clock, self.world.ports.ledger.shards, self.table)
         jobs = [_queued(n) for n in range(active)]
@@ -119,7 +119,7 @@ class Simulation:
         await self.world.sweep()  # the first one asks who wants no more events
         self._begin()
         await self.world.sweep()
-        return self._asked(1)
+        return self._usage(1)
 
     async def _push(self, job: str) -> None:
         await message_arrived(self.world.ports, ended_message([job]).encode(), "push")
@@ -129,9 +129,9 @@ class Simulation:
         self.table.entities = 0
         self.world.queues.sent.clear()
 
-    def _asked(self, number: int) -> Asked:
+    def _usage(self, number: int) -> Usage:
         requests = self.table.requests
-        return Asked(
+        return Usage(
             reads=requests["reads"] / number,
             transactions=requests["transactions"] / number,
             entities=self.table.entities / number,

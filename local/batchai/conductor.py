@@ -118,7 +118,7 @@ class Conductor:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), delay)
 
-    async def _kept(self, change: Callable[[], None]) -> None:
+    async def _commit(self, change: Callable[[], None]) -> None:
         """Have a change of records made, which reads them anew each time that it is tried.
 
         Given up when the emulator stops: the next one finds nodes in preparation, and exit codes of jobs.
@@ -161,12 +161,12 @@ class Conductor:
                 cluster = transitions.provisioned(cluster, list(numbers), now)
             case scheduler.Prepare(node):
                 self._store.save(
-                    transitions.settled(transitions.moved(cluster, [node], "preparing", now), now)
+                    transitions.settled(transitions.move_nodes(cluster, [node], "preparing", now), now)
                 )
                 _spawn(self._prepare(cluster.id, node), self._preparing)
                 return
             case scheduler.Release(nodes):
-                cluster = transitions.moved(cluster, nodes, "leaving", now)
+                cluster = transitions.move_nodes(cluster, nodes, "leaving", now)
             case scheduler.Remove(nodes):
                 self._erase(cluster, nodes)
                 cluster = transitions.removed(cluster, nodes)
@@ -179,23 +179,23 @@ class Conductor:
         self._store.save(transitions.settled(cluster, now))
 
     def _start(self, cluster: Cluster, job_id: str, nodes: tuple[str, ...], now: datetime) -> None:
-        job = transitions.started(self._store.jobs[job_id], nodes, now)
-        cluster = transitions.moved(cluster, nodes, "running", now, ids.key(job_id))
+        job = transitions.start_job(self._store.jobs[job_id], nodes, now)
+        cluster = transitions.move_nodes(cluster, nodes, "running", now, ids.key(job_id))
         self._store.save(cluster, job)
         self._begin(cluster, job)
 
     def _begin(self, cluster: Cluster, job: Job) -> None:
         key = ids.key(job.id)
 
-        async def found(outputs: dict[str, str]) -> None:
+        async def record_outputs(outputs: dict[str, str]) -> None:
             def change() -> None:
                 if (current := self._store.jobs.get(key)) is not None:
                     self._store.save(current.evolve(outputs=outputs))
 
-            await self._kept(change)
+            await self._commit(change)
 
         work = BatchAIWork(job, cluster, self._settings)
-        run = Run(work, self._settings, self._mounter, self._launcher, self._clock, found)
+        run = Run(work, self._settings, self._mounter, self._launcher, self._clock, record_outputs)
         self._runs[key] = run
         if job.stop:
             run.stop(job.stop)
@@ -212,13 +212,13 @@ class Conductor:
             job = self._store.jobs[key]
             cluster = self._store.clusters[job.cluster]
             now = self._clock()
-            ended = transitions.ended(job, outcome, now)
-            self._store.save(ended, transitions.moved(cluster, job.nodes, "idle", now))
+            ended = transitions.end_job(job, outcome, now)
+            self._store.save(ended, transitions.move_nodes(cluster, job.nodes, "idle", now))
             del self._runs[key]
             if not ended.active:
                 self._told(ended)
 
-        await self._kept(change)
+        await self._commit(change)
         self.nudge()
 
     async def _prepare(self, cluster_id: str, node_id: str) -> None:
@@ -227,9 +227,9 @@ class Conductor:
 
         def change() -> None:
             cluster = self._store.clusters[cluster_id]
-            self._store.save(transitions.prepared(cluster, node_id, fault, self._clock()))
+            self._store.save(transitions.finish_preparation(cluster, node_id, fault, self._clock()))
 
-        await self._kept(change)
+        await self._commit(change)
         self.nudge()
 
     def _reap(self) -> None:
@@ -242,12 +242,12 @@ class Conductor:
                 case Cluster():
                     alive = bool(one.nodes or store.active(one))
                 case Experiment():
-                    alive = bool(store.jobs.under(one.id))
+                    alive = bool(store.jobs.children(one.id))
                 case Group():
-                    alive = bool(store.workspaces.under(f"{one.id}/providers/{ids.PROVIDER}"))
+                    alive = bool(store.workspaces.children(f"{one.id}/providers/{ids.PROVIDER}"))
                 case _:
                     below = (store.experiments, store.clusters, store.file_servers)
-                    alive = any(shelf.under(one.id) for shelf in below)
+                    alive = any(shelf.children(one.id) for shelf in below)
             if not alive:
                 store.forget(one)
                 self._decided.pop(one.id, None)

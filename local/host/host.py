@@ -92,7 +92,7 @@ class _Host:
         self._functions = {f.name: f for f in functions}
         self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))
         self._http = HttpTriggers(self._enabled("httpTrigger"), self._environment, options.keys)
-        self._blobs = BlobTriggers(self._of("blobTrigger"), self._environment)
+        self._blobs = BlobTriggers(self._functions_of("blobTrigger"), self._environment)
         self._timers: dict[str, Timer] = {}
         self._drains: list[Any] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -113,7 +113,7 @@ class _Host:
             if function.name not in self._disabled:
                 _check(function)
         listeners = [(f, await queue_listener(f, self._environment)) for f in self._enabled("queueTrigger")]
-        for function in self._of("timerTrigger"):
+        for function in self._functions_of("timerTrigger"):
             self._timers[function.name] = await timer(function, self._environment)
         if self._enabled("blobTrigger"):
             listener, scans = await self._blobs.open(self._disabled)
@@ -178,11 +178,11 @@ class _Host:
             inputs = {function.trigger["name"]: Data("string", text)}
             await self._environment.invoker.run(function, inputs, {}, reason="by hand")
 
-    def _of(self, kind: str) -> list[Function]:
+    def _functions_of(self, kind: str) -> list[Function]:
         return [f for f in self._functions.values() if f.trigger["type"] == kind]
 
     def _enabled(self, kind: str) -> list[Function]:
-        return [f for f in self._of(kind) if f.name not in self._disabled]
+        return [f for f in self._functions_of(kind) if f.name not in self._disabled]
 
     def _list(self, url: str) -> None:
         _log.info("%d functions in %s:", len(self._functions), self._options.app)

@@ -40,13 +40,13 @@ class Invoker:
         )
         attempt = 0
         while True:
-            result = await self._once(function, replace(call, retry_count=attempt), reason)
+            result = await self._invoke_once(function, replace(call, retry_count=attempt), reason)
             if result.ok or retry is None or 0 <= retry.limit <= attempt:
                 return result
             await asyncio.sleep(delay_of(retry, attempt))
             attempt += 1
 
-    async def _once(self, function: Function, call: Invocation, reason: str) -> Result:
+    async def _invoke_once(self, function: Function, call: Invocation, reason: str) -> Result:
         log = logging.getLogger(f"Function.{function.name}")
         log.info("function %s started (id %s, %s)", function.name, call.id, reason)
         begin = time.perf_counter()

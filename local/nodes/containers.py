@@ -140,14 +140,14 @@ class Containers:
                 if self._runtime.name == "docker":
                     env["DOCKER_HOST"] = (await call(self._runtime.endpoint())).out.strip()
                 login = self._runtime.login(image.username, registry(image.name, image.server))
-                await _done(login, image.name, image.password, env)
-            await _done(self._runtime.pull(image.name), image.name, "", env)
+                await _run_checked(login, image.name, image.password, env)
+            await _run_checked(self._runtime.pull(image.name), image.name, "", env)
 
     async def _start(self, name: str, argv: Sequence[str], image: str) -> None:
         if (await call(self._runtime.running(name))).out.strip() == "true":
             return
         await call(self._runtime.remove(name))
-        await _done(argv, image)
+        await _run_checked(argv, image)
 
 
 def exports(env: Mapping[str, str], own: frozenset[str], config: Path) -> str:
@@ -175,7 +175,7 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
     return _decided(file)
 
 
-def left(folder: Path, name: str, places: Sequence[Place]) -> Site:
+def left_over_site(folder: Path, name: str, places: Sequence[Place]) -> Site:
     """Where an earlier emulator began this run, to be closed."""
     runtime = _decided(_decision(folder, name))
     return Containers(runtime, name, places, frozenset()) if runtime else Host()
@@ -198,7 +198,7 @@ def _decided(file: Path) -> ContainerRuntime | None:
     return ContainerRuntime(**found) if found else None
 
 
-async def _done(
+async def _run_checked(
     argv: Sequence[str], image: str, text: str = "", env: Mapping[str, str] | None = None
 ) -> None:
     answer = await call(argv, text, env)

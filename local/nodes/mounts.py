@@ -152,7 +152,7 @@ class Mounter:
 
 def link(root: Path, volume: Volume, directory: Path) -> None:
     """Let the volume appear below a mount root, which a job of before may have left in disorder."""
-    with Fence.real(root) as mounts, mounts.made(str(volume.at.parent)) as place:
+    with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as place:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=place.fd, follow_symlinks=False).st_mode):
                 os.unlink(volume.at.name, dir_fd=place.fd)

@@ -7,7 +7,7 @@ from fence import Fence, Refused
 from local.nodes.machine import Place
 
 
-def made(spot: Place, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
+def make_directory(spot: Place, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
     """The directory `rest` below the author's prefix, as it really is. Raises OSError.
 
     Links in a prefix on the node may lead to what is mounted there; none may stand in the rest. A prefix
@@ -20,7 +20,11 @@ def made(spot: Place, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
         root = next((root.resolve() for root in allowed if at.is_relative_to(root.resolve())), None)
         if root is None:
             raise Refused("a link leads out of the mounts")
-        with Fence.real(root) as base, base.made(str(at.relative_to(root))) as above, above.made(rest):
+        with (
+            Fence.real(root) as base,
+            base.make_directory(str(at.relative_to(root))) as above,
+            above.make_directory(rest),
+        ):
             return at / rest.strip("/")
     except Refused as error:
         error.filename = str(written)

@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 
 from local.nodes import tasks
-from local.nodes.containers import Containers, Host, forget, left, runtime_for
+from local.nodes.containers import Containers, Host, forget, left_over_site, runtime_for
 from local.nodes.fault import Failed, Fault
 from local.nodes.journal import Journal
 from local.nodes.launcher import Launcher
 from local.nodes.mounts import Mounter, MountError, link, unlink
-from local.nodes.output_directory import made
+from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
 from local.nodes.volume import Volume
@@ -53,7 +53,7 @@ class Run:
         self._tasks = settings.data / "tasks" / self._mark
         begun = (self._config / self._mark).exists()
         self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
-        self._site = left(self._runtimes, self._name, self._places) if begun else Host()
+        self._site = left_over_site(self._runtimes, self._name, self._places) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""
 
@@ -129,7 +129,7 @@ class Run:
         found = []
         for outputs, spot, journal in zip(plan.outputs, self._places, self._journals, strict=True):
             real = {
-                name: made(spot, output.prefix, output.rest, self._directories)
+                name: make_directory(spot, output.prefix, output.rest, self._directories)
                 for name, output in outputs.items()
             }
             journal.open(real[plan.logs])

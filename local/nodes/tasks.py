@@ -40,7 +40,7 @@ async def run(task: Task, launcher: Launcher) -> int:
     Raises TaskLost.
     """
     task.directory.mkdir(parents=True, exist_ok=True)
-    if _result(task.directory) is None and not _held(task.directory):
+    if _result(task.directory) is None and not _is_locked(task.directory):
         await launcher.launch(
             {
                 "directory": str(task.directory),
@@ -53,7 +53,7 @@ async def run(task: Task, launcher: Launcher) -> int:
             }
         )
     while (result := _result(task.directory)) is None:
-        if not _held(task.directory) and _result(task.directory) is None:
+        if not _is_locked(task.directory) and _result(task.directory) is None:
             raise TaskLost(task.directory.name)
         await asyncio.sleep(_LOOK)
     if result == "lost":
@@ -63,14 +63,14 @@ async def run(task: Task, launcher: Launcher) -> int:
 
 async def end(directory: Path) -> None:
     """End the task of a directory and everything that it started; return when it is over."""
-    if _result(directory) is None and not _held(directory):
+    if _result(directory) is None and not _is_locked(directory):
         # A launcher that is just starting finds this and ends; one that was quicker holds the lock by now.
         # Where nothing can be written it cannot note that it has started, and ends as well.
         with suppress(OSError):
             (directory / "exit").write_text("lost")
     waited = 0.0
     asked = False
-    while _held(directory):
+    while _is_locked(directory):
         pid = _pid(directory)
         if pid is not None and (not asked or waited > _PATIENCE):
             with suppress(ProcessLookupError):
@@ -89,7 +89,7 @@ def _entries(directory: Path) -> list[Path]:
     return list(directory.iterdir()) if directory.is_dir() else []
 
 
-def _held(directory: Path) -> bool:
+def _is_locked(directory: Path) -> bool:
     try:
         with (directory / "lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -36,7 +36,7 @@ def choose(environ: "Mapping[str, str]") -> Interpreter:
     """The interpreter that PYTHON names, else the best on PATH, of pyenv or of uv; raises InstallError."""
     named = environ.get("PYTHON")
     if named:
-        return _named(named, environ)
+        return _by_name(named, environ)
     tried: dict[str, Interpreter | None] = {}
     for version in PREFERRED:
         for candidate in candidates(environ, "{}.{}".format(*version)):
@@ -72,7 +72,7 @@ def ask(candidate: str) -> "Interpreter | None":
     return Interpreter(base, (int(major), int(minor))) if can_make_venv == "1" else None
 
 
-def _named(name: str, environ: "Mapping[str, str]") -> Interpreter:
+def _by_name(name: str, environ: "Mapping[str, str]") -> Interpreter:
     paths = [name] if os.sep in name else [str(place / name) for place in _path(environ)]
     for path in paths:
         found = ask(path)

@@ -23,12 +23,12 @@ set to a directory that `python -m local.slurm.newer 24.11` has filled, all of i
 
 from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition
-from local.slurm.programs import Programs, SlurmError, chosen
+from local.slurm.programs import Programs, SlurmError, find_programs
 from local.slurm.start import Options, slurm
 
-__all__ = ["Options", "Partition", "Programs", "Slurm", "SlurmError", "chosen", "missing", "slurm"]
+__all__ = ["Options", "Partition", "Programs", "Slurm", "SlurmError", "find_programs", "missing", "slurm"]
 
 
 def missing() -> tuple[str, ...]:
     """What the chosen Slurm lacks to run here; nothing when all is there."""
-    return chosen().missing()
+    return find_programs().missing()

@@ -113,7 +113,7 @@ class Slurm:
         """Start slurmctld on the state that it has saved, and wait until it answers."""
         # -i: state that cannot be read is no reason to stay down; there is none at the first start.
         await self._start("slurmctld", "slurmctld", "-D", "-i", "-f", self._conf)
-        await self._until("slurmctld", self._controller_answers)
+        await self._wait_until("slurmctld", self._controller_answers)
 
     async def kill_gateway(self) -> None:
         """Kill slurmrestd with SIGKILL."""
@@ -131,7 +131,7 @@ class Slurm:
         options = ("-f", conf, "-a", "rest_auth/jwt", "-s", self._openapi)
         program = shutil.which("slurmrestd", path=self._programs.path) or "slurmrestd"
         await self._start("slurmrestd", *another, program, *options, f"127.0.0.1:{self._port}", extra=extra)
-        await self._until("slurmrestd", lambda: _listens(self._port))
+        await self._wait_until("slurmrestd", lambda: _listens(self._port))
 
     async def kill_node(self, name: str, *, only_slurmd: bool = False) -> None:
         """Kill a node's slurmd with SIGKILL and, if not told otherwise, all steps and jobs on it."""
@@ -163,7 +163,7 @@ class Slurm:
             fixed = [name for part in self._site.partitions if not part.elastic for name in part.node_names]
             if fixed:
                 await self.start_node(*fixed)
-                await self._until("slurmctld", lambda: self._are_idle(fixed))
+                await self._wait_until("slurmctld", lambda: self._are_idle(fixed))
         except ProcessError as error:
             raise SlurmError(f"{error}\n(all logs: {self.logs})") from error
 
@@ -184,9 +184,9 @@ class Slurm:
         conf.touch(0o600)
         conf.write_text(slurmdbd_conf(accounting, home, user, self._site.sockets / "munge"))
         await self._start("mariadbd", *argv, *served(accounting, home))
-        await self._until("mariadbd", lambda: _listens(accounting.database))
+        await self._wait_until("mariadbd", lambda: _listens(accounting.database))
         await self._start("slurmdbd", "slurmdbd", "-D")
-        await self._until("slurmdbd", lambda: _listens(accounting.slurmdbd))
+        await self._wait_until("slurmdbd", lambda: _listens(accounting.slurmdbd))
 
     @property
     def _openapi(self) -> str:
@@ -212,7 +212,7 @@ class Slurm:
         self._parts[name].signal(SIGKILL)
         await self._parts[name].wait()
 
-    async def _until(self, name: str, answers: Callable[[], Awaitable[bool]]) -> None:
+    async def _wait_until(self, name: str, answers: Callable[[], Awaitable[bool]]) -> None:
         """Raises ProcessError when the daemon ends or the time is over before."""
         part = self._parts[name]
         end = time.monotonic() + _PATIENCE

@@ -63,7 +63,7 @@ class Programs:
         return version_of(said.decode())
 
 
-def chosen() -> Programs:
+def find_programs() -> Programs:
     """Those of the directory in SLURM_ROOT; without it, this system's."""
     root = os.environ.get("SLURM_ROOT")
     return Programs(Path(root).resolve() if root else None)

@@ -20,7 +20,7 @@ from local.slurm.configuration import Partition, Site
 from local.slurm.home import prepare
 from local.slurm.packages import require
 from local.slurm.ports import free_ports
-from local.slurm.programs import Programs, SlurmError, chosen
+from local.slurm.programs import Programs, SlurmError, find_programs
 
 #: Nodes come and go with their jobs in the first partition, and are there always in the second.
 PARTITIONS = (Partition(name="elastic", gpus=1), Partition(name="warm", gpus=1, elastic=False))
@@ -40,7 +40,7 @@ class Options:
     boot_seconds: int = 30
     #: What jobs find in PATH first; by default a Python of the cluster's own.
     node_path: tuple[Path, ...] = ()
-    programs: Programs = field(default_factory=chosen)
+    programs: Programs = field(default_factory=find_programs)
     #: Whether slurmdbd keeps what jobs did, in a MariaDB of its own.
     accounting: bool = False
     #: As in `Site`.

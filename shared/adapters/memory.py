@@ -9,7 +9,7 @@ from datetime import datetime
 from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import ETAG, Found, Operation, Range, Refused, Row, Table
+from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Misuse
 from shared.core.job import Job
 from shared.core.ledger.finished import Place
@@ -27,14 +27,14 @@ class MemoryTable:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.held: dict[tuple[str, str], Found] = {}
+        self.held: dict[tuple[str, str], VersionedRow] = {}
         self._count = 0
 
     async def make(self) -> bool:
         """It is always there."""
         return False
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         """One row."""
         return self.held.get((partition, row))
 
@@ -84,7 +84,7 @@ class MemoryTable:
         self._count += 1
         etag = f'W/"{self._count}"'
         kept = self.held[key].row if operation.verb in ("merge", "upsert") and key in self.held else {}
-        self.held[key] = Found({**kept, **operation.row}, etag, self._clock())
+        self.held[key] = VersionedRow({**kept, **operation.row}, etag, self._clock())
         return etag
 
 

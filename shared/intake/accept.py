@@ -201,7 +201,7 @@ def record(
         labels=redact(dict(envelope.labels)),
         cluster=draft.cluster.name if draft.cluster else "",
         notify=draft.subscribers,
-        resources=envelope.resources.asked() if envelope.resources else {},
+        resources=envelope.resources.as_written() if envelope.resources else {},
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
         drop=candidate.drop,
         receipt=_receipt_folder(candidate, name, experiment, identity),

@@ -28,7 +28,9 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
         return cluster
     asked = request.envelope.resources
     try:
-        read = await ports.engines.get(cluster.engine).facts(cluster.name, asked.asked() if asked else {})
+        read = await ports.engines.get(cluster.engine).facts(
+            cluster.name, asked.as_written() if asked else {}
+        )
     except Misconfigured:  # the document is checked against that engine, which says so
         return cluster
     return replace(cluster, facts=together(cluster.facts, read))

@@ -228,7 +228,7 @@ def _request(document: dict[str, Any], payload: str, source: Source, limits: Lim
     if foreign_document(document) or unwrapped(document) or is_bare_job(document):
         return inside(Request(Envelope(), document, payload, source=source, at=at, envelope_at=at))
     envelope, found = read_envelope(document, limits=limits)
-    problems = tuple(one.under(at) for one in found)
+    problems = tuple(one.relocate(at) for one in found)
     spec = document.get("spec")
     asked = Request(
         envelope or sound_members(document, found),
@@ -251,10 +251,10 @@ def inside(request: Request) -> Request:
     if request.document is None:
         return request
     if foreign := foreign_document(request.document):
-        problems = (*request.problems, foreign.document(request.document).under(request.at))
+        problems = (*request.problems, foreign.document(request.document).relocate(request.at))
         return replace(request, document=None, problems=problems, readable=False)
     if found := unwrapped(request.document):
-        problems = (*request.problems, found.problem.under(request.at))
+        problems = (*request.problems, found.problem.relocate(request.at))
         return replace(
             request, document=found.document, properties=found.properties, problems=problems, readable=False
         )

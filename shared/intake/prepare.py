@@ -122,7 +122,7 @@ def _judged(
         checked = _checked(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
-        found = tuple(problem.under(request.at, request.properties) for problem in checked.problems)
+        found = tuple(problem.relocate(request.at, request.properties) for problem in checked.problems)
         sound = checked.document if request.readable else None
         draft = replace(
             checked,
@@ -212,10 +212,10 @@ def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Pro
     if asked is None:
         return ()
     try:
-        problems = ports.engines.get(cluster.engine).allots(cluster.name, asked.asked())
+        problems = ports.engines.get(cluster.engine).allots(cluster.name, asked.as_written())
     except Misconfigured:
         return ()  # reported of the cluster itself
-    return tuple(one.under(request.envelope_at) for one in problems)
+    return tuple(one.relocate(request.envelope_at) for one in problems)
 
 
 def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
@@ -272,7 +272,7 @@ def _subscribers(
         at = f"/notify/{index}"
         problem = _refused(ports, subscription, at)
         if problem is not None:
-            problems.append(problem.under(request.envelope_at))
+            problems.append(problem.relocate(request.envelope_at))
             continue
         place = f"{key}{at}" if hides(subscription.url) else ""
         subscribers.append(

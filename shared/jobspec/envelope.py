@@ -19,7 +19,7 @@ from shared.jobspec.format.limits import Limits
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
 from shared.jobspec.resources import Resources, resource_problems
-from shared.jobspec.text.tree import JsonObject, Node, is_object, shown, step
+from shared.jobspec.text.tree import JsonObject, Node, is_object, quote, step
 
 EventName: TypeAlias = Literal[
     "accepted", "queued", "running", "succeeded", "failed", "cancelled", "lost", "rejected"
@@ -127,17 +127,17 @@ def _for_envelope(found: Problem) -> Problem:
 
 
 def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
-    given = [name for name in ("spec", "specBlob") if root.at(name).given]
+    given = [name for name in ("spec", "specBlob") if root.member(name).is_written]
     if drop:
         for name in given:
             message = f"{name} has no place in slipway.json; the job is in job.json beside it"
-            yield problem("SW060", root.at(name).pointer, message, f"remove {name}", of_name=True)
+            yield problem("SW060", root.member(name).pointer, message, f"remove {name}", of_name=True)
         return
     if len(given) == 2:
         yield problem("SW060", "", "spec and specBlob are both given")
-    elif not given and not root.at("properties").given:
+    elif not given and not root.member("properties").is_written:
         yield problem("SW060", "", "neither spec nor specBlob is given")
-    blob = root.at("specBlob")
+    blob = root.member("specBlob")
     if blob.text is not None and not _is_blob(blob.text):
         yield problem("SW065", blob.pointer, "specBlob is not the path of a blob")
 
@@ -149,21 +149,21 @@ def _is_blob(text: str) -> bool:
 
 def _names(root: Node) -> Iterator[Problem]:
     for name in ("name", "experiment"):
-        node = root.at(name)
+        node = root.member(name)
         if node.text is not None and not _NAME.fullmatch(node.text):
-            yield problem("SW061", node.pointer, f"{shown(node.text)} cannot be a name")
-    cluster = root.at("cluster")
+            yield problem("SW061", node.pointer, f"{quote(node.text)} cannot be a name")
+    cluster = root.member("cluster")
     if cluster.text is not None and not (_NAME.fullmatch(cluster.text) or is_cluster_id(cluster.text)):
         remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
-        yield problem("SW061", cluster.pointer, f"{shown(cluster.text)} cannot be a cluster", remedy)
-    key = root.at("idempotencyKey")
+        yield problem("SW061", cluster.pointer, f"{quote(cluster.text)} cannot be a cluster", remedy)
+    key = root.member("idempotencyKey")
     if key.text is not None and not _KEY.fullmatch(key.text):
         remedy = "use up to 256 visible ASCII characters"
         yield problem("SW061", key.pointer, "idempotencyKey has forbidden characters or length", remedy)
 
 
 def _labels(root: Node) -> Iterator[Problem]:
-    labels = root.at("labels")
+    labels = root.member("labels")
     if not isinstance(labels.value, dict):
         return
     if len(labels.value) > MAX_LABELS:
@@ -171,26 +171,26 @@ def _labels(root: Node) -> Iterator[Problem]:
         yield problem("SW062", labels.pointer, message)
     for key, value in labels.value.items():
         if not _LABEL.fullmatch(key):
-            message = f"{shown(key)} cannot be the name of a label"
+            message = f"{quote(key)} cannot be the name of a label"
             yield problem("SW062", step(labels.pointer, key), message, of_name=True)
         elif isinstance(value, str) and not _LABEL_VALUE.fullmatch(value):
-            message = f"the value of the label {shown(key)} is too long or has line breaks"
+            message = f"the value of the label {quote(key)} is too long or has line breaks"
             yield problem("SW062", step(labels.pointer, key), message)
 
 
 def _notify(root: Node, most: int) -> Iterator[Problem]:
-    receivers = list(root.at("notify").each())
+    receivers = list(root.member("notify").each())
     if len(receivers) > most:
         message = f"there are {len(receivers)} receivers; {most} are allowed"
-        yield problem("SW063", root.at("notify").pointer, message)
+        yield problem("SW063", root.member("notify").pointer, message)
     for receiver in receivers:
-        url, secret = receiver.at("url"), receiver.at("secret")
+        url, secret = receiver.member("url"), receiver.member("secret")
         if url.text and not _is_address(url.text):
             yield problem("SW064", url.pointer, "url is not the address of a webhook")
-        if receiver.at("events").value == []:
+        if receiver.member("events").value == []:
             message = "events is empty, so this receiver would get no event"
             yield problem(
-                "SW015", receiver.at("events").pointer, message, "name an event, or leave events out"
+                "SW015", receiver.member("events").pointer, message, "name an event, or leave events out"
             )
         if secret.text is None:
             continue

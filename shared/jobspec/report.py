@@ -16,7 +16,7 @@ Found: TypeAlias = Mapping[str, Any]
 _SEVERITIES = ("error", "warning", "hint")
 
 
-def found(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+def problems_as_json(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     """The problems as JSON."""
     return [problem.as_dict() for problem in problems]
 
@@ -26,7 +26,7 @@ def as_json(
 ) -> dict[str, Any]:
     """What `POST /api/validate` answers, and `slipway validate --format json` says of each file."""
     named = {"file": file} if file else {}
-    return {**named, "valid": valid, "problems": found(problems), "notes": list(notes)}
+    return {**named, "valid": valid, "problems": problems_as_json(problems), "notes": list(notes)}
 
 
 def verdict(problems: Sequence[Found]) -> str:

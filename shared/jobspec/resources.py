@@ -16,7 +16,7 @@ from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.format.base import Model, Text
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import JsonObject, Node, shown, step
+from shared.jobspec.text.tree import JsonObject, Node, quote, step
 
 _MEMORY = re.compile(r"([1-9][0-9]{0,6})([MGT])", re.ASCII)
 _MEBIBYTES = {"M": 1, "G": 1024, "T": 1024 * 1024}
@@ -48,7 +48,7 @@ class Resources(Model):
     #: further members of the job, in the words of the cluster's own interface
     options: dict[str, Any] | None = None
 
-    def asked(self) -> JsonObject:
+    def as_written(self) -> JsonObject:
         """What is named, as it was written."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
@@ -63,15 +63,15 @@ _NAMES = ("gpuType", "partition", "account", "qos", "reservation")
 def resource_problems(document: Any, pointer: str = "/resources") -> list[Problem]:
     """All that is wrong with `resources`, beyond the shape that an envelope is checked for."""
     root = Node(pointer, document)
-    return [*_excluded(root), *_memory(root), *_names(root), *_options(root.at("options"))]
+    return [*_excluded(root), *_memory(root), *_names(root), *_options(root.member("options"))]
 
 
 def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
     """Resources that stand by themselves, as in a setting; and everything that is wrong with them."""
     try:
-        asked = Resources.model_validate(document).asked()
+        asked = Resources.model_validate(document).as_written()
     except ValidationError as error:
-        return {}, [one.under("/resources") for one in shape_problems(Resources, document, error)]
+        return {}, [one.relocate("/resources") for one in shape_problems(Resources, document, error)]
     return asked, resource_problems(document)
 
 
@@ -84,33 +84,33 @@ def mebibytes(memory: str) -> int:
 
 
 def _excluded(root: Node) -> Iterator[Problem]:
-    if root.at("exclusive").given:
+    if root.member("exclusive").is_written:
         for name in (*SHARE, "gpuType"):
-            if root.at(name).given:
+            if root.member(name).is_written:
                 message = f'exclusive gives whole nodes, so "{name}" says nothing'
                 remedy = f'remove "{name}" or "exclusive"'
-                yield problem("SW022", root.at(name).pointer, message, remedy, of_name=True)
-    elif root.at("gpuType").given and not root.at("gpus").value:
+                yield problem("SW022", root.member(name).pointer, message, remedy, of_name=True)
+    elif root.member("gpuType").is_written and not root.member("gpus").value:
         message = "gpuType says which GPUs, and gpus does not say how many"
-        yield problem("SW067", root.at("gpuType").pointer, message, 'add "gpus": 1')
+        yield problem("SW067", root.member("gpuType").pointer, message, 'add "gpus": 1')
 
 
 def _memory(root: Node) -> Iterator[Problem]:
-    memory = root.at("memory")
+    memory = root.member("memory")
     if memory.text and not _MEMORY.fullmatch(memory.text):
-        message = f"{shown(memory.text)} is no amount of memory"
+        message = f"{quote(memory.text)} is no amount of memory"
         yield problem("SW067", memory.pointer, message, 'write a whole number with M, G or T, as "16G"')
 
 
 def _names(root: Node) -> Iterator[Problem]:
     for name in _NAMES:
-        node = root.at(name)
+        node = root.member(name)
         if node.text and not _NAME.fullmatch(node.text):
-            message = f"{shown(node.text)} cannot be a {name}"
+            message = f"{quote(node.text)} cannot be a {name}"
             yield problem("SW067", node.pointer, message, "write the name as the cluster shows it")
-    constraint = root.at("constraint")
+    constraint = root.member("constraint")
     if constraint.text and not _CONSTRAINT.fullmatch(constraint.text):
-        message = f"{shown(constraint.text)} cannot be a constraint"
+        message = f"{quote(constraint.text)} cannot be a constraint"
         yield problem("SW067", constraint.pointer, message, 'write features of nodes, as "a100&nvlink"')
 
 
@@ -119,7 +119,7 @@ def _options(options: Node) -> Iterator[Problem]:
         return
     for name in options.value:
         if not _OPTION.fullmatch(name):
-            message = f"{shown(name)} cannot be the name of an option"
+            message = f"{quote(name)} cannot be the name of an option"
             yield problem("SW067", step(options.pointer, name), message, of_name=True)
     text = json.dumps(options.value, ensure_ascii=False)
     if len(text) > _MOST_OPTIONS:

@@ -54,7 +54,7 @@ async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Arch
     jobs = blobs = 0
     after = ""
     while asyncio.get_running_loop().time() < end:
-        due = await ports.finished.due(shard, before, ports.policy.archive_batch, after)
+        due = await ports.finished.due_jobs(shard, before, ports.policy.archive_batch, after)
         moved = await _batch(ports, shard, [key.rpartition("|")[2] for key in due])
         jobs, blobs = jobs + moved, blobs + bool(moved)
         if len(due) < ports.policy.archive_batch:

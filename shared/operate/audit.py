@@ -132,7 +132,7 @@ async def _overdue(ports: Ports, found: Audit) -> None:
         return
     before = ports.clock() - retention - timedelta(days=1)
     for shard in range(ports.finished.shards):
-        for key in await ports.finished.due(shard, before, _ENDED):
+        for key in await ports.finished.due_jobs(shard, before, _ENDED):
             job_id = key.rpartition("|")[2]
             try:
                 left = await ports.finished.gather(job_id)

@@ -40,7 +40,7 @@ class Watch:
     _lines: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _logs: dict[str, _Log] = field(default_factory=dict)
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """One look. Raises Failure."""
         self.looks += 1
         for cluster in await self.service.clusters():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.failure import Failure
-from slipway.settings import UP, shown
+from slipway.settings import UP, display_path
 
 _CLOUD = "Slipway"
 _PATIENCE = 2.0
@@ -17,7 +17,7 @@ _PATIENCE = 2.0
 def run(data: Path | None) -> int:
     """Print the lines for `eval`; 0. Raises Failure when no stack runs there."""
     where = (data or UP).resolve()
-    _look(where)
+    _check_emulator(where)
     found, remark = environment(where)
     for name, value in found.items():
         print(f"export {name}={shlex.quote(value)}")
@@ -58,14 +58,14 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
     return found, f"once: {login}"
 
 
-def _look(data: Path) -> None:
+def _check_emulator(data: Path) -> None:
     """Whether the emulator listens where it said. Raises Failure."""
     port = _read(data / "batchai" / "https.json")["port"]
     try:
         socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE).close()
     except OSError:
         raise Failure(
-            f"the stack of {shown(data)} does not run; start it with `slipway up`, or name its --data"
+            f"the stack of {display_path(data)} does not run; start it with `slipway up`, or name its --data"
         ) from None
 
 

@@ -59,7 +59,7 @@ def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
     if not folder.is_dir():
         raise Failure(f"{folder} is no folder; name one with a script and a job.json")
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _hidden(path, folder)]
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_hidden(path, folder)]
     if not files:
         raise Failure(f"{folder} holds no files; put a script and a job.json there")
     return sorted(files, key=lambda path: (_rank(path), path))
@@ -92,5 +92,5 @@ def _rank(path: Path) -> int:
     return _LAST.index(path.name) + 1 if path.name in _LAST else 0
 
 
-def _hidden(path: Path, folder: Path) -> bool:
+def _is_hidden(path: Path, folder: Path) -> bool:
     return any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)

@@ -43,7 +43,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
         raise Failure(f"{file}: there is no such file or folder")
     folder = file if file.is_dir() else file.parent if file.name == _JOB else None
     if url:
-        bodies = asyncio.run(_asked(file, folder, url, key))
+        bodies = asyncio.run(_from_service(file, folder, url, key))
     else:
         ports = _ports(settings_file)
         try:
@@ -133,7 +133,7 @@ def _name(folder: Path) -> str:
     return folder.resolve().name
 
 
-async def _asked(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
+async def _from_service(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
     runs = await runs_of(folder) if folder else [(_bytes(file), {})]
     async with service(url, key) as api:
         return [await api.explain(document, asked) for document, asked in runs]

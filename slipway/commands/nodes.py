@@ -20,12 +20,12 @@ def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
 async def _run(wanted: str, url: str, key: str, *, as_json: bool) -> int:
     async with service(url, key) as api:
         found = await api.clusters()
-    shown = chosen(wanted, found)
+    shown = select_clusters(wanted, found)
     show(shown, lines, as_json=as_json)
     return 1 if any("error" in cluster for cluster in shown) else 0
 
 
-def chosen(wanted: str, found: Sequence[Cluster]) -> Sequence[Cluster]:
+def select_clusters(wanted: str, found: Sequence[Cluster]) -> Sequence[Cluster]:
     """The cluster of that name; all without one. Raises Failure with the names that there are."""
     shown = [cluster for cluster in found if wanted in ("", cluster["name"])]
     if wanted and not shown:

@@ -35,7 +35,7 @@ async def _run(wanted: str, cluster: str, base: str) -> int:
         if not wanted:
             print("\n".join(rows(nodes)))
             return 0
-        node = chosen(wanted, nodes)
+        node = select_node(wanted, nodes)
         await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
     print(f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}")
     return 0
@@ -50,7 +50,7 @@ def of_cluster(wanted: str, nodes: Sequence[Node]) -> list[Node]:
     return found
 
 
-def chosen(wanted: str, nodes: Sequence[Node]) -> Node:
+def select_node(wanted: str, nodes: Sequence[Node]) -> Node:
     """The node of an id or an address. Raises Failure with the nodes that there are."""
     for node in nodes:
         if wanted in (node["id"], node["address"]):

@@ -17,7 +17,7 @@ def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: P
     """Create what is missing and show each thing. Raises Failure."""
     settings, where = load(settings_file, os.environ)
     print(f"settings: {where}")
-    whole = completed(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
+    whole = complete_plan(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
 
     async def create() -> None:
         async for step in provision(settings, whole):
@@ -27,7 +27,7 @@ def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: P
     return 0
 
 
-def completed(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] | None) -> Plan:
+def complete_plan(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] | None) -> Plan:
     """The plan with what the files say. Raises Failure for what cannot be."""
     from dataclasses import replace
 

@@ -7,25 +7,27 @@ from pathlib import Path
 
 from local.private_folder import private_folder
 from slipway.failure import Failure
-from slipway.settings import shown
+from slipway.settings import display_path
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Make the folder and hold it for the length of the block. Raises Failure that names --data."""
     try:
         private_folder(folder, "lock")
         lock = (folder / "lock").open("a", encoding="utf-8")
     except OSError as error:
         raise Failure(
-            f"--data {shown(folder)} cannot be used: {error.strerror}; name a folder that can be written"
+            f"--data {display_path(folder)} cannot be used: {error.strerror}; "
+            "name a folder that can be written"
         ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise Failure(
-                f"another `slipway up` works in {shown(folder)}; stop it, or name another folder with --data"
+                f"another `slipway up` works in {display_path(folder)}; "
+                "stop it, or name another folder with --data"
             ) from error
         yield
 

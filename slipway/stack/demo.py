@@ -15,7 +15,7 @@ from slipway.commands.enqueue import enqueue
 from slipway.commands.setup import by_kind
 from slipway.failure import Failure
 from slipway.screen import Line, Screen, screen
-from slipway.settings import ROOT, shown
+from slipway.settings import ROOT, display_path
 from slipway.stack.demo_checks import check, show
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
@@ -38,7 +38,7 @@ def run(cluster: str = "emulator") -> int:
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)
     try:
-        code = run_until_stopped(_told(out, options_of(data, cluster)), interrupted=_INTERRUPTED)
+        code = run_until_stopped(_report(out, options_of(data, cluster)), interrupted=_INTERRUPTED)
     except Failure as failure:
         if not any((data / "logs").glob("*.log")):  # nothing was started, so the line says it all
             shutil.rmtree(data)
@@ -57,7 +57,7 @@ def options_of(data: Path, cluster: str) -> Options:
     return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
 
 
-async def _told(out: Screen, options: Options) -> int:
+async def _report(out: Screen, options: Options) -> int:
     out.say(Line("slipway", starts(options)))
 
     def provisioned(steps: list[Step]) -> None:
@@ -105,7 +105,7 @@ async def _follow(watch: Watch, stack: Stack) -> None:
     try:
         async with asyncio.timeout(_PATIENCE):
             while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not watch.nodes):
-                await watch.look()
+                await watch.poll()
                 await asyncio.sleep(_LOOK_EVERY)
     except TimeoutError:
         raise Failure(_late(watch, stack)) from None
@@ -135,9 +135,9 @@ def _explain(out: Screen, failure: Failure, data: Path) -> None:
 
     newest = sorted(logs, key=telling)
     if newest:
-        out.heading(f"the last lines of {shown(newest[-1])}")
+        out.heading(f"the last lines of {display_path(newest[-1])}")
         for text in newest[-1].read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]:
             out.write(f"  {text}")
     out.heading("the demo failed")
     out.write(f"  {failure}")
-    out.write(f"  logs: {shown(data / 'logs')}   (everything that was stored is beside it)")
+    out.write(f"  logs: {display_path(data / 'logs')}   (everything that was stored is beside it)")

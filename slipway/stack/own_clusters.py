@@ -33,7 +33,7 @@ def own_clusters(file: Path) -> dict[str, str]:
     settings = {
         name: text
         for name, value in values.items()
-        if (text := _text(file, name, value)) and _wanted(file, name, text)
+        if (text := _text(file, name, value)) and _is_setting(file, name, text)
     }
     _check(file, settings)
     return settings
@@ -50,7 +50,7 @@ def _text(file: Path, name: str, value: Any) -> str:
     raise Failure(f"{file}: {name} has no value that a setting can have")
 
 
-def _wanted(file: Path, name: str, value: str) -> bool:
+def _is_setting(file: Path, name: str, value: str) -> bool:
     """Whether the app gets it. Raises Failure for a name that is no setting, and for another storage."""
     if _STORAGE.fullmatch(name):
         if value != _LOCAL_STORAGE:

@@ -10,7 +10,7 @@ from local.stack import Options, Stack, stack
 from shared.settings import Settings
 from slipway.client.trouble import starting
 from slipway.failure import Failure
-from slipway.settings import shown
+from slipway.settings import display_path
 from slipway.stack.provision import Plan, Step, provision
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
         for task, part in waits.items():
             if task in done:
                 how = f"ended by itself, exit code {part.returncode}"
-                raise Failure(f"{part.name} {how}; see {shown(stack.logs)}")
+                raise Failure(f"{part.name} {how}; see {display_path(stack.logs)}")
         return doing.result()
     finally:
         doing.cancel()

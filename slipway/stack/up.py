@@ -16,8 +16,8 @@ from shared.configured import ConfiguredEngines
 from shared.settings import Settings
 from slipway.commands.setup import by_kind
 from slipway.failure import Failure
-from slipway.settings import ADDRESS, UP, shown
-from slipway.stack.data_folder import held, most_nodes
+from slipway.settings import ADDRESS, UP, display_path
+from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.own_clusters import own_clusters
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
@@ -50,7 +50,7 @@ def run(
     where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
     slurm = cluster == "slurm"
-    with held(where):
+    with lock_folder(where):
         most = nodes if slurm else most_nodes(where, nodes)
         options = Options(
             data=where,
@@ -77,7 +77,7 @@ def _with_own_clusters(
     values = own_clusters(file)
     check_ports(replace(ports, emulator=0))
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
-    with held(where):
+    with lock_folder(where):
         options = Options(
             data=where, ports=ports, overrides=values, own_clusters=True, allowed_hosts=allowed_hosts
         )
@@ -155,7 +155,7 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
     connection = _USUAL if usual else storage.connection_string
     command = _command()
     found = data.resolve() == UP
-    settings = "" if found else f" --settings {shown(data / 'local.settings.json')}"
+    settings = "" if found else f" --settings {display_path(data / 'local.settings.json')}"
     url = "" if found or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
     sending = [
         "Drop a folder with a script and a job.json",
@@ -180,7 +180,7 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
         f"  queues        {storage.queue_url}   (jobs)",
         f"  tables        {storage.table_url}",
-        f"  logs          {shown(stack.logs)}",
+        f"  logs          {display_path(stack.logs)}",
         "",
         *(sending if _of_the_stack(stack) else ["Ask for a job", f"  {command} submit job.json{url}"]),
         "See what became of it",
@@ -188,7 +188,7 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         f"  {command} log JOB --follow{url}",
         f"  curl -s {api}/jobs",
         "",
-        f"What was stored stays in {shown(data)}. Ctrl-C stops everything.",
+        f"What was stored stays in {display_path(data)}. Ctrl-C stops everything.",
     ]
 
 
@@ -206,7 +206,7 @@ def _cluster(stack: Stack, nodes: int) -> Sequence[str]:
         return [f"  Batch AI      {stack.emulator_url}   {about}"]
     return [
         f"  Slurm         {stack.slurm.url}   {about}",
-        f"                export SLURM_CONF={shown(stack.slurm.client_conf)}   (for sinfo, squeue…)",
+        f"                export SLURM_CONF={display_path(stack.slurm.client_conf)}   (for sinfo, squeue…)",
     ]
 
 
@@ -214,4 +214,4 @@ def _command() -> str:
     """How a person calls this command: by its name where the environment is active, else by its path."""
     path = Path(sys.executable).with_name("slipway")
     active = str(path.parent) in os.environ.get("PATH", "").split(os.pathsep)
-    return "slipway" if active or not path.exists() else shown(path)
+    return "slipway" if active or not path.exists() else display_path(path)

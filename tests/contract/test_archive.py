@@ -71,7 +71,7 @@ async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
 
 
 async def due(finished: FinishedJobs, before: datetime = LATER, limit: int = 10) -> list[str]:
-    found = [key for shard in range(finished.shards) for key in await finished.due(shard, before, limit)]
+    found = [key for shard in range(finished.shards) for key in await finished.due_jobs(shard, before, limit)]
     return [key.rpartition("|")[2] for key in found]
 
 

@@ -21,7 +21,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.queues import StorageQueues
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
-from shared.adapters.storage.wire.rest import Answer, Lost, Request, Send
+from shared.adapters.storage.wire.rest import Answer, NoAnswer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import SlipwayError
 from shared.core.job import JobState
@@ -82,10 +82,10 @@ def _faulty(faults: Faults) -> Callable[[Send], Send]:
             faults.seen.append(f"{request.verb} {request.url.partition('?')[0]}")
             fault = faults.now()
             if fault == "unsent":
-                raise Lost("the connection was refused")
+                raise NoAnswer("the connection was refused")
             answer = await send(request)
             if fault == "lost":
-                raise Lost("the connection was reset")
+                raise NoAnswer("the connection was reset")
             if fault in ("503", "429"):
                 return replace(answer, status=int(fault), headers={**answer.headers, "retry-after": "0"})
             return answer

@@ -38,7 +38,7 @@ def application(
     store = Store(settings.data)
     operations.prune(store, clock())
     notices = Notices(settings.notice) if settings.notice else None
-    conductor = Conductor(store, settings, clock, notices.ended if notices else lambda _: None)
+    conductor = Conductor(store, settings, clock, notices.job_ended if notices else lambda _: None)
     emulator = Emulator(store, conductor, settings, Downloads(settings), clock)
     files = FileService(settings, clock)
 

@@ -39,7 +39,7 @@ async def put_cluster(call: Call) -> web.Response:
     existing = call.store.clusters.get(ids.cluster(call.names))
     if existing is not None:
         check_same(existing, document, "Only scaleSettings can be changed, by PATCH.")
-        return _shown(existing)
+        return _response(existing)
     mounts = document.get("nodeSetup", {}).get("mountVolumes", {})
     check_servers(call, mounts, "/properties/nodeSetup/mountVolumes/fileServers")
     others = clusters_in(call.store, call.names["subscription"], workspace.location)
@@ -71,12 +71,12 @@ async def patch_cluster(call: Call) -> web.Response:
         cluster = settled(cluster, call.emulator.clock())
         call.store.save(cluster)
         call.emulator.conductor.nudge()
-    return _shown(cluster)
+    return _response(cluster)
 
 
 async def get_cluster(call: Call) -> web.Response:
     """The cluster."""
-    return _shown(cluster_of(call))
+    return _response(cluster_of(call))
 
 
 async def delete_cluster(call: Call) -> web.Response:
@@ -86,8 +86,8 @@ async def delete_cluster(call: Call) -> web.Response:
 
 async def list_clusters(call: Call) -> web.Response:
     """The clusters of a workspace."""
-    return call.page(cluster_view, call.store.clusters.under(workspace_of(call).id))
+    return call.page(cluster_view, call.store.clusters.children(workspace_of(call).id))
 
 
-def _shown(cluster: Cluster) -> web.Response:
+def _response(cluster: Cluster) -> web.Response:
     return one(cluster_view(cluster), cluster.allocation_since)

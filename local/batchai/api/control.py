@@ -21,7 +21,7 @@ class Control:
 
     async def nodes(self, _: web.Request) -> web.Response:
         """All nodes of all clusters."""
-        found = [_shown(cluster, node) for cluster in self._store.clusters for node in cluster.nodes]
+        found = [_view(cluster, node) for cluster in self._store.clusters for node in cluster.nodes]
         return web.json_response({"value": found})
 
     async def preempt(self, request: web.Request) -> web.Response:
@@ -43,10 +43,10 @@ class Control:
             raise ArmError(409, "NodeNotReady", message, "node")
         if not node.preempted:
             self._conductor.preempt(cluster, node)
-        return web.json_response(_shown(cluster, node.evolve(preempted=True)), status=202)
+        return web.json_response(_view(cluster, node.evolve(preempted=True)), status=202)
 
 
-def _shown(cluster: Cluster, node: Node) -> dict[str, object]:
+def _view(cluster: Cluster, node: Node) -> dict[str, object]:
     return {
         "id": node.id,
         "cluster": cluster.id,

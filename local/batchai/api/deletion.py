@@ -30,14 +30,14 @@ def _family(store: Store, resource: Resource) -> Iterator[Resource]:
     yield resource
     match resource:
         case Group():
-            for workspace in store.workspaces.under(f"{resource.id}/providers/{ids.PROVIDER}"):
+            for workspace in store.workspaces.children(f"{resource.id}/providers/{ids.PROVIDER}"):
                 yield from _family(store, workspace)
         case Workspace():
-            yield from store.clusters.under(resource.id)
-            yield from store.file_servers.under(resource.id)
-            for experiment in store.experiments.under(resource.id):
+            yield from store.clusters.children(resource.id)
+            yield from store.file_servers.children(resource.id)
+            for experiment in store.experiments.children(resource.id):
                 yield from _family(store, experiment)
         case Experiment():
-            yield from store.jobs.under(resource.id)
+            yield from store.jobs.children(resource.id)
         case _:
             return

@@ -27,12 +27,12 @@ async def put_group(call: Call) -> web.Response:
     )
     group = group.evolve(tags=body.get("tags", {}))
     call.store.save(group)
-    return web.json_response(_shown(group), status=status)
+    return web.json_response(_view(group), status=status)
 
 
 async def get_group(call: Call) -> web.Response:
     """The group."""
-    return web.json_response(_shown(group_of(call)))
+    return web.json_response(_view(group_of(call)))
 
 
 async def head_group(call: Call) -> web.Response:
@@ -47,8 +47,8 @@ async def delete_group(call: Call) -> web.Response:
 
 async def list_groups(call: Call) -> web.Response:
     """The groups of a subscription."""
-    found = call.store.groups.under(f"/subscriptions/{call.names['subscription']}")
-    return web.json_response({"value": [_shown(group) for group in found]})
+    found = call.store.groups.children(f"/subscriptions/{call.names['subscription']}")
+    return web.json_response({"value": [_view(group) for group in found]})
 
 
 async def list_accounts(call: Call) -> web.Response:
@@ -103,7 +103,7 @@ def group_of(call: Call) -> Group:
     return found
 
 
-def _shown(group: Group) -> dict[str, Any]:
+def _view(group: Group) -> dict[str, Any]:
     return {
         "id": group.id,
         "name": ids.name(group.id),

@@ -44,7 +44,7 @@ async def put_job(call: Call) -> web.Response:
     existing = call.store.jobs.get(ids.job(call.names))
     if existing is not None:
         check_same(existing, document, "Choose another name, or delete the job first.")
-        return _shown(existing)
+        return _response(existing)
     cluster = call.store.clusters.get(document["cluster"]["id"])
     if cluster is None or cluster.deleting:
         name = ids.name(document["cluster"]["id"])
@@ -71,7 +71,7 @@ async def put_job(call: Call) -> web.Response:
 
 async def get_job(call: Call) -> web.Response:
     """The job."""
-    return _shown(job_of(call))
+    return _response(job_of(call))
 
 
 async def delete_job(call: Call) -> web.Response:
@@ -81,7 +81,7 @@ async def delete_job(call: Call) -> web.Response:
 
 async def list_jobs(call: Call) -> web.Response:
     """The jobs of an experiment."""
-    return call.page(job_view, call.store.jobs.under(experiment_of(call).id))
+    return call.page(job_view, call.store.jobs.children(experiment_of(call).id))
 
 
 async def terminate_job(call: Call) -> web.Response:
@@ -105,5 +105,5 @@ async def list_output_files(call: Call) -> web.Response:
     return call.part(listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now))
 
 
-def _shown(job: Job) -> web.Response:
+def _response(job: Job) -> web.Response:
     return one(job_view(job), job.since)

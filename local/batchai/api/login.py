@@ -71,11 +71,11 @@ class Login:
     async def _subscriptions(self, _: web.Request) -> web.Response:
         used = {ids.parts(workspace.id)[0] for workspace in self._store.workspaces}
         known = [self._only] if self._only else [_SUBSCRIPTION, *sorted(used - {_SUBSCRIPTION})]
-        return web.json_response({"value": [_shown(name) for name in known]})
+        return web.json_response({"value": [_view(name) for name in known]})
 
     async def _subscription(self, request: web.Request) -> web.Response:
         ids.check(request.match_info)
-        return web.json_response(_shown(request.match_info["subscription"]))
+        return web.json_response(_view(request.match_info["subscription"]))
 
     async def _locations(self, request: web.Request) -> web.Response:
         ids.check(request.match_info)
@@ -84,7 +84,7 @@ class Login:
         return web.json_response({"value": [place]})
 
 
-def _shown(subscription: str) -> dict[str, Any]:
+def _view(subscription: str) -> dict[str, Any]:
     return {
         "id": f"/subscriptions/{subscription}",
         "subscriptionId": subscription,

@@ -80,7 +80,7 @@ def _looked_at(call: Call) -> Operation:
     operation = call.store.operations.get(name)
     if operation is None:
         raise ArmError(404, "OperationNotFound", f"The specified operation {name} is not found", "operation")
-    if operation.ended is None and _over(call.store, operation):
+    if operation.ended is None and _is_over(call.store, operation):
         operation = operation.evolve(ended=call.emulator.clock())
         call.store.save(operation)
     return operation
@@ -96,7 +96,7 @@ def _location(call: Call, subject: Resource) -> str:
     return region(holder.location)
 
 
-def _over(store: Store, operation: Operation) -> bool:
+def _is_over(store: Store, operation: Operation) -> bool:
     subject = _subject(store, operation.subject)
     if operation.verb == "create" or subject is None:
         return True

@@ -28,7 +28,7 @@ async def put_file_server(call: Call) -> web.Response:
     existing = call.store.file_servers.get(ids.file_server(call.names))
     if existing is not None:
         check_same(existing, document, "Choose another name, or delete the file server first.")
-        return _shown(existing)
+        return _response(existing)
     server = FileServer(
         id=ids.file_server(call.names),
         sequence=call.store.next_sequence(),
@@ -47,7 +47,7 @@ async def get_file_server(call: Call) -> web.Response:
     found = call.store.file_servers.get(ids.file_server(call.names))
     if found is None:
         raise not_found("fileServer", call.names["fileServer"])
-    return _shown(found)
+    return _response(found)
 
 
 async def delete_file_server(call: Call) -> web.Response:
@@ -57,7 +57,7 @@ async def delete_file_server(call: Call) -> web.Response:
 
 async def list_file_servers(call: Call) -> web.Response:
     """The file servers of a workspace."""
-    return call.page(file_server_view, call.store.file_servers.under(workspace_of(call).id))
+    return call.page(file_server_view, call.store.file_servers.children(workspace_of(call).id))
 
 
 def check_servers(call: Call, mounts: Mapping[str, Any], at: str) -> None:
@@ -73,5 +73,5 @@ def check_servers(call: Call, mounts: Mapping[str, Any], at: str) -> None:
         raise all_of(problems)
 
 
-def _shown(server: FileServer) -> web.Response:
+def _response(server: FileServer) -> web.Response:
     return one(file_server_view(server), server.created)

@@ -43,7 +43,7 @@ async def put_workspace(call: Call) -> web.Response:
     check_region(body["location"], call.emulator.settings.location, "/location")
     existing = call.store.workspaces.get(ids.workspace(call.names))
     if existing is None:
-        others = call.store.workspaces.under(ids.group(call.names))
+        others = call.store.workspaces.children(ids.group(call.names))
         check_quota(len(others), MOST_WORKSPACES, "workspaces in a resource group")
         workspace = Workspace(
             id=ids.workspace(call.names),
@@ -63,7 +63,7 @@ async def put_workspace(call: Call) -> web.Response:
             )
         workspace = existing.evolve(tags=body.get("tags", {}))
     call.store.save(workspace)
-    return _shown(workspace)
+    return _response(workspace)
 
 
 async def patch_workspace(call: Call) -> web.Response:
@@ -73,12 +73,12 @@ async def patch_workspace(call: Call) -> web.Response:
     if "tags" in body:
         workspace = workspace.evolve(tags=body["tags"])
         call.store.save(workspace)
-    return _shown(workspace)
+    return _response(workspace)
 
 
 async def get_workspace(call: Call) -> web.Response:
     """The workspace."""
-    return _shown(workspace_of(call))
+    return _response(workspace_of(call))
 
 
 async def delete_workspace(call: Call) -> web.Response:
@@ -88,7 +88,7 @@ async def delete_workspace(call: Call) -> web.Response:
 
 async def list_workspaces(call: Call) -> web.Response:
     """The workspaces of a resource group."""
-    return call.page(workspace_view, call.store.workspaces.under(ids.group(call.names)))
+    return call.page(workspace_view, call.store.workspaces.children(ids.group(call.names)))
 
 
 async def list_all_workspaces(call: Call) -> web.Response:
@@ -127,10 +127,10 @@ async def delete_experiment(call: Call) -> web.Response:
 
 async def list_experiments(call: Call) -> web.Response:
     """The experiments of a workspace."""
-    return call.page(experiment_view, call.store.experiments.under(workspace_of(call).id))
+    return call.page(experiment_view, call.store.experiments.children(workspace_of(call).id))
 
 
-def _shown(workspace: Workspace) -> web.Response:
+def _response(workspace: Workspace) -> web.Response:
     return one(workspace_view(workspace), workspace.created)
 
 

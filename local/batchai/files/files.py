@@ -93,7 +93,7 @@ class FileService:
             path = f"/{self._account.name}/{request[_BELOW]}"
             # The proxy, which alone uses the name, is asked by https.
             scheme = "https" if request.host == self.host else request.scheme
-            asked = sas.Asked(operation, path, request.query, scheme, request.remote or "")
+            asked = sas.SignedRequest(operation, path, request.query, scheme, request.remote or "")
             if refused := sas.refusal(asked, self._account.name, self._account.key, self._clock()):
                 raise FileError(403, *refused)
             return
@@ -137,7 +137,7 @@ class FileService:
         return web.Response(status=201, headers=_properties(made))
 
     async def _show(self, item: Item) -> web.StreamResponse:
-        with missing(), Fence.at(item.share) as share, share.below(item.path) as directory:
+        with missing(), Fence.from_root(item.share) as share, share.below(item.path) as directory:
             return web.Response(status=200, headers=_properties(os.fstat(directory.fd)))
 
     async def _delete_share(self, item: Item) -> web.StreamResponse:
@@ -174,7 +174,7 @@ class FileService:
         return _xml(root)
 
     async def _list_directory(self, item: Item) -> web.StreamResponse:
-        with missing(), Fence.at(item.share) as share:
+        with missing(), Fence.from_root(item.share) as share:
             found = share.entries(item.path)
         prefix = item.request.query.get("prefix", "")
         root = Xml.Element("EnumerationResults", ShareName=item.share.name)
@@ -194,7 +194,7 @@ class FileService:
         if not length.isdigit() or int(length) > _LARGEST_FILE:
             raise FileError(400, "InvalidHeaderValue", "x-ms-content-length must be the size of the file")
         try:
-            with missing("ParentNotFound"), item.made() as file:
+            with missing("ParentNotFound"), item.create() as file:
                 file.truncate(0)
                 file.truncate(int(length))
                 return web.Response(status=201, headers=_properties(os.fstat(file.fileno())))

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from fence import Entry, Fence
 from local.batchai.files.ranges import answer_file
-from local.batchai.files.signature import same
+from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.moment import stamp
@@ -47,13 +47,13 @@ class Downloads:
         """The file of a signed address, or the range of it that was asked for."""
         path = request.match_info["path"]
         end = request.query.get("se", "")
-        if not same(request.query.get("sig", ""), self._sign(path, end)):
+        if not matches(request.query.get("sig", ""), self._sign(path, end)):
             raise ArmError(403, "AuthenticationFailed", "The signature of the address does not fit.", "sig")
         if datetime.strptime(end, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) < now:
             raise ArmError(403, "AuthenticationFailed", "The address has expired.", "se")
         try:
             name, _, rest = path.partition("/")
-            with Fence.at(self._roots[name]) as root:
+            with Fence.from_root(self._roots[name]) as root:
                 file = root.file(rest, links=False)
         except OSError:
             raise ArmError(404, "ResourceNotFound", "The file is not there any more.") from None
@@ -99,7 +99,7 @@ def listing(
     expires = now + timedelta(minutes=minutes)
     try:
         with (
-            Fence.at(root) as served,
+            Fence.from_root(root) as served,
             served.below(place.partition("/")[2], links=False, known=above + own) as run,
         ):
             found = run.entries(f"{rest}/{inside}")

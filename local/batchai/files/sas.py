@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from local.batchai.files.signature import same
+from local.batchai.files.signature import matches
 
 _FIRST_VERSION, _WITH_SCOPE = "2015-04-05", "2020-12-06"
 _TIMES = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d")
@@ -40,7 +40,7 @@ _FAILED = "AuthenticationFailed"
 
 
 @dataclass(frozen=True)
-class Asked:
+class SignedRequest:
     """A request: its operation, its decoded path from the account on, its query, and how it came."""
 
     operation: str
@@ -50,7 +50,7 @@ class Asked:
     address: str
 
 
-def refusal(asked: Asked, account: str, key: str, now: datetime) -> tuple[str, str] | None:
+def refusal(asked: SignedRequest, account: str, key: str, now: datetime) -> tuple[str, str] | None:
     """Why the signature in the query does not allow the request, code and message; None if it does."""
     query = asked.query
     if query.get("sv", "") < _FIRST_VERSION:
@@ -59,7 +59,7 @@ def refusal(asked: Asked, account: str, key: str, now: datetime) -> tuple[str, s
         return _FAILED, "This emulator has no stored access policies and no user delegation keys"
     lines = _account_lines(query, account) if "ss" in query else _service_lines(asked)
     digest = hmac.new(base64.b64decode(key), "\n".join(lines).encode(), hashlib.sha256).digest()
-    if not same(query.get("sig", ""), base64.b64encode(digest).decode()):
+    if not matches(query.get("sig", ""), base64.b64encode(digest).decode()):
         return _FAILED, "The signature of the SAS does not fit"
     return next(_limits(asked, now), None)
 
@@ -69,7 +69,7 @@ def _account_lines(query: Mapping[str, str], account: str) -> list[str]:
     return [*lines, query.get("ses", ""), ""] if query["sv"] >= _WITH_SCOPE else [*lines, ""]
 
 
-def _service_lines(asked: Asked) -> list[str]:
+def _service_lines(asked: SignedRequest) -> list[str]:
     """The resource is the path itself, or its share: by `sr`."""
     parts = asked.path.split("/")
     resource = "/".join(parts[:3]) if asked.query.get("sr") == "s" else asked.path
@@ -77,7 +77,7 @@ def _service_lines(asked: Asked) -> list[str]:
     return [*head, f"/file{resource}", *(asked.query.get(name, "") for name in _SERVICE_FIELDS)]
 
 
-def _limits(asked: Asked, now: datetime) -> Iterator[tuple[str, str]]:
+def _limits(asked: SignedRequest, now: datetime) -> Iterator[tuple[str, str]]:
     query = asked.query
     end, start = _time(query.get("se", "")), _time(query.get("st", ""))
     if end is None or end < now:
@@ -86,7 +86,7 @@ def _limits(asked: Asked, now: datetime) -> Iterator[tuple[str, str]]:
         yield _FAILED, "The SAS is not valid yet, or its start cannot be read"
     if query.get("spr") == "https" and asked.scheme != "https":
         yield "AuthorizationProtocolMismatch", "The SAS is for https only"
-    if "sip" in query and not _within(asked.address, query["sip"]):
+    if "sip" in query and not _in_range(asked.address, query["sip"]):
         yield "AuthorizationSourceIPMismatch", "The SAS is for other addresses than that of the request"
     kind, permissions = _NEEDS.get(asked.operation, ("", ""))
     if "ss" in query:
@@ -111,7 +111,7 @@ def _time(text: str) -> datetime | None:
     return None
 
 
-def _within(address: str, allowed: str) -> bool:
+def _in_range(address: str, allowed: str) -> bool:
     first, _, last = allowed.partition("-")
     try:
         low, high = ipaddress.ip_address(first), ipaddress.ip_address(last or first)

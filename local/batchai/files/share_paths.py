@@ -32,17 +32,17 @@ class Item:
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
         """A descriptor of the directory that the path is in, and its name there. Raises OSError."""
-        with Fence.at(self.share) as share:
+        with Fence.from_root(self.share) as share:
             parent, name = share.parent(self.path)
             with parent:
                 yield parent.fd, name
 
     def file(self, *, write: bool = False) -> BinaryIO:
         """The file. Raises OSError."""
-        with Fence.at(self.share) as share:
+        with Fence.from_root(self.share) as share:
             return share.file(self.path, write=write)
 
-    def made(self) -> BinaryIO:
+    def create(self) -> BinaryIO:
         """The file, which is made if it is not there. Raises OSError."""
         try:
             return self.file(write=True)

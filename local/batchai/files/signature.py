@@ -29,10 +29,10 @@ def fits(
     # Clients sign the path before their HTTP library takes needless escapes out of it: both are right.
     spellings = {path, quote(unquote(path), safe="/~")}
     signed = (signature(key, account, method, spelling + mark + query, headers) for spelling in spellings)
-    return any(same(authorization, f"SharedKey {account}:{right}") for right in signed)
+    return any(matches(authorization, f"SharedKey {account}:{right}") for right in signed)
 
 
-def same(given: str, right: str) -> bool:
+def matches(given: str, right: str) -> bool:
     """Whether these are the same signature, in a time that tells nothing; what is given may be any text."""
     return hmac.compare_digest(given.encode(errors="surrogatepass"), right.encode())
 

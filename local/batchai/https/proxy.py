@@ -63,7 +63,7 @@ class StorageProxy:
     async def _serve(
         self, handle: Handle, port: int, context: ssl.SSLContext | None = None
     ) -> asyncio.Server:
-        async def kept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def serve_tracked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             if task := asyncio.current_task():  # a server runs each connection in one
                 self._connections.add(task)
                 task.add_done_callback(self._connections.discard)
@@ -72,7 +72,7 @@ class StorageProxy:
                 await handle(reader, writer)
             writer.close()
 
-        server = await asyncio.start_server(kept, _HOST, port, ssl=context, limit=_LARGEST_HEAD)
+        server = await asyncio.start_server(serve_tracked, _HOST, port, ssl=context, limit=_LARGEST_HEAD)
         self._servers.append(server)
         return server
 

@@ -18,19 +18,19 @@ from local.nodes.fault import Failed, Fault
 from local.nodes.launcher import Launcher
 from local.nodes.machine import Place, root
 from local.nodes.mounts import Mounter, link
-from local.nodes.output_directory import made
+from local.nodes.output_directory import make_directory
 
 
 async def prepare(
     cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter, launcher: Launcher
 ) -> Fault | None:
     """Mount and set up; the reason if the node cannot be used. Cancelling ends the setup task."""
-    fault = await _prepared(cluster, node_id, settings, mounter, launcher)
+    fault = await _prepare(cluster, node_id, settings, mounter, launcher)
     # All nodes of a cluster share its errors: each says of which node it is.
     return fault and fault.model_copy(update={"details": {"nodeId": node_id} | fault.details})
 
 
-async def _prepared(
+async def _prepare(
     cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter, launcher: Launcher
 ) -> Fault | None:
     node = next(node for node in cluster.nodes if node.id == node_id)
@@ -69,7 +69,7 @@ async def _set_up(
     spot = Place(root(settings.data, node.number))
     env = node_environment(spot, await settings.path(cluster.id))
     env |= variables(task, env)
-    output = made(spot, expand(task["stdOutErrPathPrefix"], env), cluster.suffix, mounted)
+    output = make_directory(spot, expand(task["stdOutErrPathPrefix"], env), cluster.suffix, mounted)
     directory = settings.data / "tasks" / node.id
     order = tasks.Task(
         directory=directory / "setup",

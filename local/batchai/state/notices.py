@@ -43,7 +43,7 @@ class Notices:
         self._sending: asyncio.Task[None] | None = None
         self._client: QueueClient | None = None
 
-    def ended(self, job: Job) -> None:
+    def job_ended(self, job: Job) -> None:
         """A job has ended; one without the variable needs no notice."""
         variables = job.document.get("environmentVariables") or ()
         found = (v.get("value") for v in variables if v.get("name") == self._settings.variable)

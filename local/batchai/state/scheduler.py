@@ -79,8 +79,8 @@ def decide(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
     wakes: list[datetime] = []
 
     arrived = [node for node in cluster.nodes if node.state == "allocating"]
-    actions += [Prepare(node.id) for node in _due(arrived, pace.provisioning, now, wakes)]
-    gone = _due([node for node in cluster.nodes if node.state == "leaving"], pace.leaving, now, wakes)
+    actions += [Prepare(node.id) for node in _due_nodes(arrived, pace.provisioning, now, wakes)]
+    gone = _due_nodes([node for node in cluster.nodes if node.state == "leaving"], pace.leaving, now, wakes)
     if gone:
         actions.append(Remove(tuple(node.id for node in gone)))
     taken_back = [node.id for node in cluster.nodes if node.preempted and node.state in ("idle", "unusable")]
@@ -107,7 +107,7 @@ def target(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
     return min(max(wanted, least), most)
 
 
-def _due(nodes: list[Node], delay: timedelta, now: datetime, wakes: list[datetime]) -> list[Node]:
+def _due_nodes(nodes: list[Node], delay: timedelta, now: datetime, wakes: list[datetime]) -> list[Node]:
     wakes += [node.since + delay for node in nodes if node.since + delay > now]
     return [node for node in nodes if node.since + delay <= now]
 
@@ -163,7 +163,7 @@ def _resize(
     spare = [node for node in staying if node.id not in taken and node.state not in ("running", "preparing")]
     patient = "autoScale" in cluster.scale and not cluster.deleting
     if surplus and patient:
-        spare = _due([node for node in spare if node.state != "allocating"], pace.idle, now, wakes)
+        spare = _due_nodes([node for node in spare if node.state != "allocating"], pace.idle, now, wakes)
     if patient and now < cluster.created + pace.idle:
         wakes.append(cluster.created + pace.idle)
     # The newest leave first, so that low numbers stay in use.

@@ -54,7 +54,7 @@ class Shelf(Generic[R]):
         self._items.pop(key, None)
         self._children.get(ids.parent(key), {}).pop(key, None)
 
-    def under(self, parent_id: str) -> list[R]:
+    def children(self, parent_id: str) -> list[R]:
         """The children of a resource."""
         return [self._items[key] for key in self._children.get(ids.key(parent_id), ())]
 
@@ -180,7 +180,7 @@ class Store:
         if isinstance(record, Operation):
             self.operations[record.name] = record
         else:
-            self._put(record)
+            self._save(record)
             if record.deleting:
                 self.deleting[ids.key(record.id)] = record
             if isinstance(record, Job):
@@ -199,7 +199,7 @@ class Store:
         else:
             jobs.pop(ids.key(job.id), None)
 
-    def _put(self, record: Resource) -> None:
+    def _save(self, record: Resource) -> None:
         match record:
             case Group():
                 self.groups.put(record)

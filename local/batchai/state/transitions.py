@@ -40,7 +40,7 @@ def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Clus
     return cluster.evolve(nodes=(*cluster.nodes, *new), made=cluster.made + len(new))
 
 
-def moved(
+def move_nodes(
     cluster: Cluster, nodes: Iterable[str], state: NodeState, now: datetime, job: str | None = None
 ) -> Cluster:
     """With these nodes in that state, working for that job."""
@@ -53,9 +53,9 @@ def moved(
     )
 
 
-def prepared(cluster: Cluster, node_id: str, fault: Fault | None, now: datetime) -> Cluster:
+def finish_preparation(cluster: Cluster, node_id: str, fault: Fault | None, now: datetime) -> Cluster:
     """With that node ready for jobs, or unusable for a reason that the cluster's errors give."""
-    cluster = moved(cluster, [node_id], "unusable" if fault else "idle", now)
+    cluster = move_nodes(cluster, [node_id], "unusable" if fault else "idle", now)
     return cluster.evolve(errors=(*cluster.errors, fault)) if fault else cluster
 
 
@@ -85,7 +85,7 @@ def settled(cluster: Cluster, now: datetime) -> Cluster:
     return cluster.evolve(allocation=allocation, allocation_since=now)
 
 
-def started(job: Job, nodes: tuple[str, ...], now: datetime) -> Job:
+def start_job(job: Job, nodes: tuple[str, ...], now: datetime) -> Job:
     """Running on these nodes."""
     return job.evolve(state="running", since=now, started=now, nodes=nodes)
 
@@ -95,13 +95,13 @@ def halted(job: Job, reason: Stop, now: datetime) -> Job:
     if not job.active or (job.stop and job.stop != "requeue"):
         return job
     if job.state == "queued":
-        return ended(job.evolve(stop=reason), Outcome(), now)
+        return end_job(job.evolve(stop=reason), Outcome(), now)
     if reason == "requeue":
         return job.evolve(stop=reason)
     return job.evolve(state="terminating", since=now, stop=reason)
 
 
-def ended(job: Job, outcome: Outcome, now: datetime) -> Job:
+def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
     """Ended as its run did, or as the reason for which it was stopped says; or back in the queue."""
     if job.stop is None and outcome.requeue:
         if job.attempt + 1 < _MOST_ATTEMPTS:

@@ -17,7 +17,7 @@ _TRY_EVERY = 2.0
 
 
 @asynccontextmanager
-async def held(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
+async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
     """Wait for the lock, hold it for the block; the event tells that it was lost on the way."""
     lease = await _acquire(container, name, what)
     lost = asyncio.Event()

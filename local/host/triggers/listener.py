@@ -78,7 +78,7 @@ class QueueListener:
             for message in messages:
                 task = asyncio.create_task(self._handle(message))
                 self._running.add(task)
-                task.add_done_callback(self._finished)
+                task.add_done_callback(self._task_done)
             if messages or await self._woken(backoff.delay()):
                 backoff.reset()
 
@@ -92,7 +92,7 @@ class QueueListener:
         if late:
             await asyncio.wait(late, timeout=5)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _task_done(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         self._freed.set()
 
@@ -122,7 +122,7 @@ class QueueListener:
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:
-        held = _Held(self._queue, self._deletion, message, self._options.hidden)
+        held = _HeldMessage(self._queue, self._deletion, message, self._options.hidden)
         try:
             if (message.dequeue_count or 0) > self._options.attempts:
                 await self._to_poison(held, "its earlier attempts crashed")
@@ -145,7 +145,7 @@ class QueueListener:
                 type(error).__name__,
             )
 
-    async def _complete(self, held: "_Held", outcome: Outcome) -> None:
+    async def _complete(self, held: "_HeldMessage", outcome: Outcome) -> None:
         if outcome is Outcome.DONE:
             await held.delete()
         elif outcome is Outcome.HOPELESS:
@@ -155,7 +155,7 @@ class QueueListener:
         else:
             await held.release(self._options.retry_delay)
 
-    async def _to_poison(self, held: "_Held", why: str) -> None:
+    async def _to_poison(self, held: "_HeldMessage", why: str) -> None:
         """Copy first, then delete: a crash in between leaves two copies, never none."""
         message = held.message
         if self._poison is None:
@@ -172,7 +172,7 @@ class QueueListener:
         self._wakeups.notify(queue_key(self._poison))
 
 
-class _Held:
+class _HeldMessage:
     """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
 
     def __init__(self, queue: QueueClient, deletion: Deletion, message: QueueMessage, hidden: float) -> None:

@@ -46,7 +46,7 @@ class Scan:
         """Scan every so many seconds until cancelled."""
         while True:
             try:
-                await self.once()
+                await self.scan_once()
                 self._unreachable = False
             except ResourceNotFoundError:
                 pass  # scanned until the container is created
@@ -57,7 +57,7 @@ class Scan:
                 self._unreachable = True
             await asyncio.sleep(every)
 
-    async def once(self) -> None:
+    async def scan_once(self) -> None:
         """Look at up to 10,000 blobs, from where the last look ended."""
         pages = self._container.list_blobs(
             name_starts_with=self._pattern.prefix or None, results_per_page=_PAGE
@@ -65,7 +65,7 @@ class Scan:
         looked = 0
         async for page in pages:
             blobs = [blob async for blob in page]
-            await self._look(blobs)
+            await self._visit(blobs)
             looked += len(blobs)
             self._token = getattr(pages, "continuation_token", None) or None  # missing in the stub only
             if self._token is None:
@@ -74,7 +74,7 @@ class Scan:
             if looked >= _BUDGET:
                 return
 
-    async def _look(self, blobs: list[BlobProperties]) -> None:
+    async def _visit(self, blobs: list[BlobProperties]) -> None:
         self._pass.update(blob.name for blob in blobs)
         new = [
             b for b in blobs if self._seen.get(b.name) != b.etag and self._pattern.match(b.name) is not None

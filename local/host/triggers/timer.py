@@ -16,7 +16,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.host.settings import SettingsError, resolve
 from local.host.storage import HOSTS_CONTAINER
 from local.host.triggers.base import Environment
-from local.host.triggers.lease import held
+from local.host.triggers.lease import hold
 from local.host.triggers.schedule import Schedule, parse_schedule
 from local.host.worker.contract import Data, Function
 
@@ -69,7 +69,7 @@ class Timer:
     async def run(self) -> None:
         """Fire until cancelled, while this host holds the lock; a run in progress goes on, see `drain`."""
         while True:
-            async with held(self._hosts, self._lock, f"timer {self._function.name}") as lost:
+            async with hold(self._hosts, self._lock, f"timer {self._function.name}") as lost:
                 schedule = asyncio.create_task(self._follow())
                 loss = asyncio.create_task(lost.wait())
                 try:

@@ -86,7 +86,7 @@ class SdkRuntime:
         arguments = _decode(signature, call)
         if signature.wants_context:
             arguments["context"] = _context(loaded.function.name, self._app, call)
-        outs = {name: _Out() for name in signature.outputs}
+        outs = {name: _OutParameter() for name in signature.outputs}
         arguments.update(outs)
         if inspect.iscoroutinefunction(loaded.call):
             value = await loaded.call(**arguments)
@@ -109,7 +109,7 @@ class SdkRuntime:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class _Out(func.Out[Any]):
+class _OutParameter(func.Out[Any]):
     def __init__(self) -> None:
         self._value: Any = None
 

@@ -209,14 +209,14 @@ def _kind(name: str) -> str:
 
 def _mode(metadata: Mapping[str, str] | None) -> str:
     """What a person asked for by the metadata `mode`."""
-    return _told(metadata, "mode")
+    return _metadata_value(metadata, "mode")
 
 
 def _is_folder(metadata: Mapping[str, str] | None) -> bool:
     """Accounts with a hierarchical namespace list directories as blobs, which say so."""
-    return _told(metadata, "hdi_isfolder") == "true"
+    return _metadata_value(metadata, "hdi_isfolder") == "true"
 
 
-def _told(metadata: Mapping[str, str] | None, wanted: str) -> str:
+def _metadata_value(metadata: Mapping[str, str] | None, wanted: str) -> str:
     """A value of the metadata, however its name was written: it travels as a header."""
     return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == wanted), "")

@@ -32,7 +32,7 @@ class TableFinishedJobs:
         """A range of keys a shard; then a point read and a share of a transaction for each such job."""
         return await relist(self._store, now, seconds)
 
-    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
+    async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """One range query of keys, which begin with the moment of the end."""
         first, last = f"f|{after}!" if after else "f|", f"f|{rows.sortable(before)}"
         wanted = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)

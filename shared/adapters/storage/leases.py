@@ -20,7 +20,7 @@ class TableLeases:
         mine = _row(name, now, until)
         found = await self._store.get(mine["PartitionKey"], name)
         if found is not None:
-            held = self._store.perhaps(found.row, _held)  # a lease that cannot be read is free
+            held = self._store.perhaps(found.row, _interval)  # a lease that cannot be read is free
             if held is not None and (now < held[1] <= until or since <= held[0] <= now):
                 return None
         write = Operation("replace", mine, found.etag) if found is not None else Operation("create", mine)
@@ -37,7 +37,7 @@ class TableLeases:
             return
 
 
-def _held(row: Row) -> tuple[datetime, datetime]:
+def _interval(row: Row) -> tuple[datetime, datetime]:
     """Since when, and until when."""
     return moment_of(row["Taken"]), moment_of(row["Until"])
 

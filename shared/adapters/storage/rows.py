@@ -129,13 +129,13 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         listed=str(entity["Listed"]),
         waits=entity.get("Waits", ""),
         since=entity["Since"],
-        shown=_shown(entity),
+        shown=_status_line(entity),
         packed=joined("Packed", entity),
         etag=str(entity.get(ETAG, "")),
     )
 
 
-def _shown(entity: Mapping[str, Any]) -> StatusLine | None:
+def _status_line(entity: Mapping[str, Any]) -> StatusLine | None:
     if not entity.get("Status"):
         return None
     return StatusLine(entity["Status"], int(entity["Stage"]), moment_of(entity["Since"]))

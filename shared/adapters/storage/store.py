@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import LINGER, GroupCommit, Write
 from shared.adapters.storage.layout import LAYOUT, claim
-from shared.adapters.storage.table import Found, Operation, Range, Refused, Row, Table
+from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Unreadable
 from shared.core.trouble import Troubles
 
@@ -41,11 +41,11 @@ class Store:
         self._listed = ""
         self._opening = asyncio.Lock()
 
-    async def row(self, job_id: str, key: str) -> Found | None:
+    async def row(self, job_id: str, key: str) -> VersionedRow | None:
         """One row of a job."""
         return await self.get(rows.partition(rows.shard_of(job_id, self.shards)), key)
 
-    async def get(self, partition: str, key: str) -> Found | None:
+    async def get(self, partition: str, key: str) -> VersionedRow | None:
         """One row."""
         await self.open()
         return await self._table.get(partition, key)

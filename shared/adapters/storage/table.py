@@ -65,7 +65,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Found:
+class VersionedRow:
     """A row with its version, and the storage's own time of its last write."""
 
     row: Row
@@ -79,7 +79,7 @@ class Table(Protocol):
     async def make(self) -> bool:
         """Create it; whether it was not there."""
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         """One row; None when it, or the table, is missing."""
 
     async def rows(self, wanted: Range) -> list[Row]:

@@ -57,7 +57,7 @@ class FinishedJobs(Protocol):
     async def relist(self, now: datetime, seconds: float) -> int:
         """Put into the lists what an older version ended: how many jobs. The next run does what is left."""
 
-    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
+    async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """Jobs of the shard that ended before that, the oldest first, each behind its moment and `|`.
 
         `after` is the last one of an earlier answer. One range query.

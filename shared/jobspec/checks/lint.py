@@ -19,7 +19,7 @@ from shared.jobspec.format.secrets import redact
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, in_document_order
-from shared.jobspec.text.tree import JsonObject, Node, is_object, shown
+from shared.jobspec.text.tree import JsonObject, Node, is_object, quote
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
 _ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re.ASCII)
@@ -52,7 +52,7 @@ def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...
     """Findings on a completed document besides those of `validate`. Takes any JSON and never raises."""
     if not is_object(document):
         return ()
-    context = Context(properties=Node("", document).at("properties"), limits=Limits())
+    context = Context(properties=Node("", document).member("properties"), limits=Limits())
     found = [one for rule in LINT for one in rule(context, facts or Facts())]
     return in_document_order(document, found)
 
@@ -69,7 +69,7 @@ def with_lint(
     `written` is the document before completion: that a default may not fit is not for its author to mend.
     """
     found, more = tuple(problems), lint(document, facts)
-    if written is not None and not Node("", written).at("properties", "stdOutErrPathPrefix").given:
+    if written is not None and not Node("", written).member("properties", "stdOutErrPathPrefix").is_written:
         found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
         more = tuple(one for one in more if one.pointer != _DEFAULT_PREFIX[1])
     left = {one.pointer for one in found if one.severity == "error" and one.code not in _UNDER_ROOTS}
@@ -82,7 +82,7 @@ def with_lint(
 
 def _image(context: Context, facts: Facts) -> Iterator[Problem]:
     """Without a tag, the image of today is not the one of tomorrow."""
-    node = context.properties.at("containerSettings", "imageSourceRegistry", "image")
+    node = context.properties.member("containerSettings", "imageSourceRegistry", "image")
     if node.text and not _TAGGED.search(node.text[-512:]):
         yield problem("SW072", node.pointer, "image has no tag, so it means the latest one, which changes")
 
@@ -100,7 +100,7 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
         if not places:
             continue
         message = (
-            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {shown(places[0][1])}"
+            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {quote(places[0][1])}"
         )
         right = node.text or ""
         certain = cluster is not None and redact(right) == right and len(right) <= _LONGEST_FIXED
@@ -112,7 +112,7 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
 
 def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
     """More nodes than there will ever be."""
-    node = context.properties.at("nodeCount")
+    node = context.properties.member("nodeCount")
     if node.whole is not None and facts.max_nodes is not None and node.whole > facts.max_nodes:
         message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait for ever"
         yield problem("SW075", node.pointer, message, f"write at most {facts.max_nodes}")
@@ -120,13 +120,13 @@ def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
 
 def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
     """More processes than GPUs."""
-    count = context.properties.at("nodeCount").whole
+    count = context.properties.member("nodeCount").whole
     if count is None or count < 1 or not facts.gpus_per_node:
         return
     gpus = count * facts.gpus_per_node
     for block in context.toolkits():
         for name in ("processCount", "workerCount"):
-            node = block.at(name)
+            node = block.member(name)
             if node.whole is not None and node.whole > gpus:
                 message = f"{name} is more than the {gpus} GPUs of {count} nodes of {facts.cluster}"
                 yield problem("SW076", node.pointer, message, f"write at most {gpus}, or raise nodeCount")
@@ -134,7 +134,7 @@ def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
 
 def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
     """Longer than the cluster lets a job run."""
-    node = context.properties.at("constraints", "maxWallClockTime")
+    node = context.properties.member("constraints", "maxWallClockTime")
     length = parse_duration(node.text or "")
     if length is not None and facts.max_wall_clock is not None and length > facts.max_wall_clock:
         longest = iso_duration(facts.max_wall_clock)
@@ -148,10 +148,10 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
         return
     for pointer, part, name in script_places(context.properties, facts.drop_container):
         if name in facts.missing:
-            message = f"{shown(name)} is not in the container {facts.drop_container}"
+            message = f"{quote(name)} is not in the container {facts.drop_container}"
             yield problem("SW070", pointer, message, part=part)
         elif name.endswith(_LINES) and name in facts.crlf:
-            message = f"{shown(name)} has the line ends of Windows"
+            message = f"{quote(name)} has the line ends of Windows"
             yield problem("SW071", pointer, message, part=part)
 
 

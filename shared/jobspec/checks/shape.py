@@ -16,7 +16,7 @@ from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import MOST_EDITS, Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions, certainly
-from shared.jobspec.text.tree import exact, shown, step
+from shared.jobspec.text.tree import exact, quote, step
 
 #: Texts that are often numbers: there is one way to write them.
 _QUOTED = ("/value", "/fileMode", "/directoryMode")
@@ -58,7 +58,7 @@ def _problem(
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        known = _names_at(model, _named(loc[:-1]))
+        known = _names_at(model, _member_names(loc[:-1]))
         return unknown_property(pointer, loc, known, suggestions, _value_at(document, loc[:-1]))
     if kind in _EXPECTED:
         found = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
@@ -80,8 +80,8 @@ def _name(loc: tuple[int | str, ...]) -> str:
     if not loc:
         return "the document"
     if isinstance(loc[-1], int):
-        return f"item {loc[-1] + 1} of {shown(str(loc[-2]))}" if len(loc) > 1 else f"item {loc[-1] + 1}"
-    return shown(loc[-1])
+        return f"item {loc[-1] + 1} of {quote(str(loc[-2]))}" if len(loc) > 1 else f"item {loc[-1] + 1}"
+    return quote(loc[-1])
 
 
 def _wrong_type(pointer: str, name: str, expected: str, value: Any) -> Problem:
@@ -139,7 +139,7 @@ def _value_at(document: Any, loc: tuple[int | str, ...]) -> Any:
     return value
 
 
-def _named(loc: tuple[int | str, ...]) -> tuple[str, ...]:
+def _member_names(loc: tuple[int | str, ...]) -> tuple[str, ...]:
     return tuple(part for part in loc if isinstance(part, str))
 
 

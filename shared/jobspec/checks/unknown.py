@@ -16,7 +16,7 @@ from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions
-from shared.jobspec.text.lookalikes import called, plain
+from shared.jobspec.text.lookalikes import character_name, plain
 from shared.jobspec.text.tree import exact
 
 _READ_ONLY = "only the service sets it"
@@ -98,7 +98,7 @@ def unknown_property(
         known = [one for one in known if is_secret_name(one, below=False)]
     if not name.isascii() and (meant := plain(name)) in known:
         strange = next(one for one in name if not one.isascii())
-        message = f'unknown property; it has the character {called(strange)}; did you mean "{meant}"?'
+        message = f'unknown property; it has the character {character_name(strange)}; did you mean "{meant}"?'
         fix = Fix("rename" if exact(name) else "respell", pointer, meant)
         return _unknown(pointer, message, f'write "{meant}"', fix, meant)
     right = suggestions.certainly(name, known)

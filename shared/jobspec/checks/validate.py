@@ -44,7 +44,7 @@ def validate(
     except ValidationError as error:
         shape = shape_problems(JobSpec, document, error)
     context = Context(
-        properties=Node("", document).at("properties"),
+        properties=Node("", document).member("properties"),
         limits=limits,
         cluster_mounts=cluster_mounts,
         clusters=None if clusters is None else clusters.values(),

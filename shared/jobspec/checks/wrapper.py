@@ -14,7 +14,7 @@ from shared.jobspec.format.models import JobProperties
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import JsonObject, copied, exact, shown, step, walk
+from shared.jobspec.text.tree import JsonObject, copied, exact, quote, step, walk
 
 #: What the service answers of a job besides what it was sent.
 ANSWERS = (
@@ -42,7 +42,7 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
     """The job inside of a wrong wrapper; None where there is none, or no wrong one."""
     if templated(document):
         return _template(document)
-    if (held := _held(document)) is not None:
+    if (held := _contained_job(document)) is not None:
         return _inside(document, *held)
     properties = document.get("properties")
     if properties is None:
@@ -51,7 +51,7 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
         return None
     inner = properties.get("properties")
     if isinstance(inner, dict) and _is_job(inner):
-        return _twice(properties, inner)
+        return _both_levels(properties, inner)
     return _resource(document, properties) if _is_resource(document, properties) else None
 
 
@@ -67,21 +67,23 @@ def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
     remedy, fix = 'keep "properties", without what the service adds', Fix("strip", removed=tuple(removed))
     if meant := [name for name in _MEANT if document.get(name)]:
         remedy = f'keep "properties"; what {" and ".join(meant)} say has no place in a job'
-        return Unwrapped({"properties": _sent(properties)}, _problem(message, remedy, removed), "/properties")
+        return Unwrapped(
+            {"properties": _without_answers(properties)}, _problem(message, remedy, removed), "/properties"
+        )
     return Unwrapped(
-        {"properties": _sent(properties)}, _problem(message, remedy, removed, fix), "/properties"
+        {"properties": _without_answers(properties)}, _problem(message, remedy, removed, fix), "/properties"
     )
 
 
-def _twice(properties: JsonObject, inner: JsonObject) -> Unwrapped:
+def _both_levels(properties: JsonObject, inner: JsonObject) -> Unwrapped:
     around = [step("/properties", name) for name in properties if name != "properties"]
     remedy = 'write {"properties": {…}} once'
     fix = None if around else Fix("lift", "/properties", removed=("/properties/properties",))
     found = _problem('"properties" stands inside of "properties"', remedy, around, fix)
-    return Unwrapped({"properties": _sent(inner)}, found, "/properties/properties")
+    return Unwrapped({"properties": _without_answers(inner)}, found, "/properties/properties")
 
 
-def _held(document: JsonObject) -> tuple[str, JsonObject, int] | None:
+def _contained_job(document: JsonObject) -> tuple[str, JsonObject, int] | None:
     """Where the job stands that another object or a list holds, the job, and how many there are."""
     members = [name for name in document if name not in ("$schema", "nextLink")]
     if len(members) != 1 or members[0] not in _HOLDERS:
@@ -102,7 +104,7 @@ def _inside(document: JsonObject, at: str, job: JsonObject, count: int) -> Unwra
         around += [step(at, name) for name in job if name != "properties"]
         inner = Unwrapped({"properties": properties}, _problem("", "", ()), "/properties")
     around += [at + pointer for pointer in inner.problem.unknown]
-    message = f"the job stands inside of {shown(at.split('/')[1])}"
+    message = f"the job stands inside of {quote(at.split('/')[1])}"
     remedy = "write the job itself"
     fix: Fix | None = Fix("lift", "", removed=(at,))
     if count > 1:
@@ -116,12 +118,12 @@ def _flat(document: JsonObject) -> Unwrapped:
     inside = {name: value for name, value in document.items() if name != "$schema"}
     message, remedy = 'the members of the job stand outside of "properties"', 'wrap them: {"properties": {…}}'
     removed: list[str] = []
-    if len(_given(document, ANSWERS)) >= _MANY or is_job(resource_type(document)):
+    if len(_written_names(document, ANSWERS)) >= _MANY or is_job(resource_type(document)):
         message = 'this is what "az batchai job show" prints, not a job.json'
         remedy = 'wrap it in "properties", without what the service adds'
         added = [name for name in inside if name in AROUND or name == "experimentName"]
         removed = [*(f"/{name}" for name in added), *_answers(inside, "")]
-        inside = {name: value for name, value in _sent(inside).items() if name not in added}
+        inside = {name: value for name, value in _without_answers(inside).items() if name not in added}
     schema_first = "$schema" not in document or next(iter(document)) == "$schema"
     certain = bool(inside) and all(map(exact, inside)) and schema_first
     fix = Fix("into", "", "properties", names=tuple(inside), removed=tuple(removed)) if certain else None
@@ -140,7 +142,7 @@ def _template(document: JsonObject) -> Unwrapped | None:
             around += [f"/resources/{other}" for other in range(len(resources)) if other != index]
             around += [step(at, name) for name in resource if name != "properties"]
             found = _problem("this is an ARM template, not a job.json", remedy, around)
-            return Unwrapped({"properties": _sent(properties)}, found, f"{at}/properties")
+            return Unwrapped({"properties": _without_answers(properties)}, found, f"{at}/properties")
     return None
 
 
@@ -152,7 +154,7 @@ def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None
 
 def _is_job(properties: Any) -> bool:
     """Whether these are the properties of a job."""
-    return isinstance(properties, dict) and bool(_given(properties, OF_JOB))
+    return isinstance(properties, dict) and bool(_written_names(properties, OF_JOB))
 
 
 def _is_flat(document: JsonObject) -> bool:
@@ -165,15 +167,15 @@ def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
     if kind := resource_type(document):
         return is_job(kind)
     # Without a type, what it has tells; a cluster is created, too.
-    named = "apiVersion" in document or len(_given(properties, ANSWERS)) >= _MANY
+    named = "apiVersion" in document or len(_written_names(properties, ANSWERS)) >= _MANY
     return named and _is_job(properties)
 
 
-def _given(document: JsonObject, names: Collection[str]) -> list[str]:
+def _written_names(document: JsonObject, names: Collection[str]) -> list[str]:
     return [name for name in names if document.get(name) is not None]
 
 
-def _sent(properties: JsonObject) -> JsonObject:
+def _without_answers(properties: JsonObject) -> JsonObject:
     """Without what the service answers, and without the group that `az` repeats beside each id."""
     sent = {name: value for name, value in properties.items() if name not in ANSWERS}
     if not any(_repeats_group(node.value) for node in walk(sent)):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS, MOUNT_LISTS
 from shared.jobspec.format.scripts import DROP_MOUNT, has_script_placeholder, same_mount_path, with_script
 from shared.jobspec.format.storage_hosts import CLOUDS
-from shared.jobspec.text.tree import JsonObject, copied, shown
+from shared.jobspec.text.tree import JsonObject, copied, quote
 
 ACCOUNT_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_ACCOUNT>"
 KEY_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_KEY>"
@@ -84,12 +84,12 @@ def _cluster(properties: JsonObject, defaults: Defaults, chosen: str | None) -> 
         name, written, extras = chosen, chosen, []
     if written is None and defaults.cluster_id is not None:
         properties["cluster"] = {"id": defaults.cluster_id}
-        yield f"cluster: filled in with the default, {_last(defaults.cluster_id)}"
+        yield f"cluster: filled in with the default, {_last_segment(defaults.cluster_id)}"
     elif isinstance(name, str) and not extras:
         known = defaults.clusters.get(name, name)
         properties["cluster"] = {"id": known}
         if known != name:
-            yield f"cluster: {shown(name)} stands for its full id"
+            yield f"cluster: {quote(name)} stands for its full id"
 
 
 def _prefix(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _prefix(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
 
 def _accounts(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
     for name, mount in _mounts(properties, ACCOUNT_MOUNT_LISTS):
-        place = f"{name} {shown(str(mount.get('relativeMountPath', '')))}"
+        place = f"{name} {quote(str(mount.get('relativeMountPath', '')))}"
         for key in ("accountName", "azureFileUrl"):
             text = mount.get(key)
             if isinstance(text, str) and ACCOUNT_PLACEHOLDER in text and defaults.storage_account is not None:
@@ -162,7 +162,7 @@ def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> 
             ):
                 node[key] = with_script(value, script=script, folder=folder)
                 filled = filled or node[key] != value
-    return [f"placeholders: filled in with {shown(script or folder or '')}"] if filled else []
+    return [f"placeholders: filled in with {quote(script or folder or '')}"] if filled else []
 
 
 def _takes_text(holder: Any, key: Any, properties: JsonObject) -> bool:
@@ -189,5 +189,5 @@ def _first_label(url: Any) -> str | None:
     return host.partition(".")[0] or None if host and "<" not in host else None
 
 
-def _last(resource_id: str) -> str:
+def _last_segment(resource_id: str) -> str:
     return resource_id.rpartition("/")[2]

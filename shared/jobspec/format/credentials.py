@@ -20,7 +20,7 @@ def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str 
         return document
     whole: JsonObject = copied(document)
     for mount in _without_credentials(whole):
-        account = mount.at("accountName").text or ""
+        account = mount.member("accountName").text or ""
         key = keys.get(account)
         if key is not None and _is_at_home(mount, account, suffix):
             mount.value["credentials"] = {"accountKey": key}
@@ -29,27 +29,27 @@ def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str 
 
 def accounts_without_credentials(document: JsonObject) -> tuple[str, ...]:
     """The storage accounts whose keys `with_credentials` is asked for, sorted."""
-    names = {mount.at("accountName").text for mount in _without_credentials(document)}
+    names = {mount.member("accountName").text for mount in _without_credentials(document)}
     return tuple(sorted(name for name in names if name))
 
 
 def has_no_credentials(mount: Node) -> bool:
     """Whether the mount leaves its credentials to the deployment."""
-    written = mount.at("credentials").value
+    written = mount.member("credentials").value
     return written is None or (isinstance(written, dict) and not any(written.values()))
 
 
 def _is_at_home(mount: Node, account: str, suffix: str) -> bool:
-    url = mount.at("azureFileUrl")
-    if not url.given:
+    url = mount.member("azureFileUrl")
+    if not url.is_written:
         return True
     host = share_host(url.text or "")
     return host is not None and host.belongs_to(account, (suffix,))
 
 
 def _without_credentials(document: JsonObject) -> Iterator[Node]:
-    volumes = Node("", document).at("properties", "mountVolumes")
+    volumes = Node("", document).member("properties", "mountVolumes")
     for name in ACCOUNT_MOUNT_LISTS:
-        for mount in volumes.at(name).each():
+        for mount in volumes.member(name).each():
             if isinstance(mount.value, dict) and has_no_credentials(mount):
                 yield mount

@@ -66,7 +66,7 @@ def scripts_wanted(
 
     Empty when the mount is not a blob container (the one named, in the account named).
     """
-    properties = Node("", document).at("properties")
+    properties = Node("", document).member("properties")
     return tuple(sorted({name for _, _, name in script_places(properties, container, mount, account)}))
 
 
@@ -89,10 +89,10 @@ def script_places(
 
 
 def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:
-    for entry in properties.at("mountVolumes", "azureBlobFileSystems").each():
-        if same_mount_path(entry.at("relativeMountPath").value, mount):
-            there = account is None or entry.at("accountName").value in (None, account)
-            return there and (container is None or entry.at("containerName").value == container)
+    for entry in properties.member("mountVolumes", "azureBlobFileSystems").each():
+        if same_mount_path(entry.member("relativeMountPath").value, mount):
+            there = account is None or entry.member("accountName").value in (None, account)
+            return there and (container is None or entry.member("containerName").value == container)
     return False
 
 
@@ -103,13 +103,13 @@ def same_mount_path(written: Any, path: str) -> bool:
 
 def _runnable(properties: Node) -> list[Node]:
     """The texts of which a part is run: those of the toolkit and of the preparation."""
-    blocks = [properties.at(name) for name in (*TOOLKITS, "jobPreparation")]
+    blocks = [properties.member(name) for name in (*TOOLKITS, "jobPreparation")]
     return [node for block in blocks for node in walk_below(block) if isinstance(node.value, str)]
 
 
 def walk_below(block: Node) -> list[Node]:
     """The members of one flat block."""
-    return [block.at(key) for key in block.value] if isinstance(block.value, dict) else []
+    return [block.member(key) for key in block.value] if isinstance(block.value, dict) else []
 
 
 def _mounted(path: str) -> str:

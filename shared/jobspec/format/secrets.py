@@ -93,7 +93,7 @@ def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonO
         ranges = [(0, len(value))] if place.secret else ranges_to_seal(value)
         return replaced(value, ranges, partial(seal, place.pointer))
 
-    return _changed(document, change) if _any_secret(document) else document
+    return _with_changes(document, change) if _any_secret(document) else document
 
 
 def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> JsonObject:
@@ -106,7 +106,7 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
         ranges = [found.span() for found in sealed_texts(value)]
         return replaced(value, ranges, partial(unseal, place.pointer))
 
-    return _changed(document, change) if SEALED in "\n".join(words(document).texts) else document
+    return _with_changes(document, change) if SEALED in "\n".join(words(document).texts) else document
 
 
 def _any_secret(document: JsonObject) -> bool:
@@ -117,7 +117,7 @@ def _any_secret(document: JsonObject) -> bool:
     return named or any_looks_secret("\n".join((text, *found.names))) or bool(ranges_to_seal(text))
 
 
-def _changed(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
+def _with_changes(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
     whole: JsonObject = copied(document)
     for place in _leaves([whole]):
         value = place.parent[place.key]

@@ -47,7 +47,7 @@ class Fix:
     removed: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
 
-    def moved(self, to: Callable[[str], str]) -> Fix:
+    def relocate(self, to: Callable[[str], str]) -> Fix:
         """The same change, where places are called otherwise: the document is itself a member of another."""
         if self.kind == "text":
             return self
@@ -68,7 +68,7 @@ class Fix:
         if self.kind == "nest":
             return _nested(parent, str(self.value).split("/"), self.pointer)
         if self.kind in ("strip", "into"):
-            return [{"op": "remove", "path": one} for one in self.removed] + self._into()
+            return [{"op": "remove", "path": one} for one in self.removed] + self._replacement()
         if self.kind == "list":
             return [
                 {"op": "move", "from": self.pointer, "path": aside},
@@ -87,7 +87,7 @@ class Fix:
             ]
         return []
 
-    def _into(self) -> list[dict[str, Any]]:
+    def _replacement(self) -> list[dict[str, Any]]:
         if self.kind == "strip":
             return []
         into = f"{self.pointer}/{_step(str(self.value))}"
@@ -101,10 +101,10 @@ class Fix:
         """The replacements in the text; none when the change does not apply to what a person wrote."""
         if self.kind == "text":
             return self.edits
-        entry = positions.of(self.pointer)
+        entry = positions.find(self.pointer)
         if entry is None:
             return ()
-        again = positions.again(entry)
+        again = positions.duplicates(entry)
         if self.kind == "repeat":
             same = {positions.raw(other) for other in again} == {positions.raw(entry)}
             few = same and len(again) <= MOST_EDITS
@@ -114,12 +114,12 @@ class Fix:
     def _edits(self, positions: Positions, entry: Entry) -> tuple[Edit, ...]:
         if self.kind in ("rename", "respell"):
             parent, _, _ = self.pointer.rpartition("/")
-            taken = positions.of(f"{parent}/{_step(str(self.value))}")
+            taken = positions.find(f"{parent}/{_step(str(self.value))}")
             if taken is not None or entry.key is None:
                 return ()
             return (Edit(*entry.key, json.dumps(self.value)),)
         if self.kind == "lift":
-            kept = positions.of(self.removed[0])
+            kept = positions.find(self.removed[0])
             return (Edit(entry.start, kept.start, ""), Edit(kept.end, entry.end, "")) if kept else ()
         if self.kind == "quote":
             return (Edit(entry.start, entry.start, '"'), Edit(entry.end, entry.end, '"'))
@@ -158,7 +158,7 @@ def _nested(parent: str, names: list[str], pointer: str) -> list[dict[str, Any]]
 
 def rewrapped(positions: Positions, entry: Entry, removed: frozenset[str], into: str) -> tuple[Edit, ...]:
     """The edits that take out the members of these pointers, and put the others but $schema into `into`."""
-    gone = [Edit(*span, "") for span in positions.without(removed)]
+    gone = [Edit(*span, "") for span in positions.cuts(removed)]
     if not into:
         return tuple(gone)
     kept = [one for one in positions.members(entry) if one.pointer not in removed and one.name != "$schema"]

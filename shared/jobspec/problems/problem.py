@@ -97,7 +97,7 @@ class Problem:
         found |= self.place.as_dict() | {"help": self.page or page_of(self.code)}
         return found | ({"patch": patch} if patch else {})
 
-    def under(self, pointer: str, properties: str = "/properties") -> Problem:
+    def relocate(self, pointer: str, properties: str = "/properties") -> Problem:
         """The same problem, where the document is itself a member of another (`/spec`).
 
         `properties` is where its properties stand, if that is not where they belong.
@@ -105,13 +105,13 @@ class Problem:
         if not pointer and properties == "/properties":
             return self
 
-        def moved(place: str) -> str:
+        def relocated(place: str) -> str:
             inside = place.startswith("/properties")
             return pointer + (properties + place.removeprefix("/properties") if inside else place)
 
-        fix = self.fix.moved(moved) if self.fix else None
-        unknown = frozenset(map(moved, self.unknown))
-        return replace(self, pointer=moved(self.pointer), fix=fix, unknown=unknown)
+        fix = self.fix.relocate(relocated) if self.fix else None
+        unknown = frozenset(map(relocated, self.unknown))
+        return replace(self, pointer=relocated(self.pointer), fix=fix, unknown=unknown)
 
 
 def page_of(code: str) -> str:

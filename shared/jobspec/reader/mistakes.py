@@ -25,7 +25,7 @@ class Mending:
     #: Whether nothing is left to mend: `text` is a document in JSON.
     complete: bool
 
-    def before(self, span: tuple[int, int]) -> tuple[int, int]:
+    def original_span(self, span: tuple[int, int]) -> tuple[int, int]:
         """A range of the mended text, in the text that a person wrote."""
         start, end = span
         first = _before_mending(start, self.edits)
@@ -74,9 +74,9 @@ def _moved_back(text: str, found: Problem, so_far: Mending) -> Problem:
     """A problem of the mended text, told of the text that a person wrote."""
     if not so_far.edits or found.span is None:
         return found
-    span = so_far.before(found.span)
+    span = so_far.original_span(found.span)
     edits = tuple(
-        Edit(*so_far.before((edit.start, edit.end)), edit.text)
+        Edit(*so_far.original_span((edit.start, edit.end)), edit.text)
         for edit in (found.fix.edits if found.fix else ())
     )
     _, _, message = found.message.partition(": ")

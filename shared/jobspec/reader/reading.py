@@ -18,7 +18,7 @@ from shared.jobspec.reader.mistakes import mending
 from shared.jobspec.reader.source import Source
 from shared.jobspec.reader.syntax import line_and_column
 from shared.jobspec.text.brackets import CLOSING, brackets
-from shared.jobspec.text.tree import JsonObject, Node, count_values, exact, printable, shown, step, walk
+from shared.jobspec.text.tree import JsonObject, Node, count_values, exact, printable, quote, step, walk
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -48,7 +48,7 @@ def read_through(
     """
     limits = limits or Limits()
     document, problems = _read(source.data, limits)
-    if document is None and (rest := source.behind(problems)) is not None:
+    if document is None and (rest := source.readable_part(problems)) is not None:
         document, more = _read(rest, limits)
         problems = (*problems, *more)
     return document, problems
@@ -223,7 +223,7 @@ def _flaws(node: Node) -> Iterator[Problem]:
                 yield problem("SW007", step(node.pointer, key), message, of_name=True)
         if isinstance(value, _Object):
             for key in value.twice:
-                message = f"{shown(printable(key))} is given twice"
+                message = f"{quote(printable(key))} is given twice"
                 pointer = step(node.pointer, key)
                 fix = Fix("repeat", pointer) if exact(key) else None
                 yield problem("SW005", pointer, message, of_name=True, fix=fix)

@@ -50,7 +50,7 @@ class Source:
         placed = [(one.place, one) if one.place else self._placed(one, reading, masks) for one in found]
         return tuple(problem for _, problem in sorted(placed, key=lambda pair: _order(*pair)))
 
-    def behind(self, problems: tuple[Problem, ...]) -> bytes | None:
+    def readable_part(self, problems: tuple[Problem, ...]) -> bytes | None:
         """The text without what made it unreadable, if all of that is certain: to say what else is wrong."""
         if [one.code for one in problems] == ["SW002"] and self.recoded is not None:
             return self.recoded.data
@@ -127,30 +127,33 @@ class Source:
         edits = problem.fix.edits if problem.fix and problem.fix.kind == "text" else ()
         if reading and problem.fix and not edits:
             edits = tuple(
-                Edit(*reading.before((edit.start, edit.end)), edit.text)
+                Edit(*reading.original_span((edit.start, edit.end)), edit.text)
                 for edit in problem.fix.edits_in(reading.positions)
             )
-        line, column = self.lines.at(start)
+        line, column = self.lines.line_and_column(start)
         place = Place(
             file=self.file,
             line=line,
             column=column,
-            end_line=self.lines.at(end)[0],
-            end_column=self.lines.at(end)[1],
+            end_line=self.lines.line_and_column(end)[0],
+            end_column=self.lines.line_and_column(end)[1],
             source=shown.source,
             caret=shown.caret,
             width=shown.width,
-            edits=tuple((*self.lines.at(edit.start), *self.lines.at(edit.end), edit.text) for edit in edits),
+            edits=tuple(
+                (*self.lines.line_and_column(edit.start), *self.lines.line_and_column(edit.end), edit.text)
+                for edit in edits
+            ),
         )
         return place, replace(problem, place=place, fix=problem.fix if edits else None)
 
     def _with_first(self, problem: Problem, reading: _Reading) -> Problem:
         """Where the property that is given twice was given first."""
-        entry = reading.positions.of(problem.pointer)
-        first = reading.positions.again(entry)[:1] if entry else []
+        entry = reading.positions.find(problem.pointer)
+        first = reading.positions.duplicates(entry)[:1] if entry else []
         if not first or first[0].key is None:
             return problem
-        line, column = self.lines.at(reading.before(first[0].key)[0])
+        line, column = self.lines.line_and_column(reading.original_span(first[0].key)[0])
         return replace(problem, message=f"{problem.message}, first in line {line}, column {column}")
 
     def _token(self, problem: Problem, reading: _Reading | None) -> tuple[int, int]:
@@ -159,7 +162,7 @@ class Source:
         if reading is None:
             start = len(self.text) - len(self.text.lstrip(_SPACE))
             return start, min(start + 1, len(self.text))
-        return reading.before(_token(reading.positions, problem.pointer, problem))
+        return reading.original_span(_token(reading.positions, problem.pointer, problem))
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,13 @@ class _Reading:
     positions: Positions
     mended: Mending | None = None
 
-    def before(self, span: tuple[int, int]) -> tuple[int, int]:
+    def original_span(self, span: tuple[int, int]) -> tuple[int, int]:
         """The same characters in the text that a person wrote."""
-        return self.mended.before(span) if self.mended else span
+        return self.mended.original_span(span) if self.mended else span
 
     def masks(self, unknown: frozenset[str]) -> list[tuple[int, int]]:
         """What must not be shown of it; comments may hold anything."""
-        found = [self.before(span) for span in secret_ranges(self.positions, unknown)]
+        found = [self.original_span(span) for span in secret_ranges(self.positions, unknown)]
         if self.mended:
             problems = self.mended.problems
             edits = [edit for one in problems if one.fix for edit in one.fix.edits]
@@ -185,13 +188,13 @@ class _Reading:
 
 def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, int]:
     """The characters meant: a name, a value, a piece of it, or the bracket of what lacks something."""
-    entry = positions.of(pointer)
+    entry = positions.find(pointer)
     if entry is not None and problem.of_name and entry.key:
         return entry.key
     part = problem.part if entry is not None else ""
     while entry is None:
         pointer = pointer.rpartition("/")[0]
-        entry = positions.of(pointer)
+        entry = positions.find(pointer)
     if positions.text[entry.start] in "{[":
         return entry.start, entry.start + 1
     return (positions.inside(entry, part) if part else None) or (entry.start, entry.end)

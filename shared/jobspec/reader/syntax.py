@@ -9,7 +9,7 @@ from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Edit, Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.brackets import CLOSING, OPENING, still_open
-from shared.jobspec.text.lookalikes import INVISIBLE, MARKS, SPACES, WIDE, called
+from shared.jobspec.text.lookalikes import INVISIBLE, MARKS, SPACES, WIDE, character_name
 
 _SPACE = " \t\r\n"
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,40}", re.ASCII)
@@ -158,7 +158,7 @@ def _strange(at: int, first: str) -> _Flaw | None:
         remedy = f"write {right}"
     else:
         return None
-    return _Flaw(at, f"the character {called(first)}", remedy, 1, (Edit(at, at + 1, right),))
+    return _Flaw(at, f"the character {character_name(first)}", remedy, 1, (Edit(at, at + 1, right),))
 
 
 def _backslash(at: int, behind: str) -> _Flaw:

@@ -41,7 +41,7 @@ _REFUSED = frozenset("\u200b\u2060\ufeff")
 _WORD = re.compile(r"\w+")
 
 
-def called(character: str) -> str:
+def character_name(character: str) -> str:
     """`U+043E (CYRILLIC SMALL LETTER O)`."""
     name = unicodedata.name(character, "")
     return f"U+{ord(character):04X}" + (f" ({name})" if name else "")
@@ -76,7 +76,7 @@ def mixed(text: str, *, ascii_only: bool = False) -> str | None:
     return None
 
 
-def hidden(text: str) -> str | None:
+def hidden_character(text: str) -> str | None:
     """The first character that cannot be seen and parts nothing but ASCII, in which it means nothing."""
     if text.isascii():
         return None

@@ -41,12 +41,12 @@ class Positions:
         self._last: dict[str, int] = {}
         self._scan()
 
-    def of(self, pointer: str) -> Entry | None:
+    def find(self, pointer: str) -> Entry | None:
         """The value at a pointer, or None."""
         index = self._last.get(pointer)
         return None if index is None else self.entries[index]
 
-    def again(self, entry: Entry) -> list[Entry]:
+    def duplicates(self, entry: Entry) -> list[Entry]:
         """The other members of the same object that problems call by the same pointer."""
         siblings = self._siblings(entry)
         return [other for other in siblings if other.pointer == entry.pointer and other is not entry]
@@ -70,7 +70,7 @@ class Positions:
             return first, following.key[0] if following.key else following.start
         return (siblings[at - 1].end if at else first), entry.end
 
-    def without(self, pointers: frozenset[str]) -> list[tuple[int, int]]:
+    def cuts(self, pointers: frozenset[str]) -> list[tuple[int, int]]:
         """What has to go so that these members are gone, with their commas; ranges do not meet."""
         spans: list[tuple[int, int]] = []
         for parent, children in self._children.items():
@@ -159,7 +159,7 @@ class Lines:
         self.text = text
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
-    def at(self, offset: int) -> tuple[int, int]:
+    def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of a character."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1

@@ -22,7 +22,7 @@ class Node(NamedTuple):
     pointer: str
     value: Any
 
-    def at(self, *keys: str) -> Node:
+    def member(self, *keys: str) -> Node:
         """The member below, or a node whose value is None."""
         node = self
         for key in keys:
@@ -37,7 +37,7 @@ class Node(NamedTuple):
                 yield Node(step(self.pointer, index), value)
 
     @property
-    def given(self) -> bool:
+    def is_written(self) -> bool:
         """Whether a person wrote something here; null counts as nothing."""
         return self.value is not None
 
@@ -80,7 +80,7 @@ def exact(key: str) -> bool:
     return step("", key) == "/" + key.replace("~", "~0").replace("/", "~1")
 
 
-def shown(text: str, longest: int = 60) -> str:
+def quote(text: str, longest: int = 60) -> str:
     """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
     text = without_secrets(text)
     cut = text if len(text) <= longest else text[:longest] + "…"

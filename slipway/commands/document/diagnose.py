@@ -64,7 +64,7 @@ def _of_message(source: Source, path: Path, known: Known) -> list[Problem]:
     found = list(request.problems)
     if request.document is not None:
         problems = _of_job(request.document, path, known, request.envelope.cluster)
-        found += (problem.under(request.at, request.properties) for problem in problems)
+        found += (problem.relocate(request.at, request.properties) for problem in problems)
     return found
 
 
@@ -109,12 +109,12 @@ def _facts(document: JsonObject, path: Path) -> Facts:
     """What lies beside the file stands for what will lie in its folder of the container."""
     folder = f"{path.parent.name}/"
 
-    def beside(name: str) -> Path | None:
+    def neighbour(name: str) -> Path | None:
         return path.parent / name.removeprefix(folder) if name.startswith(folder) else None
 
     missing, crlf = set(), set()
     for name in scripts_wanted(document, container=_DROPS):
-        file = beside(name)
+        file = neighbour(name)
         if file is None or not path.exists():
             continue
         if not file.is_file():

@@ -23,7 +23,7 @@ class Ignored:
     per_file: tuple[tuple[str, frozenset[str]], ...] = ()
     folder: Path = Path()
 
-    def without(self, problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+    def remaining(self, problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
         """The problems that are left for a file. A door refuses every error, so none is left out."""
         codes = self.codes.union(*(codes for pattern, codes in self.per_file if self._matches(pattern, path)))
         return tuple(one for one in problems if one.severity == "error" or one.code not in codes)
@@ -69,16 +69,16 @@ def _table(file: Path) -> Mapping[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    return _known([code.strip() for code in text.split(",") if code.strip()], "--ignore")
+    return _check_codes([code.strip() for code in text.split(",") if code.strip()], "--ignore")
 
 
 def _codes(listed: Any, where: str) -> list[str]:
     if not isinstance(listed, list) or not all(isinstance(code, str) for code in listed):
         raise Failure(f'{where}: codes have to be a list, ["SW034"]')
-    return _known(listed, where)
+    return _check_codes(listed, where)
 
 
-def _known(codes: list[str], where: str) -> list[str]:
+def _check_codes(codes: list[str], where: str) -> list[str]:
     for code in codes:
         if code not in RULES:
             raise Failure(f"{where}: there is no rule {code}; docs/rules/README.md lists them")

@@ -68,14 +68,14 @@ def run(
     known = known_facts()
 
     def diagnose(source: Source, path: Path) -> tuple[Problem, ...]:
-        return with_pages(left_out.without(diagnosed(source, path, known), path), rules_url)
+        return with_pages(left_out.remaining(diagnosed(source, path, known), path), rules_url)
 
     checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, tell=tell) for file in files]
     if output == "json":
         found = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
         print(json.dumps(found, indent=2, ensure_ascii=False))
     elif output == "sarif":
-        by_file = {one.name: report.found(one.problems) for one in checked}
+        by_file = {one.name: report.problems_as_json(one.problems) for one in checked}
         print(json.dumps(sarif(by_file, version=__version__), indent=2, ensure_ascii=False))
         for one in checked:
             if one.trouble:
@@ -125,7 +125,7 @@ def _one(
                         source.masked(diagnose(source, path)), after.masked(diagnose(after, path)), name
                     )
                 doing = "written"
-                source = source if diff else _written(after, None if file == _STDIN else path)
+                source = source if diff else _write(after, None if file == _STDIN else path)
         problems = diagnose(source, path)
     except OSError as error:
         trouble = f"cannot be {doing}: {error.strerror}"
@@ -135,7 +135,7 @@ def _one(
 
 
 def _tell(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
-    found = report.found(problems)
+    found = report.problems_as_json(problems)
     print(report.text(found, name), end="")
     if certain := sum("edits" in one for one in found):
         print(f"{name}: --fix mends {certain} of {len(found)}")
@@ -147,7 +147,7 @@ def _show_changes(before: str, after: str, name: str) -> None:
     sys.stdout.writelines(difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (fixed)"))
 
 
-def _written(after: Source, path: Path | None) -> Source:
+def _write(after: Source, path: Path | None) -> Source:
     if path is not None:
         rewrite(path, after.data)
     return after

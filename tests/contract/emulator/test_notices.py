@@ -38,8 +38,8 @@ async def test_the_ends_of_jobs_are_told_by_their_variable(storage: Azurite) -> 
         await queue.create_queue()
         notices = Notices(_settings(storage, name))
         for number in range(600):
-            notices.ended(_job(f"j_{number}"))
-        notices.ended(_job("nobody's", "OTHER"))
+            notices.job_ended(_job(f"j_{number}"))
+        notices.job_ended(_job("nobody's", "OTHER"))
         await notices.close()
 
         found = [json.loads(base64.b64decode(message.content)) async for message in queue.receive_messages()]
@@ -54,7 +54,7 @@ async def test_a_queue_that_is_missing_is_a_warning(
     storage: Azurite, caplog: pytest.LogCaptureFixture
 ) -> None:
     notices = Notices(_settings(storage, "nowhere"))
-    notices.ended(_job("j_1"))
+    notices.job_ended(_job("j_1"))
     await notices.close()
     assert "1 ends are not told" in caplog.text
 

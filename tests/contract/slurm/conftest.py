@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from local.slurm import Options, Slurm, chosen, missing, slurm
+from local.slurm import Options, Slurm, find_programs, missing, slurm
 
 
 def pytest_report_header() -> str:
-    programs = chosen()
+    programs = find_programs()
     lacking = programs.missing()
     return (
         "Slurm: none"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.slurm import Options, Partition, chosen, slurm
+from local.slurm import Options, Partition, find_programs, slurm
 from local.slurm.accounting import PACKAGES, PROGRAMS
 from shared.core.errors import NotFound
 from shared.core.job import JobState, Reason
@@ -17,11 +17,13 @@ from tests.contract.slurm.test_faults import _forget_everything
 
 #: What accounting knows of the jobs.
 _KNOWN = ("sacct", "--noheader", "--parsable2", "--allocations", "--format=jobname,state")
-_LACKING = [name for name in PROGRAMS if not shutil.which(name, path=chosen().path)]
+_LACKING = [name for name in PROGRAMS if not shutil.which(name, path=find_programs().path)]
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.skipif(bool(_LACKING), reason=f"apt-get install {' '.join(PACKAGES)}: {_LACKING} not found"),
-    pytest.mark.skipif(chosen().root is not None, reason="slurmdbd is tried on this system's Slurm only"),
+    pytest.mark.skipif(
+        find_programs().root is not None, reason="slurmdbd is tried on this system's Slurm only"
+    ),
 ]
 
 

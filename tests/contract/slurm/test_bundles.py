@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.slurm import Slurm, chosen
+from local.slurm import Slurm, find_programs
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState
 from tests.contract.slurm.on_slurm import ended, engine, order, text
@@ -63,7 +63,7 @@ async def test_a_job_runs_in_the_bundle_of_its_image(cluster: Slurm, tmp_path: P
         asked = order(
             {"pyTorchSettings": toolkit}, nodeCount=2, containerSettings=image, environmentVariables=words
         )
-        if chosen().version() < (23, 11):
+        if find_programs().version() < (23, 11):
             with pytest.raises(Misconfigured, match=r"23\.11"):
                 await on.submit(asked)
             return

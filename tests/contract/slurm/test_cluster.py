@@ -16,7 +16,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from local.slurm import Options, Partition, Slurm, SlurmError, chosen, slurm
+from local.slurm import Options, Partition, Slurm, SlurmError, find_programs, slurm
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -195,7 +195,7 @@ def steps(cluster: Slurm, node: str) -> list[str]:
 
 def programs(name: str, *options: str) -> tuple[str, ...]:
     """A client command of the Slurm under test."""
-    return (shutil.which(name, path=chosen().path) or name, *options)
+    return (shutil.which(name, path=find_programs().path) or name, *options)
 
 
 def elastic(cluster: Slurm) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.slurm import Slurm, chosen, missing
+from local.slurm import Slurm, find_programs, missing
 from shared.core.job import JobState, Reason
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from tests.contract.slurm.on_slurm import NAME, ended, engine, order, text, until
@@ -19,7 +19,7 @@ def served() -> list[Dialect]:
     """The dialects of the Slurm under test; any where there is none, and all is skipped."""
     if missing():
         return [DIALECTS[0]]
-    numbers = SERVED[chosen().version()[0]]
+    numbers = SERVED[find_programs().version()[0]]
     return [dialect for dialect in DIALECTS if dialect.version.rpartition(".")[2] in numbers]
 
 

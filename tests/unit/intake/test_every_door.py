@@ -17,7 +17,7 @@ from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.intake.message import read_request
 from shared.jobspec import JobSpec, Problem
-from shared.jobspec.report import found
+from shared.jobspec.report import problems_as_json
 from tests.unit.world import Engines, World, job_json
 
 Problems = list[dict[str, Any]]
@@ -44,7 +44,7 @@ async def by_http(world: World, text: str) -> Problems:
 
 async def by_validate(world: World, text: str) -> Problems:
     request = read_request(text.encode(), world.ports.policy.limits)
-    return found((await request_validated(world.ports, request)).problems)
+    return problems_as_json((await request_validated(world.ports, request)).problems)
 
 
 async def by_explain(world: World, text: str) -> Problems:

@@ -82,7 +82,7 @@ async def test_a_secret_in_a_text_is_in_no_answer_and_in_no_line_that_is_shown(
         )
         prepared = prepare(world.ports, asked, key="k")
         answer = as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)
-        told = [json.dumps(answer), report.text(report.found(prepared.problems))]
+        told = [json.dumps(answer), report.text(report.problems_as_json(prepared.problems))]
         try:
             told.append(json.dumps(await request_explained(world.ports, asked, scope="http:", key="k")))
         except SlipwayError as error:

@@ -112,7 +112,7 @@ SHAPE: dict[str, Any] = {
 
 
 def found() -> list[dict[str, Any]]:
-    return report.found(problems_of(TEXT.encode(), Path("job.json"), "jobs/my job.json"))
+    return report.problems_as_json(problems_of(TEXT.encode(), Path("job.json"), "jobs/my job.json"))
 
 
 def test_the_text_names_place_rule_remedy_and_page_and_points_with_a_caret() -> None:

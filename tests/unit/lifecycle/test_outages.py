@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from shared.adapters.memory import MemoryLedger, MemoryTable
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.table import Found, Operation, Range, Row
+from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.errors import Transient, Unavailable
 from shared.core.job import JobState, Target
 from shared.core.ports import Cluster, Engine, Observation
@@ -230,7 +230,7 @@ class _BrownOut(MemoryTable):
         self.share = share
         self._dice = random.Random(7)
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         self._refuse(0.0)
         return await super().get(partition, row)
 

@@ -12,7 +12,7 @@ import pytest
 from shared.adapters.memory import MemoryLedger, MemoryTable
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.rows import shard_of
-from shared.adapters.storage.table import Found, Operation, Range, Row
+from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.ports import Observation, Order
@@ -41,7 +41,7 @@ class Counted(MemoryTable):
         super().__init__(world.clock)
         self.requests: Counter[str] = Counter()
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         self.requests["get"] += 1
         await _some_turns()
         return await super().get(partition, row)

@@ -14,7 +14,7 @@ import pytest
 from shared.adapters.memory import MemoryDrops, MemoryLedger, MemoryTable
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.table import Found
+from shared.adapters.storage.table import VersionedRow
 from shared.core.breaker import Breaker
 from shared.core.errors import Busy, NotFound, Transient, Unavailable
 from shared.core.job import JobState, Reason, Target
@@ -392,7 +392,7 @@ class _Counting(MemoryTable):
 
     reads = 0
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         self.reads += partition.startswith("s")
         return await super().get(partition, row)
 

@@ -32,7 +32,7 @@ def opened() -> int:
 
 
 def read(root: Path, path: str, known: str = "", *, links: bool = True) -> str:
-    with Fence.at(root, known) as held, held.file(path, links=links) as file:
+    with Fence.from_root(root, known) as held, held.file(path, links=links) as file:
         return file.read().decode()
 
 
@@ -144,7 +144,7 @@ def test_hard_names_are_names(root: Path, name: str) -> None:
     (root / "link").symlink_to(name)
 
     assert read(root, name) == read(root, "link") == "hard"
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         assert name in {entry.name for entry in held.entries()}
 
 
@@ -168,7 +168,7 @@ def test_special_files_are_refused_and_not_listed(
 
     with pytest.raises(Refused):
         read(root, "special")
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         assert [entry.name for entry in held.entries() if entry.kind != "link"] == ["a"]
 
 
@@ -179,7 +179,7 @@ def test_a_directory_is_no_file_and_a_file_no_directory(root: Path) -> None:
     for path in ("a/b/f/", "a/b/f/.", "a/b/f/g", "a/b/f/.."):
         with pytest.raises(NotADirectoryError):
             read(root, path)
-    with Fence.at(root) as held, pytest.raises(NotADirectoryError):
+    with Fence.from_root(root) as held, pytest.raises(NotADirectoryError):
         held.below("a/b/f")
     with pytest.raises(FileNotFoundError):
         read(root, "a/none/f")
@@ -199,7 +199,7 @@ def test_what_is_swapped_between_look_and_open_is_not_followed(
             (root / swapped).symlink_to(root.parent / path if path != "a" else root.parent)
         return real(path, flags, *more, dir_fd=dir_fd)
 
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         monkeypatch.setattr(os, "open", late)
         with pytest.raises(OSError, match=r"link|Not a directory"):
             held.file("a/b/f")
@@ -207,7 +207,7 @@ def test_what_is_swapped_between_look_and_open_is_not_followed(
 
 
 def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path) -> None:
-    with Fence.at(root) as held, held.below("a") as inner:
+    with Fence.from_root(root) as held, held.below("a") as inner:
         (root / "a").rename(root / "moved")
         (root / "a").symlink_to(root.parent)
 
@@ -218,7 +218,7 @@ def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path
 def test_a_directory_below_is_a_root_of_its_own(root: Path) -> None:
     (root / "a/out").symlink_to("../a/b")
     (root / "a/in").symlink_to("b")
-    with Fence.at(root) as held, held.below("a") as inner:
+    with Fence.from_root(root) as held, held.below("a") as inner:
         assert [(entry.name, entry.kind) for entry in inner.entries()] == [
             ("b", "directory"),
             ("in", "directory"),
@@ -230,7 +230,7 @@ def test_a_directory_below_is_a_root_of_its_own(root: Path) -> None:
 
 def test_a_file_can_be_changed_but_not_through_a_link_that_leads_out(root: Path) -> None:
     (root / "out").symlink_to("../f")
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         with held.file("a/b/f", write=True) as file:
             file.write(b"INS")
         with pytest.raises(Refused):
@@ -243,7 +243,7 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
     (root / "loop").symlink_to("loop")
     (root / "out").symlink_to("/etc/passwd")
     before = opened()
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         held.entries()
         for path in ("loop", "out", "a", "a/b/f/x", "none", "../x"):
             with pytest.raises(OSError, match=r"\w"):
@@ -260,7 +260,7 @@ def test_links_in_a_directory_are_looked_at_as_long_as_it_takes_no_more_than_a_m
     for number in range(300):
         (root / f"l{number:03}").symlink_to("a/b/f")
 
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         kinds = [entry.kind for entry in held.entries() if entry.name != "a"]
         # Those that are left are as good as before, one at a time.
         assert read(root, "l299") == "inside"
@@ -280,7 +280,7 @@ def test_a_directory_with_too_many_entries_is_not_listed(root: Path, monkeypatch
     monkeypatch.setattr(fence, "_ENTRIES", 3)
     for name in "bc":
         (root / name).touch()
-    with Fence.at(root) as held:
+    with Fence.from_root(root) as held:
         assert len(held.entries()) == 3
         (root / "d").touch()
         with pytest.raises(Refused, match="more than 3 entries"):

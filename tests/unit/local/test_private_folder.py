@@ -8,7 +8,7 @@ import pytest
 
 from local.batchai.state.store import Store
 from local.private_folder import private_folder
-from slipway.stack.data_folder import held
+from slipway.stack.data_folder import lock_folder
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def mode(path: Path) -> int:
 
 
 def hold(folder: Path) -> None:
-    with held(folder):
+    with lock_folder(folder):
         pass
 
 

@@ -15,7 +15,7 @@ from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import Found, Operation
+from shared.adapters.storage.table import Operation, VersionedRow
 from shared.core.errors import Misconfigured, Misuse, Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.dead import DeadMessage
@@ -31,7 +31,7 @@ BODY = json.dumps({"spec": job_json()}).encode()
 
 
 class Silent(MemoryTable):
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         raise Unavailable("storage answered 503 ServerBusy")
 
 

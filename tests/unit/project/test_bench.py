@@ -9,9 +9,9 @@ import pytest
 
 from bench.__main__ import Figures, one_round
 from bench.cost.money import by_service, dollars
-from bench.cost.scale import Counted, Load, cost, counted
-from bench.cost.simulate import Asked, Simulation
-from bench.latency import shown
+from bench.cost.scale import Counts, Load, cost, count
+from bench.cost.simulate import Simulation, Usage
+from bench.latency import percentiles
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
 
@@ -39,7 +39,7 @@ def test_a_blob_for_each_job_costs_more_than_everything_else() -> None:
 
 def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     load = Load(1e6, 200)
-    asked = asyncio.run(counted(load, jobs=40))
+    asked = asyncio.run(count(load, jobs=40))
     # Its record, that it is queued, its end, and that it was told: nobody is there to share them with.
     assert asked.job.transactions == 4
     assert asked.job.reads < 1
@@ -57,8 +57,8 @@ async def test_jobs_that_come_together_share_transactions() -> None:
 
 
 def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
-    one = Asked(0, 1, 12)
-    asked = Counted(one, one, one)
+    one = Usage(0, 1, 12)
+    asked = Counts(one, one, one)
     few, many = (cost(Load(1e7, 100_000, shards=shards), asked) for shards in (4, 16))
     assert many.partition_entities == few.partition_entities / 4
     assert many.queue_messages == few.queue_messages
@@ -66,7 +66,7 @@ def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
 
 def test_a_ratio_is_taken_within_a_round_and_only_where_both_figures_are() -> None:
     target = Target("a / b", "a", "b", least=1.0)
-    assert target.of([{"a": 2.0, "b": 1.0}, {"a": 30.0, "b": 10.0}, {"a": 5.0}, {"b": 5.0}]) == [2.0, 3.0]
+    assert target.values([{"a": 2.0, "b": 1.0}, {"a": 30.0, "b": 10.0}, {"a": 5.0}, {"b": 5.0}]) == [2.0, 3.0]
 
 
 def test_the_table_says_what_is_reached_and_has_every_figure() -> None:
@@ -87,8 +87,8 @@ def test_each_target_has_a_title_of_its_own_and_at_most_one_bound() -> None:
 
 
 def test_percentiles_are_of_the_nearest_rank() -> None:
-    assert shown("x", [n / 1000 for n in range(100, 0, -1)]) == {"x p50 ms": 50.0, "x p99 ms": 99.0}
-    assert shown("x", [0.25]) == {"x p50 ms": 250.0, "x p99 ms": 250.0}
+    assert percentiles("x", [n / 1000 for n in range(100, 0, -1)]) == {"x p50 ms": 50.0, "x p99 ms": 99.0}
+    assert percentiles("x", [0.25]) == {"x p50 ms": 250.0, "x p99 ms": 250.0}
 
 
 def test_the_access_log_is_counted_by_verb_and_place_without_what_nodes_ask() -> None:

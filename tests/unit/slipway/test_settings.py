@@ -44,9 +44,9 @@ def test_a_file_without_settings_is_refused_with_its_name(tmp_path: Path, docume
 def test_a_path_is_shown_as_a_person_would_type_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert settings.shown(tmp_path / "state" / "logs") == "state/logs"
-    assert settings.shown(settings.UP) == str(settings.UP)
-    assert settings.shown(Path("/elsewhere/logs")) == "/elsewhere/logs"
+    assert settings.display_path(tmp_path / "state" / "logs") == "state/logs"
+    assert settings.display_path(settings.UP) == str(settings.UP)
+    assert settings.display_path(Path("/elsewhere/logs")) == "/elsewhere/logs"
 
 
 def test_the_address_of_a_running_stack_is_taken_and_else_the_usual_one(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Answer:
     body: bytes
 
 
-class Lost(Exception):
+class NoAnswer(Exception):
     """No answer came; whether the request did anything is unknown."""
 
 
@@ -76,7 +76,7 @@ class Connections:
                 headers = {name.lower(): value for name, value in answer.headers.items()}
                 return Answer(answer.status, headers, await answer.read())
         except (ClientError, OSError) as error:  # a timeout is an OSError
-            raise Lost(type(error).__name__) from error
+            raise NoAnswer(type(error).__name__) from error
 
     def _opened(self) -> ClientSession:
         if self._session is None:
@@ -129,7 +129,7 @@ class Rest:
         for number in range(1, _TRIES + 1):
             try:
                 answer = await self._send(await self._signed(whole, path, query))
-            except Lost as lost:
+            except NoAnswer as lost:
                 why, wait = f"storage did not answer: {lost}", None
             else:
                 if answer.status < 300 or answer.status in expected:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from pydantic_core import from_json
 
-from shared.adapters.storage.table import ETAG, Found, Operation, Range, Refused, Row
+from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, VersionedRow
 from shared.adapters.storage.wire.connection import Account
 from shared.core.errors import Misuse, Unavailable
 
@@ -44,14 +44,14 @@ class RestTable:
         answer = await self._rest.call("POST", "/Tables", headers=headers, body=body, expected=(409,))
         return answer.status != 409
 
-    async def get(self, partition: str, row: str) -> Found | None:
+    async def get(self, partition: str, row: str) -> VersionedRow | None:
         """A point read; a missing table reads as empty."""
         path = self._path({"PartitionKey": partition, "RowKey": row})
         answer = await self._rest.call("GET", path, headers={"Accept": _JSON}, expected=(404,))
         if answer.status == 404:
             return None
         entity = from_json(answer.body)
-        return Found(entity, answer.headers["etag"], datetime.fromisoformat(entity["Timestamp"]))
+        return VersionedRow(entity, answer.headers["etag"], datetime.fromisoformat(entity["Timestamp"]))
 
     async def rows(self, wanted: Range) -> list[Row]:
         """A range query, page after page."""

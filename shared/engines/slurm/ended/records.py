@@ -131,7 +131,7 @@ class Records:
         if found is None:
             raise _Unseen
         prefix, rest = found
-        with Fence.at(self._cluster.reads[prefix], known=prefix) as seen, seen.below(rest) as place:
+        with Fence.from_root(self._cluster.reads[prefix], known=prefix) as seen, seen.below(rest) as place:
             yield place
 
     def _here(self, path: str) -> tuple[str, str] | None:

@@ -50,22 +50,22 @@ def is_cluster_id(text: str) -> bool:
 
 def container(context: Context) -> Iterator[Problem]:
     """Image, registry, its credentials, and the size of shared memory."""
-    settings = context.properties.at("containerSettings")
-    registry = settings.at("imageSourceRegistry")
-    yield from _image(registry.at("image"))
+    settings = context.properties.member("containerSettings")
+    registry = settings.member("imageSourceRegistry")
+    yield from _image(registry.member("image"))
     checks = (
         (
-            registry.at("serverUrl"),
+            registry.member("serverUrl"),
             _REGISTRY,
             "serverUrl is not the address of a registry",
             "write the registry's host, without user name and query",
         ),
-        (settings.at("shmSize"), _SHM_SIZE, "shmSize is not a size", "write a size such as 256m or 2g"),
+        (settings.member("shmSize"), _SHM_SIZE, "shmSize is not a size", "write a size such as 256m or 2g"),
     )
     for node, form, message, remedy in checks:
         if node.text and not form.fullmatch(node.text):
             yield problem("SW017", node.pointer, message, remedy)
-    credentials = registry.at("credentials")
+    credentials = registry.member("credentials")
     if isinstance(credentials.value, dict):
         yield from _exactly_one(credentials, "password", "passwordSecretReference")
 
@@ -96,17 +96,17 @@ def _flaw_of(image: str) -> str:
 
 def key_vault_references(context: Context) -> Iterator[Problem]:
     """Secrets and the references that may stand in their place."""
-    registry = context.properties.at("containerSettings", "imageSourceRegistry")
+    registry = context.properties.member("containerSettings", "imageSourceRegistry")
     references = [
-        registry.at("credentials", "passwordSecretReference"),
-        *(mount.at("credentials", "accountKeySecretReference") for mount in context.mounts()),
+        registry.member("credentials", "passwordSecretReference"),
+        *(mount.member("credentials", "accountKeySecretReference") for mount in context.mounts()),
     ]
-    for secret in context.properties.at("secrets").each():
-        references.append(secret.at("valueSecretReference"))
+    for secret in context.properties.member("secrets").each():
+        references.append(secret.member("valueSecretReference"))
         if isinstance(secret.value, dict):
             yield from _exactly_one(secret, "value", "valueSecretReference")
     for reference in references:
-        url, vault = reference.at("secretUrl"), reference.at("sourceVault", "id")
+        url, vault = reference.member("secretUrl"), reference.member("sourceVault", "id")
         if url.text and not _SECRET_URL.fullmatch(url.text):
             secure = url.text[:400].replace("http://", "https://", 1)
             fix = Fix("replace", url.pointer, secure) if _SECRET_URL.fullmatch(secure) else None
@@ -116,14 +116,14 @@ def key_vault_references(context: Context) -> Iterator[Problem]:
             remedy = "write /subscriptions/…/resourceGroups/…/providers/Microsoft.KeyVault/vaults/NAME"
             yield problem("SW017", vault.pointer, "the id of the vault is not a full ARM id", remedy)
     for mount in context.mounts("fileServers"):
-        server = mount.at("fileServer", "id")
+        server = mount.member("fileServer", "id")
         if server.text and not (is_arm_id(server.text) and "/fileservers/" in server.text.lower()):
             remedy = "write /subscriptions/…/providers/Microsoft.BatchAI/workspaces/…/fileServers/NAME"
             yield problem("SW017", server.pointer, "the id of the file server is not a full ARM id", remedy)
 
 
 def _exactly_one(node: Node, value: str, reference: str) -> Iterator[Problem]:
-    given = [name for name in (value, reference) if node.at(name).given]
+    given = [name for name in (value, reference) if node.member(name).is_written]
     if len(given) != 1:
         both = f"{value} and {reference} are both given"
         message = both if given else f"neither {value} nor {reference} is given"

@@ -44,7 +44,7 @@ class Context:
     @cached_property
     def job_mounted(self) -> Mounted:
         """The mounts of the job itself."""
-        return Mounted(path for mount in self.mounts() if (path := mount.at("relativeMountPath").text))
+        return Mounted(path for mount in self.mounts() if (path := mount.member("relativeMountPath").text))
 
     @cached_property
     def cluster_mounted(self) -> Mounted | None:
@@ -66,21 +66,26 @@ class Context:
 
     def files(self) -> list[Node]:
         """Paths of scripts, configurations and interpreters."""
-        return _texts(block.at(key) for block in self.toolkits() for key in _FILES)
+        return _texts(block.member(key) for block in self.toolkits() for key in _FILES)
 
     def inputs(self) -> list[Node]:
         """Paths of input directories."""
-        return _texts(entry.at("path") for entry in self.properties.at("inputDirectories").each())
+        return _texts(entry.member("path") for entry in self.properties.member("inputDirectories").each())
 
     def prefixes(self) -> list[Node]:
         """Paths below which the job's results are kept."""
-        outputs = self.properties.at("outputDirectories").each()
-        nodes = [self.properties.at("stdOutErrPathPrefix"), *(entry.at("pathPrefix") for entry in outputs)]
+        outputs = self.properties.member("outputDirectories").each()
+        nodes = [
+            self.properties.member("stdOutErrPathPrefix"),
+            *(entry.member("pathPrefix") for entry in outputs),
+        ]
         return _texts(iter(nodes))
 
     def environment_values(self) -> list[Node]:
         """Values of variables that are no secrets."""
-        return _texts(entry.at("value") for entry in self.properties.at("environmentVariables").each())
+        return _texts(
+            entry.member("value") for entry in self.properties.member("environmentVariables").each()
+        )
 
     @cached_property
     def text(self) -> str:
@@ -90,22 +95,24 @@ class Context:
     @cached_property
     def _toolkits(self) -> list[Node]:
         return [
-            node for node in self._members() if node.given and node.pointer.rpartition("/")[2] in TOOLKITS
+            node
+            for node in self._members()
+            if node.is_written and node.pointer.rpartition("/")[2] in TOOLKITS
         ]
 
     @cached_property
     def _mounts(self) -> dict[str, list[Node]]:
-        volumes = self.properties.at("mountVolumes")
-        return {name: list(volumes.at(name).each()) for name in MOUNT_LISTS}
+        volumes = self.properties.member("mountVolumes")
+        return {name: list(volumes.member(name).each()) for name in MOUNT_LISTS}
 
     @cached_property
     def _commands(self) -> list[Node]:
-        blocks = [*self.toolkits(), self.properties.at("jobPreparation")]
-        return _texts(block.at(key) for block in blocks for key in _COMMANDS)
+        blocks = [*self.toolkits(), self.properties.member("jobPreparation")]
+        return _texts(block.member(key) for block in blocks for key in _COMMANDS)
 
     def _members(self) -> list[Node]:
         value = self.properties.value
-        return [self.properties.at(key) for key in value] if isinstance(value, dict) else []
+        return [self.properties.member(key) for key in value] if isinstance(value, dict) else []
 
 
 Rule: TypeAlias = Callable[[Context], Iterable[Problem]]

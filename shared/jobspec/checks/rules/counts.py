@@ -19,7 +19,7 @@ _SHORTEST = timedelta(seconds=1)
 
 def nodes(context: Context) -> Iterator[Problem]:
     """The number of nodes against the limit of the place."""
-    node = context.properties.at("nodeCount")
+    node = context.properties.member("nodeCount")
     limit = context.limits.max_nodes
     if node.whole is not None and node.whole > limit:
         yield problem("SW013", node.pointer, f'"nodeCount" has to be at most {limit}')
@@ -27,25 +27,25 @@ def nodes(context: Context) -> Iterator[Problem]:
 
 def processes(context: Context) -> Iterator[Problem]:
     """Processes, workers and parameter servers against the number of nodes."""
-    count = context.properties.at("nodeCount").whole
+    count = context.properties.member("nodeCount").whole
     if count is None or count < 1:
         return
     for block in context.toolkits():
         yield from _parameter_servers(block, count)
         for name in ("processCount", "workerCount"):
-            node = block.at(name)
+            node = block.member(name)
             if node.whole is not None and node.whole > count * _PROCESSES_PER_NODE:
                 message = f"{name} is more than {_PROCESSES_PER_NODE} processes on each of {count} nodes"
                 yield problem("SW025", node.pointer, message)
             elif node.whole is not None and 0 < node.whole < count:
                 message = f"{name} leaves some of {count} nodes without a process"
                 yield problem("SW025", node.pointer, message)
-    yield from _distributed_arguments(context.properties.at("tensorFlowSettings"), count)
+    yield from _distributed_arguments(context.properties.member("tensorFlowSettings"), count)
 
 
 def wall_clock(context: Context) -> Iterator[Problem]:
     """The wall-clock limit: an ISO 8601 duration within the limit of the place."""
-    node = context.properties.at("constraints", "maxWallClockTime")
+    node = context.properties.member("constraints", "maxWallClockTime")
     if node.text is None:
         return
     length = parse_duration(node.text)
@@ -69,7 +69,7 @@ def _better(text: str) -> str | None:
 
 
 def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:
-    node = block.at("parameterServerCount")
+    node = block.member("parameterServerCount")
     if node.whole is not None and node.whole > count:
         message = f"parameterServerCount is more than the {count} nodes; a node runs one parameter server"
         yield problem("SW024", node.pointer, message)
@@ -77,8 +77,8 @@ def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:
 
 def _distributed_arguments(block: Node, count: int) -> Iterator[Problem]:
     """Arguments for the master only leave the other roles of a distributed job without any."""
-    if count == 1 and (block.at("workerCount").whole or 1) == 1:
+    if count == 1 and (block.member("workerCount").whole or 1) == 1:
         return
     for name in ("workerCommandLineArgs", "parameterServerCommandLineArgs"):
-        if block.at("masterCommandLineArgs").text and not block.at(name).given:
-            yield problem("SW026", block.at(name).pointer, f"{name} is missing in a distributed job")
+        if block.member("masterCommandLineArgs").text and not block.member(name).is_written:
+            yield problem("SW026", block.member(name).pointer, f"{name} is missing in a distributed job")

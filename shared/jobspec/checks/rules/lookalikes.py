@@ -14,8 +14,8 @@ from shared.jobspec.text.lookalikes import (
     QUOTES,
     SPACES,
     beside_ascii,
-    called,
-    hidden,
+    character_name,
+    hidden_character,
     latin,
     mixed,
 )
@@ -41,45 +41,45 @@ def lookalikes(context: Context) -> Iterator[Problem]:
     """Paths, names and commands; the values of variables are the job's own affair."""
     commands = context.commands()
     for node in _names(context):
-        yield from _found(node, in_command=False, ascii_only=True)
+        yield from _problems(node, in_command=False, ascii_only=True)
     for node in (*context.files(), *context.inputs(), *context.prefixes()):
-        yield from _found(node, in_command=False)
+        yield from _problems(node, in_command=False)
     for node in commands:
-        yield from _found(node, in_command=True)
+        yield from _problems(node, in_command=True)
 
 
 def _names(context: Context) -> Iterator[Node]:
-    yield from (context.properties.at(*names) for names in _OF_JOB)
-    yield from (mount.at(name) for mount in context.mounts() for name in _OF_MOUNTS)
+    yield from (context.properties.member(*names) for names in _OF_JOB)
+    yield from (mount.member(name) for mount in context.mounts() for name in _OF_MOUNTS)
     for listed in _LISTS:
-        for entry in context.properties.at(listed).each():
-            yield from (entry.at("id"), entry.at("name"))
+        for entry in context.properties.member(listed).each():
+            yield from (entry.member("id"), entry.member("name"))
     for block in context.toolkits():
-        yield from (block.at("languageType"), block.at("communicationBackend"))
+        yield from (block.member("languageType"), block.member("communicationBackend"))
 
 
-def _found(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iterator[Problem]:
+def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iterator[Problem]:
     text = node.text or ""
     for one in dict.fromkeys("" if text.isascii() else text):
         if one in SPACES:
-            message = f"the text has the character {called(one)} in place of a blank"
+            message = f"the text has the character {character_name(one)} in place of a blank"
             yield _swapped("SW007", node, one, " ", message, "write a plain blank")
         elif in_command and one in QUOTES:
             # Not mended: a plain one would open a quote where an apostrophe is meant.
-            message = f"the text has the character {called(one)}, which is no quote for a shell"
+            message = f"the text has the character {character_name(one)}, which is no quote for a shell"
             yield problem("SW089", node.pointer, message, f"write {QUOTES[one]}", "warning", part=one)
         elif in_command and one in DASHES:
-            message = f"the text has the character {called(one)}, with which no option starts"
+            message = f"the text has the character {character_name(one)}, with which no option starts"
             yield problem("SW089", node.pointer, message, 'write "-" or "--"', "warning", part=one)
         elif MARKS.get(one, " ") in (_OF_SHELLS if in_command else _OF_PATHS) and beside_ascii(text, one):
-            message = f'the character {called(one)} only looks like "{MARKS[one]}"'
+            message = f'the character {character_name(one)} only looks like "{MARKS[one]}"'
             yield problem("SW089", node.pointer, message, f"write {MARKS[one]}", "warning", part=one)
-    if unseen := hidden(text):
-        message = f"the text contains the character {called(unseen)}, which cannot be seen"
+    if unseen := hidden_character(text):
+        message = f"the text contains the character {character_name(unseen)}, which cannot be seen"
         yield _swapped("SW007", node, unseen, "", message, "delete it")
     if letter := mixed(text, ascii_only=ascii_only):
         right = latin(letter)
-        message = f'the letter {called(letter)} only looks like "{right}"'
+        message = f'the letter {character_name(letter)} only looks like "{right}"'
         remedy = f'write the Latin letter "{right}"'
         yield _swapped("SW089", node, letter, right, message, remedy, warning=in_command)
 

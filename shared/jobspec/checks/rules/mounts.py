@@ -13,7 +13,7 @@ from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import Node, shown
+from shared.jobspec.text.tree import Node, quote
 
 _LEVEL = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _MOUNT_PATH = re.compile(rf"{_LEVEL}(?:/{_LEVEL})*", re.ASCII)
@@ -34,19 +34,19 @@ def mount_paths(context: Context) -> Iterator[Problem]:
     seen: set[str] = set()
     whole = context.job_mounted
     for mount in context.mounts():
-        node = mount.at("relativeMountPath")
+        node = mount.member("relativeMountPath")
         if not node.text or len(node.text) > _LONGEST_PATH:
             continue
         if not _MOUNT_PATH.fullmatch(node.text):
             right = node.text.strip().strip("/")
             fix = Fix("replace", node.pointer, right) if _MOUNT_PATH.fullmatch(right) else None
-            message = f"{shown(node.text)} cannot be a relativeMountPath"
+            message = f"{quote(node.text)} cannot be a relativeMountPath"
             yield problem("SW031", node.pointer, message, fix=fix)
         elif node.text in seen:
-            yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {shown(node.text)}")
+            yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {quote(node.text)}")
         elif whole.covers(node.text.rpartition("/")[0]):
             yield problem(
-                "SW032", node.pointer, f"{shown(node.text)} lies inside of another mount of the job"
+                "SW032", node.pointer, f"{quote(node.text)} lies inside of another mount of the job"
             )
         seen.add(node.text)
 
@@ -54,7 +54,7 @@ def mount_paths(context: Context) -> Iterator[Problem]:
 def file_shares(context: Context) -> Iterator[Problem]:
     """The address of a share; its host begins with the account. Never quoted: it may hold a SAS."""
     for mount in context.mounts("azureFileShares"):
-        node = mount.at("azureFileUrl")
+        node = mount.member("azureFileUrl")
         if not node.text:
             continue
         host = share_host(node.text)
@@ -69,14 +69,15 @@ def file_shares(context: Context) -> Iterator[Problem]:
                     "its name has 3 to 63 small letters, digits and single dashes",
                 )
             fix = next(
-                (Fix("replace", node.pointer, one) for one in _meant(node.text) if share_host(one)), None
+                (Fix("replace", node.pointer, one) for one in _likely_meanings(node.text) if share_host(one)),
+                None,
             )
             yield problem("SW035", node.pointer, f"azureFileUrl {flaw}", remedy, fix=fix)
         else:
             yield from _of_account(context, mount, node, host)
 
 
-def _meant(url: str) -> tuple[str, ...]:
+def _likely_meanings(url: str) -> tuple[str, ...]:
     """What an address may certainly be meant as: Azure Storage has no capitals, and no share without TLS."""
     secure = url.replace("http://", "https://", 1)
     if not is_bad_share_name(secure):
@@ -87,7 +88,7 @@ def _meant(url: str) -> tuple[str, ...]:
 
 def _of_account(context: Context, mount: Node, url: Node, host: ShareHost) -> Iterator[Problem]:
     """A share of the very account. A mount with credentials of its own may be at any host."""
-    account, service = mount.at("accountName"), host.rest.partition(".")[0]
+    account, service = mount.member("accountName"), host.rest.partition(".")[0]
     clouds = CLOUDS if context.storage_suffix is None else (context.storage_suffix,)
     unfilled = has_no_credentials(mount)
     if service in _OTHER_SERVICES:
@@ -109,11 +110,11 @@ def _of_account(context: Context, mount: Node, url: Node, host: ShareHost) -> It
 def storage_names(context: Context) -> Iterator[Problem]:
     """Names of accounts and containers, as Azure Storage allows them."""
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
-        account = mount.at("accountName")
+        account = mount.member("accountName")
         if account.text and not _ACCOUNT.fullmatch(account.text):
             message = "accountName has to be 3 to 24 lower-case letters and digits"
             yield problem("SW036", account.pointer, message, fix=_lower(account, _ACCOUNT))
-        container = mount.at("containerName")
+        container = mount.member("containerName")
         if container.text and not (3 <= len(container.text) <= 63 and _CONTAINER.fullmatch(container.text)):
             message = "containerName has to be 3 to 63 lower-case letters, digits and single dashes"
             yield problem("SW036", container.pointer, message, fix=_lower(container, _CONTAINER))
@@ -130,11 +131,11 @@ def modes_and_options(context: Context) -> Iterator[Problem]:
     """What is handed to the mount program."""
     for mount in context.mounts():
         for name in ("fileMode", "directoryMode"):
-            node = mount.at(name)
+            node = mount.member(name)
             if node.text is not None and not _MODE.fullmatch(node.text):
                 remedy = "write three or four octal digits, for example 0777"
                 yield problem("SW017", node.pointer, f"{name} has to be an octal mode", remedy)
-        node = mount.at("mountOptions")
+        node = mount.member("mountOptions")
         if node.text and not _OPTIONS.fullmatch(node.text):
             remedy = "write options as mount takes them, for example rw,nolock"
             yield problem("SW017", node.pointer, "mountOptions has characters that no option needs", remedy)
@@ -143,7 +144,7 @@ def modes_and_options(context: Context) -> Iterator[Problem]:
 def mount_addresses(context: Context) -> Iterator[Problem]:
     """No file server is where the platform of the nodes answers: its answers may hold credentials."""
     for mount in context.mounts("fileServers", "unmanagedFileSystems"):
-        for node in (mount.at("mountOptions"), mount.at("mountCommand")):
+        for node in (mount.member("mountOptions"), mount.member("mountCommand")):
             if any(map(is_platform, _hosts(node.text or ""))):
                 yield problem("SW081", node.pointer, "this is an address of the nodes' own platform")
 
@@ -165,17 +166,17 @@ def mount_commands(context: Context) -> Iterator[Problem]:
 def credentials(context: Context) -> Iterator[Problem]:
     """One key or one reference; or none, if the account's key is known when the job is submitted."""
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
-        node = mount.at("credentials")
-        key, reference = node.at("accountKey"), node.at("accountKeySecretReference")
-        if key.given and reference.given:
+        node = mount.member("credentials")
+        key, reference = node.member("accountKey"), node.member("accountKeySecretReference")
+        if key.is_written and reference.is_written:
             message = "accountKey and accountKeySecretReference are both given"
             yield problem("SW030", node.pointer, message)
-        elif not key.given and not reference.given:
+        elif not key.is_written and not reference.is_written:
             yield from _known_account(context, mount)
 
 
 def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
-    account = mount.at("accountName").text
+    account = mount.member("accountName").text
     if context.accounts is not None and account and account not in context.accounts:
         message = "the mount has no credentials, and no key is configured for its storage account"
         yield problem("SW039", mount.pointer, message)

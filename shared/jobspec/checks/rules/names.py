@@ -11,7 +11,7 @@ from shared.jobspec.format.secrets import any_looks_secret, looks_secret_variabl
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import Node, shown
+from shared.jobspec.text.tree import Node, quote
 
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
@@ -23,7 +23,7 @@ _STANDARD_OUTPUT = "stdouterr"
 
 def cluster(context: Context) -> Iterator[Problem]:
     """A configured cluster; while those are unknown, at least a full id."""
-    node = context.properties.at("cluster", "id")
+    node = context.properties.member("cluster", "id")
     known = {one.lower(): one for one in context.clusters or ()}
     if not node.text or node.text.lower() in known:
         return
@@ -33,19 +33,19 @@ def cluster(context: Context) -> Iterator[Problem]:
         yield problem("SW047", node.pointer, 'the id ends with "/"', 'delete the "/" at its end', fix=fix)
     elif not is_cluster_id(node.text) and (context.clusters is None or "/" in node.text):
         remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
-        yield problem("SW047", node.pointer, f"{shown(node.text)} {_flaw_of(node.text)}", remedy)
+        yield problem("SW047", node.pointer, f"{quote(node.text)} {_flaw_of(node.text)}", remedy)
     elif context.clusters is not None:
         yield from _not_configured(context, node, [one.rpartition("/")[2] for one in known.values()])
 
 
 def _not_configured(context: Context, node: Node, names: list[str]) -> Iterator[Problem]:
     name = (node.text or "").rpartition("/")[2]
-    message = f"no cluster {shown(name)} is configured{context.suggestions.did_you_mean(name, names)}"
+    message = f"no cluster {quote(name)} is configured{context.suggestions.did_you_mean(name, names)}"
     remedy = f"write one of: {', '.join(sorted(names))}" if names else "ask the operator to configure one"
     if "/" in (node.text or "") and (
         same := next((one for one in names if one.lower() == name.lower()), None)
     ):
-        message = f"a cluster {shown(name)} is configured, but not that of this id"
+        message = f"a cluster {quote(name)} is configured, but not that of this id"
         remedy = f'write its name, "{same}", or correct subscription, resource group and workspace of the id'
     yield problem("SW047", node.pointer, message, remedy)
 
@@ -60,16 +60,16 @@ def directories(context: Context) -> Iterator[Problem]:
     """Ids become parts of variable names, and distinguish directories."""
     for name in ("inputDirectories", "outputDirectories"):
         seen = {_STANDARD_OUTPUT} if name == "outputDirectories" else set()
-        for entry in context.properties.at(name).each():
-            node = entry.at("id")
+        for entry in context.properties.member(name).each():
+            node = entry.member("id")
             if not node.text:
                 continue
             if not _DIRECTORY_ID.fullmatch(node.text):
                 right = node.text[:100].strip()
                 fix = Fix("replace", node.pointer, right) if _DIRECTORY_ID.fullmatch(right) else None
-                yield problem("SW040", node.pointer, f"{shown(node.text)} cannot be a directory id", fix=fix)
+                yield problem("SW040", node.pointer, f"{quote(node.text)} cannot be a directory id", fix=fix)
             elif node.text in seen:
-                yield problem("SW041", node.pointer, f"the id {shown(node.text)} is taken")
+                yield problem("SW041", node.pointer, f"the id {quote(node.text)} is taken")
             seen.add(node.text)
 
 
@@ -82,7 +82,7 @@ def _any_strange(context: Context) -> bool:
 
 def _names(context: Context, key: str) -> Iterator[str]:
     """What stands where the names of variables do, as far as it is text."""
-    listed = context.properties.at(key).value
+    listed = context.properties.member(key).value
     for entry in listed if isinstance(listed, list) else ():
         name = entry.get("name") if isinstance(entry, dict) else None
         if isinstance(name, str):
@@ -94,19 +94,19 @@ def environment(context: Context) -> Iterator[Problem]:
     """Names of variables: well formed, given once over both lists, and not those that the service sets."""
     seen: set[str] = set()
     for name in ("environmentVariables", "secrets"):
-        for entry in context.properties.at(name).each():
-            node = entry.at("name")
+        for entry in context.properties.member(name).each():
+            node = entry.member("name")
             if not node.text:
                 continue
             if not _VARIABLE.fullmatch(node.text):
                 right = node.text[:300].strip()
                 fix = Fix("replace", node.pointer, right) if _VARIABLE.fullmatch(right) else None
-                message = f"{shown(node.text)} cannot be the name of a variable"
+                message = f"{quote(node.text)} cannot be the name of a variable"
                 yield problem("SW042", node.pointer, message, fix=fix)
             elif node.text in seen:
-                yield problem("SW043", node.pointer, f"the variable {shown(node.text)} is given twice")
+                yield problem("SW043", node.pointer, f"the variable {quote(node.text)} is given twice")
             elif node.text.startswith("AZ_BATCHAI_"):
-                message = f"{shown(node.text)} is in the service's own name space"
+                message = f"{quote(node.text)} is in the service's own name space"
                 yield problem("SW042", node.pointer, message, "choose another name", "warning")
             seen.add(node.text)
             if name == "environmentVariables":
@@ -114,6 +114,6 @@ def environment(context: Context) -> Iterator[Problem]:
 
 
 def _plain_secret(entry: Node, name: str) -> Iterator[Problem]:
-    value = entry.at("value").text
+    value = entry.member("value").text
     if value and not value.startswith("$") and looks_secret_variable(name):
-        yield problem("SW049", entry.pointer, f"the variable {shown(name)} looks like a secret")
+        yield problem("SW049", entry.pointer, f"the variable {quote(name)} looks like a secret")

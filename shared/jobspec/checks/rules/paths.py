@@ -12,7 +12,7 @@ from shared.jobspec.checks.rules.mounted import Mounted
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, Severity
-from shared.jobspec.text.tree import Node, shown, walk
+from shared.jobspec.text.tree import Node, quote, walk
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
 #: The value that $AZ_BATCHAI_MOUNT_ROOT always had; people wrote it out.
@@ -40,8 +40,8 @@ def plain_paths(context: Context) -> Iterator[Problem]:
         yield from _plain(node, may_climb=True)
     for node in (*context.inputs(), *context.prefixes()):
         yield from _plain(node)
-    for entry in context.properties.at("outputDirectories").each():
-        suffix = entry.at("pathSuffix")
+    for entry in context.properties.member("outputDirectories").each():
+        suffix = entry.member("pathSuffix")
         if suffix.text and suffix.text.startswith("/"):
             fix = _plainly(suffix, suffix.text.lstrip("/"))
             remedy = 'delete the leading "/"'
@@ -49,7 +49,7 @@ def plain_paths(context: Context) -> Iterator[Problem]:
         else:
             yield from _plain(suffix)
     for mount in context.mounts("fileServers"):
-        yield from _plain(mount.at("sourceDirectory"))
+        yield from _plain(mount.member("sourceDirectory"))
 
 
 def _any_elsewhere(context: Context) -> bool:
@@ -129,7 +129,7 @@ def _mounted(
 def _unknown_mount(node: Node, found: re.Match[str]) -> Iterator[tuple[tuple[str, ...], Problem]]:
     first = (found["rest"] or "").strip("/").partition("/")[0]
     if first:
-        message = f"it is not known whether the cluster mounts {shown(first)}"
+        message = f"it is not known whether the cluster mounts {quote(first)}"
         yield ("unknown", first), problem("SW034", node.pointer, message, part=found[0])
 
 
@@ -164,4 +164,4 @@ def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> 
     if other and other.covers(path):
         remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
     hint = context.suggestions.did_you_mean(first, mounted.paths)
-    return f"{owner} mounts nothing at {shown(first)}{hint}", remedy
+    return f"{owner} mounts nothing at {quote(first)}{hint}", remedy

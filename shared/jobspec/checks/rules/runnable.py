@@ -25,7 +25,7 @@ _LONGEST_FIXED = 1000
 def scripts(context: Context) -> Iterator[Problem]:
     """Scripts and configurations: one path, of a file that can be there."""
     # A preparation may put a script where the job starts.
-    empty = not context.properties.at("jobPreparation").given
+    empty = not context.properties.member("jobPreparation").is_written
     for node in context.files():
         name, text = node.pointer.rpartition("/")[2], (node.text or "").strip()
         if not text:
@@ -45,8 +45,8 @@ def scripts(context: Context) -> Iterator[Problem]:
 
 def commands(context: Context) -> Iterator[Problem]:
     """Command lines: they say something, and their lines end as a shell on Linux reads them."""
-    blocks = [*context.toolkits(), context.properties.at("jobPreparation")]
-    for node in (block.at("commandLine") for block in blocks):
+    blocks = [*context.toolkits(), context.properties.member("jobPreparation")]
+    for node in (block.member("commandLine") for block in blocks):
         # The command of a custom toolkit may be absent, so its own rule speaks of a blank one, too.
         if node.text and not node.text.strip() and "/customToolkitSettings/" not in node.pointer:
             yield problem("SW023", node.pointer, "commandLine is blank", "write a command line")

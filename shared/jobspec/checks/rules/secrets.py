@@ -25,10 +25,10 @@ def in_plain_sight(context: Context) -> Iterator[Problem]:
 
 
 def _values(context: Context) -> Iterator[Node]:
-    for variable in context.properties.at("environmentVariables").each():
-        if not looks_secret_variable(variable.at("name").text or ""):
-            yield variable.at("value")
+    for variable in context.properties.member("environmentVariables").each():
+        if not looks_secret_variable(variable.member("name").text or ""):
+            yield variable.member("value")
 
 
 def _mount_commands(context: Context) -> Iterator[Node]:
-    return (mount.at("mountCommand") for mount in context.mounts("unmanagedFileSystems"))
+    return (mount.member("mountCommand") for mount in context.mounts("unmanagedFileSystems"))

@@ -10,7 +10,7 @@ from shared.jobspec.format.limits import Limits
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.lookalikes import called
+from shared.jobspec.text.lookalikes import character_name
 from shared.jobspec.text.tree import Words, step, walk, words
 
 #: Control characters except tab and line breaks; characters that hide or reorder text; half surrogates.
@@ -33,7 +33,7 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
         if isinstance(node.value, str):
             found = _FORBIDDEN.search(node.value)
             if found:
-                message = f"the text contains the character {called(found[0])}"
+                message = f"the text contains the character {character_name(found[0])}"
                 fix = Fix("swap", node.pointer, "", (found[0],)) if found[0] in _INVISIBLE else None
                 yield problem("SW007", node.pointer, message, part=found[0], fix=fix)
             if len(node.value) > limits.max_text:
@@ -43,7 +43,7 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
             for key in node.value:
                 found = _FORBIDDEN.search(key)
                 if found:
-                    message = f"the name of this property contains the character {called(found[0])}"
+                    message = f"the name of this property contains the character {character_name(found[0])}"
                     yield problem("SW007", step(node.pointer, key), message, of_name=True)
                 if len(key) > _LONGEST_KEY:
                     message = f"the name has {len(key)} characters"

@@ -10,7 +10,7 @@ from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions, certainly
-from shared.jobspec.text.tree import Node, shown
+from shared.jobspec.text.tree import Node, quote
 
 _BACKENDS = ("TCP", "Gloo", "MPI")
 _LANGUAGES = ("BrainScript", "Python")
@@ -44,12 +44,12 @@ def languages(context: Context) -> Iterator[Problem]:
 
 def backend(context: Context) -> Iterator[Problem]:
     """The communication backend, in any case: recipes write `gloo`."""
-    node = context.properties.at("pyTorchSettings", "communicationBackend")
+    node = context.properties.member("pyTorchSettings", "communicationBackend")
     yield from _one_of(node, "communicationBackend", _BACKENDS, context.suggestions)
 
 
 def _cntk(block: Node, suggestions: Suggestions) -> Iterator[Problem]:
-    written = block.at("languageType")
+    written = block.member("languageType")
     yield from _one_of(written, "languageType", _LANGUAGES, suggestions)
     language = (written.text or "").lower()
     if language == "brainscript":
@@ -63,29 +63,29 @@ def _cntk(block: Node, suggestions: Suggestions) -> Iterator[Problem]:
 
 
 def _config_or_script(block: Node) -> Iterator[Problem]:
-    if block.at("configFilePath").given:
+    if block.member("configFilePath").is_written:
         yield from _excluded(block, _PYTHON, "configFilePath is given")
-    elif not block.at("pythonScriptFilePath").given:
+    elif not block.member("pythonScriptFilePath").is_written:
         message = "there is neither configFilePath nor pythonScriptFilePath"
         yield problem("SW023", block.pointer, message, "add one of them")
 
 
 def _excluded(block: Node, names: tuple[str, ...], reason: str) -> Iterator[Problem]:
     for name in names:
-        if block.at(name).given:
+        if block.member(name).is_written:
             message = f"{name} cannot be used when {reason}"
-            yield problem("SW022", block.at(name).pointer, message, of_name=True)
+            yield problem("SW022", block.member(name).pointer, message, of_name=True)
 
 
 def _required(block: Node, name: str) -> Iterator[Problem]:
-    node = block.at(name)
-    if not node.given or (node.text is not None and not node.text.strip()):
+    node = block.member(name)
+    if not node.is_written or (node.text is not None and not node.text.strip()):
         yield problem("SW023", node.pointer, f"{name} is missing", f"add {name}")
 
 
 def _one_of(node: Node, name: str, allowed: tuple[str, ...], suggestions: Suggestions) -> Iterator[Problem]:
     if node.text is not None and node.text.lower() not in {value.lower() for value in allowed}:
-        values = " or ".join(shown(value) for value in allowed)
+        values = " or ".join(quote(value) for value in allowed)
         hint = suggestions.did_you_mean(node.text, allowed)
         right = certainly(node.text.strip(), allowed)
         fix = Fix("replace", node.pointer, right) if right else None

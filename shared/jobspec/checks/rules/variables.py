@@ -10,7 +10,7 @@ from typing import TypeAlias
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import Node, shown
+from shared.jobspec.text.tree import Node, quote
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
 #: Each finding costs a search for a better name; more of one text would not be read.
@@ -74,7 +74,7 @@ def variables(context: Context) -> Iterator[Problem]:
 def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _Ids) -> Iterator[Problem]:
     for prefix, known, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
         if name.startswith(prefix):
-            wanted = shown(name.removeprefix(prefix))
+            wanted = quote(name.removeprefix(prefix))
             hint = context.suggestions.did_you_mean(name, known)
             message = f"${name[:80]} is used, but the job has no {kind} directory {wanted}{hint}"
             remedy = f'add {{"id": {wanted}, …}} to {kind}Directories, or correct the name'
@@ -86,11 +86,11 @@ def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _
 
 
 def _ids(context: Context, name: str, prefix: str) -> _Ids:
-    ids = (entry.at("id").text for entry in context.properties.at(name).each())
+    ids = (entry.member("id").text for entry in context.properties.member(name).each())
     return dict.fromkeys(prefix + text for text in ids if text)
 
 
 def _names(context: Context) -> set[str]:
     lists = ("environmentVariables", "secrets")
-    names = (entry.at("name").text for key in lists for entry in context.properties.at(key).each())
+    names = (entry.member("name").text for key in lists for entry in context.properties.member(key).each())
     return {text for text in names if text}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.adapters.storage.wire.connection import Account, Connection
-from shared.adapters.storage.wire.rest import OTHERS, Answer, Lost, Request, Rest
+from shared.adapters.storage.wire.rest import OTHERS, Answer, NoAnswer, Request, Rest
 from shared.adapters.storage.wire.sign import SharedKey
 from shared.core.errors import Misconfigured, Misuse, Unavailable
 
@@ -15,14 +15,14 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 class Service:
     """Gives the answers of a test, in turn."""
 
-    def __init__(self, *answers: Answer | Lost) -> None:
+    def __init__(self, *answers: Answer | NoAnswer) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
 
     async def send(self, request: Request) -> Answer:
         self.requests.append(request)
         answer = self.answers.pop(0)
-        if isinstance(answer, Lost):
+        if isinstance(answer, NoAnswer):
             raise answer
         return answer
 
@@ -34,8 +34,8 @@ def says(status: int, **headers: str) -> Answer:
     return Answer(status, {name.replace("_", "-"): value for name, value in headers.items()}, b"")
 
 
-@pytest.mark.parametrize("trouble", [says(429), says(503, retry_after="0"), says(500), Lost("reset")])
-async def test_what_says_nothing_about_the_request_is_tried_again(trouble: Answer | Lost) -> None:
+@pytest.mark.parametrize("trouble", [says(429), says(503, retry_after="0"), says(500), NoAnswer("reset")])
+async def test_what_says_nothing_about_the_request_is_tried_again(trouble: Answer | NoAnswer) -> None:
     service = Service(trouble, trouble, says(201))
     assert (await service.rest().call("PUT", "/q")).status == 201
     assert len(service.requests) == 3

@@ -92,7 +92,7 @@ def _sprinkled(data: st.DataObject) -> dict[str, Any]:
 
 
 def _context(document: Any, place: dict[str, Any]) -> Context:
-    return Context(Node("", document).at("properties"), _LIMITS, **place)
+    return Context(Node("", document).member("properties"), _LIMITS, **place)
 
 
 def _rules_agree(document: Any) -> None:

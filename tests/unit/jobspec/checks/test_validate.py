@@ -315,7 +315,7 @@ def test_what_is_no_job_at_all_is_told_so(document: Any) -> None:
 def test_a_problem_can_be_placed_under_another_document() -> None:
     found = Problem("SW001", "/a", "message", "remedy")
 
-    assert found.under("/spec").as_dict() == {
+    assert found.relocate("/spec").as_dict() == {
         "code": "SW001",
         "severity": "error",
         "pointer": "/spec/a",

@@ -28,7 +28,7 @@ def everything_shown(text: str | bytes) -> str:
     """All that anybody gets to see of a document."""
     source = Source(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
     problems = problems_of(source.data, FILE)
-    found = report.found(problems)
+    found = report.problems_as_json(problems)
     after = mended(source, lambda changed: problems_of(changed.data, FILE))
     outputs = [
         report.text(found),
@@ -165,7 +165,7 @@ def test_of_a_long_line_a_window_is_shown() -> None:
 def test_letters_that_deceive_are_shown_as_escapes_and_wide_ones_keep_the_caret_in_place() -> None:
     text = '{"properties": {"日本": "\u202ex", "nodeCuont": 1}}'
 
-    shown = report.text(report.found(problems_of(text.encode(), FILE)))
+    shown = report.text(report.problems_as_json(problems_of(text.encode(), FILE)))
 
     assert "\u202e" not in shown
     assert '  | {"properties": {"日本": "***", "nodeCuont": 1}}\n' + "  | " + " " * 31 + "^" * 11 in shown
@@ -190,7 +190,7 @@ def test_the_mask_keeps_the_lines_of_a_diff() -> None:
 def test_unknown_properties_that_are_counted_only_hide_what_they_say_too(text: str) -> None:
     problems = problems_of(text.encode(), FILE)
 
-    assert "canary" not in report.text(report.found(problems))
+    assert "canary" not in report.text(report.problems_as_json(problems))
     assert "canary" not in Source(text.encode()).masked(problems)
 
 

@@ -85,7 +85,7 @@ def test_a_certain_fix_of_a_text_takes_its_problem_away_and_its_edits_say_the_sa
             # Places move when text goes; what is left of this kind stands elsewhere and is less.
             left = [other for other in diagnosed(source.with_text(after)) if other.code == "SW003"]
             assert len(left) < sum(other.code == "SW003" for other in diagnosed(source))
-        elif source.behind(tuple(x for x in read(source.data)[1])) is None:
+        elif source.readable_part(tuple(x for x in read(source.data)[1])) is None:
             assert not any(same(one, other) for other in diagnosed(source.with_text(after)))
 
 

@@ -55,8 +55,8 @@ class Simulation:
     def end(self, name: str, exit_code: int | None = 0, requeue: bool = False) -> None:
         """The run of a job ends."""
         job = self.jobs[name]
-        self.cluster = transitions.moved(self.cluster, job.nodes, "idle", self.now)
-        self.jobs[name] = transitions.ended(job, Outcome(exit_code=exit_code, requeue=requeue), self.now)
+        self.cluster = transitions.move_nodes(self.cluster, job.nodes, "idle", self.now)
+        self.jobs[name] = transitions.end_job(job, Outcome(exit_code=exit_code, requeue=requeue), self.now)
         self.settle()
 
     def scale(self, scale: dict[str, Any]) -> None:
@@ -103,15 +103,15 @@ class Simulation:
                 free = (number for number in itertools.count(1) if number not in used)
                 return transitions.provisioned(cluster, itertools.islice(free, count), now)
             case scheduler.Prepare(node):
-                return transitions.moved(cluster, [node], "idle", now)
+                return transitions.move_nodes(cluster, [node], "idle", now)
             case scheduler.Release(nodes):
-                return transitions.moved(cluster, nodes, "leaving", now)
+                return transitions.move_nodes(cluster, nodes, "leaving", now)
             case scheduler.Remove(nodes):
                 return transitions.removed(cluster, nodes)
             case scheduler.Start(name, nodes):
                 self.started.append(name)
-                self.jobs[name] = transitions.started(self.jobs[name], nodes, now)
-                return transitions.moved(cluster, nodes, "running", now, name)
+                self.jobs[name] = transitions.start_job(self.jobs[name], nodes, now)
+                return transitions.move_nodes(cluster, nodes, "running", now, name)
             case scheduler.Halt(name, reason):
                 self.halted.append((name, reason))
                 self.jobs[name] = transitions.halted(self.jobs[name], reason, now)

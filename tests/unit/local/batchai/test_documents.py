@@ -16,7 +16,7 @@ from local.batchai.launch.vault import MissingSecret, Vault
 from local.batchai.launch.volumes import volumes
 from local.batchai.state import ids
 from local.batchai.state.records import Job
-from local.batchai.state.transitions import ended, halted, started
+from local.batchai.state.transitions import end_job, halted, start_job
 from local.nodes.environment import expand
 from local.nodes.machine import Machine, Place
 from local.nodes.settings import SettingsError, account
@@ -318,16 +318,16 @@ def test_secrets_leave_no_value_behind() -> None:
 
 
 def test_a_stopped_job_ends_for_the_first_reason_given() -> None:
-    job = halted(halted(started(_job(), ("n",), NOW), "timeout", NOW), "terminated", NOW)
+    job = halted(halted(start_job(_job(), ("n",), NOW), "timeout", NOW), "terminated", NOW)
 
-    over = ended(job, Outcome(exit_code=137), NOW)
+    over = end_job(job, Outcome(exit_code=137), NOW)
 
     assert (over.state, over.exit_code) == ("failed", None)
     assert over.errors[0].code == "JobMaxWallClockTimeReached"
 
 
 def test_a_lost_run_goes_back_to_the_queue_as_another_attempt() -> None:
-    job = ended(started(_job(), ("n",), NOW), Outcome(requeue=True), NOW)
+    job = end_job(start_job(_job(), ("n",), NOW), Outcome(requeue=True), NOW)
 
     assert (job.state, job.attempt, job.nodes, job.started) == ("queued", 1, (), None)
 
@@ -336,15 +336,15 @@ def test_a_job_that_is_lost_again_and_again_fails() -> None:
     job = _job()
     while job.active:
         assert job.attempt < 10
-        job = ended(started(job, ("n",), NOW), Outcome(requeue=True), NOW)
+        job = end_job(start_job(job, ("n",), NOW), Outcome(requeue=True), NOW)
 
     assert job.errors[0].code == "NodeFailed"
 
 
 def test_a_job_that_finished_while_it_was_asked_to_requeue_stays_finished() -> None:
-    job = halted(started(_job(), ("n",), NOW), "requeue", NOW)
+    job = halted(start_job(_job(), ("n",), NOW), "requeue", NOW)
 
-    assert ended(job, Outcome(exit_code=0), NOW).state == "succeeded"
+    assert end_job(job, Outcome(exit_code=0), NOW).state == "succeeded"
 
 
 def test_ids_are_found_without_regard_to_case() -> None:

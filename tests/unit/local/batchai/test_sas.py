@@ -8,7 +8,7 @@ import pytest
 from azure.storage.fileshare import generate_account_sas, generate_file_sas, generate_share_sas
 
 from local.azurite import ACCOUNT, KEY
-from local.batchai.files.sas import Asked, refusal
+from local.batchai.files.sas import SignedRequest, refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER, EARLIER = NOW + timedelta(hours=1), NOW - timedelta(hours=1)
@@ -29,7 +29,7 @@ def of_file(permission: str = "r") -> str:
 
 def code(sas: str, operation: str = "GET file", path: str = FILE, scheme: str = "http") -> str | None:
     query = dict(parse_qsl(sas))
-    refused = refusal(Asked(operation, path, query, scheme, "127.0.0.1"), ACCOUNT, KEY, NOW)
+    refused = refusal(SignedRequest(operation, path, query, scheme, "127.0.0.1"), ACCOUNT, KEY, NOW)
     return refused and refused[0]
 
 

@@ -92,6 +92,6 @@ async def test_a_record_is_read_when_its_line_in_the_list_has_changed() -> None:
     watch = Watch(service, lines.append)  # type: ignore[arg-type]
     for record in (a_job("accepted"), a_job("accepted"), a_job("accepted", "submitting", "queued")):
         service.record = record
-        await watch.look()
+        await watch.poll()
     assert [line.text for line in lines] == ["accepted", "submitting", "queued"]
     assert service.read == 2

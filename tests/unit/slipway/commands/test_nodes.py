@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.nodes import chosen, lines
+from slipway.commands.nodes import lines, select_clusters
 from slipway.failure import Failure
 
 
@@ -64,6 +64,6 @@ def test_a_cluster_that_cannot_be_asked_is_no_empty_table() -> None:
 def test_an_unknown_cluster_is_answered_with_those_that_there_are() -> None:
     found = [a_cluster("one"), a_cluster("two")]
 
-    assert chosen("two", found) == [found[1]]
+    assert select_clusters("two", found) == [found[1]]
     with pytest.raises(Failure, match="there is no cluster three; clusters are: one, two"):
-        chosen("three", found)
+        select_clusters("three", found)

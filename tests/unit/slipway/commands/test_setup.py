@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from slipway.commands.setup import by_kind, completed, line
+from slipway.commands.setup import by_kind, complete_plan, line
 from slipway.failure import Failure
 from slipway.stack.provision import Plan, Step
 
 
 def test_the_defaults_are_those_of_the_workspace_script() -> None:
-    plan = completed(Plan(), None, None)
+    plan = complete_plan(Plan(), None, None)
 
     assert (plan.vm_size, plan.priority, plan.minimum, plan.maximum) == ("Standard_NC6", "lowpriority", 0, 1)
     assert (plan.share, plan.scripts, plan.data) == ("logs", "scripts", "datalake")
@@ -27,7 +27,7 @@ def test_the_defaults_are_those_of_the_workspace_script() -> None:
 )
 def test_what_cannot_be_is_refused_with_the_name_of_the_option(plan: Plan, option: str) -> None:
     with pytest.raises(Failure, match=option):
-        completed(plan, None, None)
+        complete_plan(plan, None, None)
 
 
 def test_a_public_key_is_taken_and_a_private_one_refused(tmp_path: Path) -> None:
@@ -35,12 +35,12 @@ def test_a_public_key_is_taken_and_a_private_one_refused(tmp_path: Path) -> None
     public.write_text("ssh-ed25519 AAAA somebody\n")
     private.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nprivate\n")
 
-    assert completed(Plan(), public, None).ssh_key == "ssh-ed25519 AAAA somebody"
+    assert complete_plan(Plan(), public, None).ssh_key == "ssh-ed25519 AAAA somebody"
     with pytest.raises(Failure, match="no public key") as refused:
-        completed(Plan(), private, None)
+        complete_plan(Plan(), private, None)
     assert "OPENSSH" not in str(refused.value)
     with pytest.raises(Failure, match="cannot be read"):
-        completed(Plan(), tmp_path / "missing.pub", None)
+        complete_plan(Plan(), tmp_path / "missing.pub", None)
 
 
 def test_each_thing_is_shown_with_what_happened_to_it() -> None:
