@@ -103,7 +103,7 @@ async def measure(case: Case) -> list[float]:
             task.cancel()
         for _ in range(2):  # who hangs is cut off; who waited for a slot opens the sender once more
             await sender.close()
-            await finish()
+            await finish(run.world.ports)
     if missing := run.ended.keys() - run.told.keys():
         sys.exit(f"{case.name}: {len(missing)} events never came")
     return sorted(run.told[job] - ended for job, ended in run.ended.items())

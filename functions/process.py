@@ -25,11 +25,11 @@ def ports() -> Ports:
     global _ports  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _ports is None:
         from shared.settings import Settings
-        from shared.wiring import build
+        from shared.wiring import build, meter_of
 
         settings = Settings(dict(os.environ))
         _prepare_logs(settings)
-        _ports = build(settings)
+        _ports = build(settings, meter_of(settings))
         _spare_the_collector()
     return _ports
 

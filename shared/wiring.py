@@ -23,11 +23,14 @@ from shared.settings import Settings
 
 log = logging.getLogger(__name__)
 
-__all__ = ["build", "policy_of", "write_json_lines"]
+__all__ = ["build", "meter_of", "policy_of", "write_json_lines"]
 
 
-def build(settings: Settings) -> Ports:
-    """Ports over Azure Storage and the configured engines. Raises Misconfigured with the setting's name."""
+def build(settings: Settings, meter: Meter | None = None) -> Ports:
+    """Ports over Azure Storage and the configured engines. Raises Misconfigured with the setting's name.
+
+    Nothing is connected, and nothing of the process is changed.
+    """
     settings.check()
     from shared.adapters.sealing import AesSeal
     from shared.adapters.storage.archive import BlobArchive
@@ -76,7 +79,7 @@ def build(settings: Settings) -> Ports:
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
-        meter=_meter(settings),
+        meter=meter or NoMeter(),
         troubles=troubles,
     )
     if policy.default_notify:
@@ -168,7 +171,8 @@ def _prices(settings: Settings) -> tuple[Price, ...]:
         raise Misconfigured(f"SLIPWAY_PRICES: {error}") from None
 
 
-def _meter(settings: Settings) -> Meter:
+def meter_of(settings: Settings) -> Meter:
+    """The listener to what is counted and timed; an exporter starts threads and reads the environment."""
     from shared.adapters.telemetry import PHONES_HOME, to_application_insights, to_collector
 
     if url := settings.text("SLIPWAY_OTLP_URL"):

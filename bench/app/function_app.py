@@ -22,6 +22,7 @@ from functions.deliver import blueprint as deliver
 from functions.sweep import blueprint as sweep
 from shared import wiring
 from shared.core.job import JobState, Target
+from shared.core.meter import Meter
 from shared.core.ports import Cluster, Engine, Observation, Order, Ports
 from shared.engines.memory import MemoryEngine
 from shared.settings import Settings
@@ -57,8 +58,8 @@ class _Engines:
         return self._engine
 
 
-def _with_noop(settings: Settings) -> Ports:
-    ports = _build(settings)
+def _with_noop(settings: Settings, meter: Meter | None = None) -> Ports:
+    ports = _build(settings, meter)
     return replace(ports, engines=_Engines(ports.engines.clusters))
 
 

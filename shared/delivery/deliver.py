@@ -28,8 +28,6 @@ T = TypeVar("T")
 
 #: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
 QUEUE = "job-events"
-#: What goes on after its function has returned; the loop itself keeps no task alive.
-_under_way: set[asyncio.Task[Any]] = set()
 
 
 @dataclass
@@ -73,10 +71,10 @@ async def deliver_due(ports: Ports, events: Iterable[Notice], **of: str) -> int:
     return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 
 
-async def finish() -> None:
+async def finish(ports: Ports) -> None:
     """Wait for what goes on without its function."""
-    while _under_way:
-        await asyncio.gather(*_under_way, return_exceptions=True)
+    while tasks := ports.receivers.tasks:
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _learn(ports: Ports) -> None:
@@ -114,7 +112,7 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
     for lane in lanes.values():
         lane.clear()
     for task in running:
-        _leave(task)
+        _leave(ports, task)
     return left
 
 
@@ -139,18 +137,19 @@ async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
     done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
     if done:
         return task.result()
-    _leave(task)
+    _leave(ports, task)
     return None
 
 
-def _leave(task: asyncio.Task[Any]) -> None:
+def _leave(ports: Ports, task: asyncio.Task[Any]) -> None:
     """Let it continue by itself; the outbox row records its outcome."""
-    _under_way.add(task)
-    task.add_done_callback(_forget_task)
+    ports.receivers.tasks.add(task)
+    task.add_done_callback(ports.receivers.tasks.discard)
+    task.add_done_callback(_log_error)
 
 
-def _forget_task(task: asyncio.Task[Any]) -> None:
-    _under_way.discard(task)
+def _log_error(task: asyncio.Task[Any]) -> None:
+    """Log an error of a delivery that nobody waited for."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a delivery is left to the sweep", exc_info=error)
 

@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from shared.adapters.telemetry import SWEPT, OtelMeter, to_collector
 from shared.settings import Settings
-from shared.wiring import build
+from shared.wiring import meter_of
 
 
 class Collector:
@@ -94,7 +94,7 @@ async def test_application_insights_gets_metrics_and_spans() -> None:
             "SLIPWAY_INSIGHTS": "true",
             "APPLICATIONINSIGHTS_CONNECTION_STRING": f"InstrumentationKey={key};IngestionEndpoint={url}",
         }
-        await _used(lambda: cast("OtelMeter", build(Settings(given)).meter))
+        await _used(lambda: cast("OtelMeter", meter_of(Settings(given))))
 
     sent = [item for body in collector.bodies("/v2.1/track") for item in _items(body)]
     metrics = {

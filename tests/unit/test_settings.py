@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
+import os
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -124,6 +127,27 @@ def test_a_wrong_value_is_an_error_that_names_the_setting(name: str, value: str)
     with pytest.raises(Misconfigured, match=name) as caught:
         build(settings)
     assert "canary" not in str(caught.value)
+
+
+def test_building_the_ports_leaves_the_process_as_it_is() -> None:
+    connection = (
+        "InstrumentationKey=00000000-0000-0000-0000-000000000001;IngestionEndpoint=http://127.0.0.1:1"
+    )
+    given = {
+        "SLIPWAY_STORAGE": CONNECTION,
+        "SLIPWAY_INSIGHTS": "true",
+        "APPLICATIONINSIGHTS_CONNECTION_STRING": connection,
+        "SLIPWAY_JSON_LOGS": "true",
+    }
+
+    def process() -> tuple[object, ...]:
+        root = logging.getLogger()
+        return dict(os.environ), threading.enumerate(), root.level, list(root.handlers)
+
+    before = process()
+    build(Settings(given))
+    build(Settings({**given, "SLIPWAY_OTLP_URL": "http://127.0.0.1:1"}))
+    assert process() == before
 
 
 def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:

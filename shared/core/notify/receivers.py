@@ -6,9 +6,10 @@ The ledger holds the disabled receivers; this is a copy of it, so that a deliver
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.core.breaker import Breaker
 
@@ -38,6 +39,8 @@ class Receivers:
         self.breaker = breaker or Breaker(longest=900.0)
         #: events that this process is delivering now, so that no sweep of its own sends them a second time
         self.under_way: set[str] = set()
+        #: deliveries that go on after their function has returned; the loop itself keeps no task alive
+        self.tasks: set[Awaitable[Any]] = set()
         self._disabled: dict[str, Disabled] = {}
         self._read: datetime | None = None
 

@@ -68,7 +68,7 @@ async def test_when_nothing_moves_any_more_the_rest_is_left_however_far_the_dead
         assert (hooks.posts, outbox.settled) == (["evt_0", "evt_1"], [])
 
         hooks.held.set()
-        await finish()
+        await finish(world.ports)
     # What has begun came to its end; the rest is nobody's until the next sweep.
     assert [one.event_id for one in outbox.settled] == ["evt_0", "evt_1"]
     assert hooks.posts == ["evt_0", "evt_1"]
@@ -81,7 +81,7 @@ async def test_beyond_the_deadline_nothing_begins(world: World, hooks: Hooks) ->
     assert woken(world) == []  # the next sweep comes back to them
 
     await deliver_now(world.ports, *events)
-    await finish()
+    await finish(world.ports)
     assert hooks.posts == []
     assert sorted(woken(world)) == [(0, 0), (1, 0), (2, 0)]
 
@@ -124,7 +124,7 @@ async def test_what_was_left_comes_to_its_end_without_a_word(
 ) -> None:
     await _left_under_way(world)
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
     assert [one.state for one in outbox.settled] == ["delivered"]
     assert caplog.records == []
 
@@ -136,7 +136,7 @@ async def test_an_error_of_what_was_left_is_logged_and_stops_nobody(
     await _left_under_way(world)
     outbox.away = True
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
     (record,) = caplog.records
     assert record.levelno == logging.ERROR
     assert record.exc_info is not None
@@ -149,7 +149,7 @@ async def test_what_was_left_may_be_cancelled_when_the_process_ends(
 ) -> None:
     task = await _left_under_way(world)
     task.cancel()
-    await finish()
+    await finish(world.ports)
     assert task.cancelled()
     assert caplog.records == []
 
@@ -176,4 +176,4 @@ async def test_at_the_door_nobody_waits_for_a_receiver_that_hangs(world: World, 
         await deliver_at_door(world.ports, notice(world, 7, HANGS))
         assert hooks.posts == ["evt_7"]
         hooks.held.set()
-        await finish()
+        await finish(world.ports)

@@ -55,7 +55,7 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
     assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
     assert not any(key.startswith("n|") for _, key in world.ledger.rows)
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
     waiting = [
         row
         for n in range(4)
@@ -77,7 +77,7 @@ async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world
     assert (hooks.hanging, len(hooks.posts)) == (4, 10)
     assert len([queue for queue, _, _ in world.queues.sent if queue == "job-events"]) == 46
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
 
 
 async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -> None:
@@ -90,7 +90,7 @@ async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -
 
     assert hooks.hanging == 1
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
 
 
 async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
@@ -103,7 +103,7 @@ async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: 
 
     assert hooks.hanging == 1
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
 
 
 async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_gets_through(

@@ -60,7 +60,7 @@ async def test_an_event_that_is_under_way_is_left_to_whoever_sends_it(
     assert hooks.posts == ["evt_7"]
 
     hooks.held.set()
-    await finish()
+    await finish(world.ports)
     await deliver(world.ports, "j_7", 7)
     assert hooks.posts == ["evt_7", "evt_7"]
 
