@@ -1,10 +1,34 @@
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 from tests.unit.delivery.deliveries import Hooks, Outbox
 from tests.unit.recorded import Written
 from tests.unit.world import World
+
+#: What a unit test does not do: tests that start processes stand in tests/slow.
+_PROCESSES = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.system"})
+#: Whether a unit test runs. A hook of the interpreter is never removed again.
+_running = [False]
+
+
+def _hook(event: str, _args: tuple[object, ...]) -> None:
+    if event in _PROCESSES and _running[0]:
+        raise PermissionError(f"a unit test must not start a process ({event}): it belongs in tests/slow")
+
+
+sys.addaudithook(_hook)
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_started() -> Iterator[None]:
+    """Unit tests are instant; the others are elsewhere."""
+    _running[0] = True
+    yield
+    _running[0] = False
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,28 +110,6 @@ def test_links_that_would_take_for_ever_are_given_up(root: Path) -> None:
 
     with pytest.raises(Refused, match="too long"):
         read(root, "l0")
-
-
-@pytest.fixture
-def removed(root: Path) -> Iterator[Path]:
-    """`root`, gone after the test: what pytest removes old directories with recurses until Python 3.13."""
-    yield root
-    subprocess.run(["rm", "-rf", root], check=True)
-
-
-def test_a_deep_directory_is_opened(removed: Path) -> None:
-    root = removed
-    fd = os.open(root, os.O_RDONLY)
-    for _ in range(1500):
-        os.mkdir("d" * 40, dir_fd=fd)
-        below = os.open("d" * 40, os.O_RDONLY, dir_fd=fd)
-        os.close(fd)
-        fd = below
-    with os.fdopen(os.open("f", os.O_WRONLY | os.O_CREAT, dir_fd=fd), "w") as file:
-        file.write("deep")
-    os.close(fd)
-
-    assert read(root, "/".join(["d" * 40] * 1500) + "/f") == "deep"
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,10 @@
 """The command lines of container runtimes, and the environment that a job finds in an image."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from local.nodes.containers import exports
-from local.nodes.docker import ContainerRuntime, answering, registry
+from local.nodes.docker import ContainerRuntime, registry
 
 DOCKER, PODMAN = ContainerRuntime("docker", "/bin/docker"), ContainerRuntime("podman", "/bin/podman")
 BINDS = [Path("/data/nodes/1"), Path("/data/shares/acct/logs")]
@@ -51,25 +47,6 @@ def test_a_process_runs_in_its_directory_and_takes_its_environment_from_standard
     assert argv[-4:] == ("sh", "bash", "-c", "echo $A")
 
 
-def test_an_environment_arrives_as_it_is_whatever_is_in_it() -> None:
-    env = {"A": "two\nlines", "B": "it's $HOME; `id`", "PATH": "/of/the/node", "HOME": "/node", "C": ""}
-    argv = DOCKER.execute("name", Path("/"), (sys.executable, "-c", "import os; print(dict(os.environ))"))
-    text = exports(env, frozenset({"HOME"}), Path("/job/config"))
-
-    # What the runtime's program would start in the container.
-    inside = argv[argv.index("name") + 1 :]
-    out = subprocess.run(inside, input=text, capture_output=True, text=True, env={"PATH": "/bin"}, check=True)
-
-    found = eval(out.stdout)
-    assert {name: found[name] for name in ("A", "B", "C", "HOME", "PATH")} == {
-        "A": "two\nlines",
-        "B": "it's $HOME; `id`",
-        "C": "",
-        "HOME": "/node",
-        "PATH": "/job/config:/bin",
-    }
-
-
 @pytest.mark.parametrize(
     ("image", "server_url", "host"),
     [
@@ -97,20 +74,3 @@ def test_logins_are_kept_apart_and_passwords_out_of_command_lines() -> None:
         "--password-stdin",
         "acct.azurecr.io",
     )
-
-
-async def test_an_runtime_that_does_not_answer_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = {
-        "docker": "echo Cannot connect to the Docker daemon >&2; exit 1",
-        "podman": "echo 4.3.1 rootless=true",
-    }
-    for name, text in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
-
-    assert await answering() == ContainerRuntime("podman", str(tmp_path / "podman"), rootless=True)
-    (tmp_path / "podman").unlink()
-    assert await answering() is None

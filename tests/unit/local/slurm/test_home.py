@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,27 +56,6 @@ def test_scripts_can_be_run_and_gpus_are_there_as_files(here: Site) -> None:
     assert scripts >= {"node-on", "node-off", "node-failed", "end", "wait-for-nodes", "task-prolog"}
     assert all(os.access(here.home / "bin" / name, os.X_OK) for name in scripts)
     assert sorted(file.name for file in (here.home / "dev").iterdir()) == ["nvidia0", "nvidia1"]
-
-
-def test_a_node_starts_outside_of_the_process_group_that_slurmctld_kills_when_the_program_ends(
-    here: Site, tmp_path: Path
-) -> None:
-    programs = tmp_path / "root" / "slurm"
-    programs.mkdir(parents=True)
-    for name, does in (
-        ("scontrol", "echo big-1; echo big-2"),
-        ("slurmd", f"cut -d' ' -f5 /proc/$$/stat >>{tmp_path}/groups"),
-    ):
-        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
-        (programs / name).chmod(0o755)
-    prepare(here, Programs(programs.parent), [])
-
-    ran = subprocess.Popen([here.home / "bin" / "node-on", "big-[1-2]"], start_new_session=True, env={})
-
-    assert ran.wait() == 0
-    groups = (tmp_path / "groups").read_text().split()
-    assert len(groups) == 2
-    assert str(ran.pid) not in groups
 
 
 def test_a_machine_that_does_not_know_its_own_name_is_told_the_remedy(here: Site) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from local.setup.interpreter import InstallError, Interpreter, choose
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 PYTHON = """#!/bin/sh
 echo "python $*" >> "{calls}"

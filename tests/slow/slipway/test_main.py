@@ -1,10 +1,13 @@
 """The command itself: quick help, one line for an expected failure, the version."""
 
+import json
 import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+from tests.unit.slipway.commands.document.test_validate_outputs import BROKEN, folder_with
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -94,3 +97,23 @@ def test_a_terminal_without_our_letters_gets_all_the_others(tmp_path: Path) -> N
     assert ran.returncode == 1
     assert "\\xb7 docs/rules/" in ran.stdout
     assert ran.stderr == ""
+
+
+def test_the_command_takes_its_options_and_needs_no_network_and_no_sdk(tmp_path: Path) -> None:
+    file = folder_with(tmp_path, BROKEN)
+    code = (
+        "import sys; sys.argv[1:] = ['validate', '--format', 'json', sys.argv[1]]\n"
+        "from slipway.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: code = end.code\n"
+        "heavy = [name for name in sys.modules if name.startswith(('azure', 'aiohttp', 'asyncio', 'ssl'))]\n"
+        "assert not heavy, heavy\n"
+        "sys.exit(code)\n"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(file)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 1, ran.stderr
+    assert json.loads(ran.stdout)["valid"] is False

@@ -11,7 +11,7 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
-from tests.unit.engines.slurm.test_program import Place, custom
+from tests.slow.engines.slurm.test_program import Place, custom
 
 
 @pytest.fixture

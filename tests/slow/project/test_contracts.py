@@ -1,0 +1,37 @@
+"""Each import contract is broken by what it forbids, and no link is part of the project."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.project.test_architecture import PACKAGES, ROOT, VIOLATIONS
+
+
+@pytest.mark.parametrize("contract", VIOLATIONS)
+def test_a_violation_breaks_its_contract(contract: str, tmp_path: Path) -> None:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    file, line = VIOLATIONS[contract]
+    with (tmp_path / file).open("a") as module:
+        module.write(f"\n{line}\n")
+
+    lint = Path(sys.executable).with_name("lint-imports")
+    options = ["--config", str(ROOT / ".importlinter"), "--contract", contract, "--no-cache", "--no-logo"]
+    ran = subprocess.run([lint, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "0 kept, 1 broken" in ran.stdout
+    assert "is not allowed to import" in ran.stdout
+
+
+def test_no_link_is_part_of_the_project() -> None:
+    """A link into one machine takes the place of what bears its name on another: an environment, say."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is no checkout")
+    assert [line for line in listed.stdout.splitlines() if line.startswith("120000")] == []
