@@ -53,6 +53,8 @@ class Why:
     text: str
     #: whether it is over when others have ended, or in a moment: recorded only when it lasts
     passes: bool = False
+    #: whether it lasts until the job or the cluster changes
+    never: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def room(view: ClusterView) -> int:
     return most if view.facts.max_nodes is None else min(most, view.facts.max_nodes)
 
 
-#: How the reason of a wait begins that lasts until the job or the cluster changes.
+#: How the sentence of a wait begins that lasts until the job or the cluster changes.
 NEVER = "can never start as things stand"
 
 

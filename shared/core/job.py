@@ -135,6 +135,8 @@ class Waiting(_FrozenModel):
     word: str
     text: str
     since: AwareDatetime
+    #: whether it lasts until the job or the cluster changes
+    never: bool = False
 
 
 class Entry(_FrozenModel):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from shared.core.engine import NEVER
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import intent, job_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, Waiting
@@ -107,7 +106,7 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
 def _stuck_notes(job: Job) -> tuple[str, ...]:
     """What its cluster said already: that it waits for what will not come by itself."""
     waits = job.waiting
-    return (f"warning: {waits.text}",) if waits is not None and waits.text.startswith(NEVER) else ()
+    return (f"warning: {waits.text}",) if waits is not None and waits.never else ()
 
 
 async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from shared.core.engine import Why
+from shared.core.engine import NEVER, Why
 from shared.core.job import Job, JobState, Waiting, plain
 from shared.core.ports import Active, Observation, Ports
 from shared.jobspec import redact
@@ -27,7 +27,13 @@ def waiting(ports: Ports, job: Job, why: Why | None) -> Waiting | None:
         return None
     word, before = plain(why.word, _WORD), job.waiting
     since = before.since if before is not None and before.word == word else ports.clock()
-    return Waiting(word=word, text=sentence(why), since=since)
+    return Waiting(word=word, text=sentence(why), since=since, never=why.never)
+
+
+def never_starts(waits: Waiting) -> bool:
+    """Whether it can never start until the job or the cluster changes."""
+    # In the records of an older version only the sentence says so.
+    return waits.never or waits.text.startswith(NEVER)
 
 
 def sentence(why: Why | None) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from shared.core.engine import NEVER
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ports import Pause, Ports, Silent
 from shared.core.trouble import lately
 from shared.lifecycle.admit import PAUSED, describe_pause, paused
 from shared.lifecycle.calling import place_of
-from shared.lifecycle.waiting import NO_ANSWER, PARKED
+from shared.lifecycle.waiting import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +50,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         found.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))
     own = job.waiting
     if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
-        first = own.word == PARKED or own.text.startswith(NEVER)
+        first = own.word == PARKED or never_starts(own)
         if found and submitted and not first:
             own = own.model_copy(update={"text": f"when it was asked last: {own.text}"})
         found.insert(0 if first else len(found), own)

@@ -52,7 +52,7 @@ def why(nodes: Any, view: ClusterView | None) -> Why | None:
     if view is None or not isinstance(nodes, int):
         return None
     if never := too_large(nodes, view):
-        return Why("TooManyNodes", never)
+        return Why("TooManyNodes", never, never=True)
     if view.counts.get("idle", 0) >= nodes:
         text = f"enough nodes of the cluster {view.name} are idle, but jobs before it may need more"
         return Why("InTurn", text, passes=True)

@@ -24,25 +24,28 @@ _WORDS: dict[str, str] = {
     "Licenses": "the licenses that it needs are in use",
     "PartitionDown": "its partition is down",
     "PartitionInactive": "its partition is inactive",
-    "PartitionNodeLimit": f"{NEVER}: it asks for more nodes than its partition has or allows",
-    "PartitionTimeLimit": f"{NEVER}: its wall-clock limit is above that of its partition",
-    "PartitionConfig": f"{NEVER}: its partition does not allow what it asks for",
-    "BadConstraints": f"{NEVER}: no node of the cluster has what it asks for",
-    "MaxMemPerLimit": f"{NEVER}: it asks for more memory than is allowed",
-    "InvalidAccount": f"{NEVER}: its account is not valid on the cluster",
-    "InvalidQOS": f"{NEVER}: its quality of service (QOS) is not valid on the cluster",
-    "AccountNotAllowed": f"{NEVER}: its account may not use its partition",
-    "DependencyNeverSatisfied": f"{NEVER}: a job that it depends on ended otherwise",
     "Dependency": "it depends on a job that has not ended",
     "ReqNodeNotAvail": "nodes that it needs are down, drained or reserved",
     "NodeDown": "a node that it needs is down",
     "Reservation": "its reservation has not begun",
-    "ReservationDeleted": f"{NEVER}: its reservation was deleted",
-    "ReservationInvalid": f"{NEVER}: its reservation is not valid",
     "JobHeldAdmin": _HELD,
     "JobHoldMaxRequeue": f"requeued too often, and {_HELD}",
     "launch_failed_requeued_held": f"its launch failed, and it is {_HELD}",
     "SystemFailure": "Slurm, or a file system that it needs, failed",
+}
+#: It lasts until the job or the cluster changes.
+_NEVER: dict[str, str] = {
+    "PartitionNodeLimit": "it asks for more nodes than its partition has or allows",
+    "PartitionTimeLimit": "its wall-clock limit is above that of its partition",
+    "PartitionConfig": "its partition does not allow what it asks for",
+    "BadConstraints": "no node of the cluster has what it asks for",
+    "MaxMemPerLimit": "it asks for more memory than is allowed",
+    "InvalidAccount": "its account is not valid on the cluster",
+    "InvalidQOS": "its quality of service (QOS) is not valid on the cluster",
+    "AccountNotAllowed": "its account may not use its partition",
+    "DependencyNeverSatisfied": "a job that it depends on ended otherwise",
+    "ReservationDeleted": "its reservation was deleted",
+    "ReservationInvalid": "its reservation is not valid",
 }
 #: Families of words, by how they begin.
 _LIMITS = {
@@ -63,6 +66,8 @@ def waits_for(copy: Copy) -> Why | None:
     word = found[0] if found else copy.reason
     if word in _NOTHING:
         return None
+    if word in _NEVER:
+        return Why(word, f"{NEVER}: {_NEVER[word]}", never=True)
     limit = next((text for start, text in _LIMITS.items() if word.startswith(start)), "")
     text = _WORDS.get(word) or limit or f"Slurm says {copy.description or copy.reason}"
     return Why(word, text, passes=word in _PASSING)

@@ -46,6 +46,7 @@ def test_a_job_that_is_larger_than_its_cluster_can_never_start_as_things_stand()
     found = why(2, replace(VIEW, maximum=1))
     assert found is not None
     assert found.text == f"{NEVER}: the job asks for 2 nodes, the cluster has at most 1"
+    assert found.never
     assert not found.passes
 
 

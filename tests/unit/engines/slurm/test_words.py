@@ -332,6 +332,7 @@ def test_why_a_pending_job_waits(reason: str, word: str, text: str) -> None:
     assert seen is not None
     assert seen.word == word
     assert seen.text.startswith(text)
+    assert seen.never is text.startswith("can never start")
 
 
 @pytest.mark.parametrize("reason", ["None", ""])

@@ -22,7 +22,7 @@ from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World
 
 DOWN = Why("PartitionDown", "its partition is down")
-TOO_LARGE = Why("TooManyNodes", f"{NEVER}: the job asks for 2 nodes")
+TOO_LARGE = Why("TooManyNodes", f"{NEVER}: the job asks for 2 nodes", never=True)
 PUT_BACK = "the cluster put it back into its queue, and starts it from its beginning"
 BUSY = Why("Resources", "the nodes that it needs are busy", passes=True)
 

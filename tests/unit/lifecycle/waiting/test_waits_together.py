@@ -20,11 +20,16 @@ from tests.unit.lifecycle.waiting.test_waits import BUSY, DOWN, TOO_LARGE, shown
 from tests.unit.world import CLUSTER, Engines, World
 
 
+@pytest.mark.parametrize(
+    "too_large",
+    [TOO_LARGE, Why("TooManyNodes", "there is one node only", never=True), replace(TOO_LARGE, never=False)],
+    ids=["as engines say it", "in other words", "as an older version recorded it"],
+)
 async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what_it_waited_for(
-    world: World,
+    world: World, too_large: Why
 ) -> None:
     never, down = (await world.message(JOB, "1")).job, (await world.message(JOB, "2")).job
-    for name, why in zip(world.engine.started, (TOO_LARGE, DOWN), strict=True):
+    for name, why in zip(world.engine.started, (too_large, DOWN), strict=True):
         world.engine.turn(name, JobState.QUEUED, why=why)
     await world.sweep()
     first = await shown(world, never)
@@ -33,7 +38,7 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
     world.pass_time(11)
 
     silent = "the cluster dev cannot be asked: no answer"
-    assert await shown(world, never) == {**first, "text": f"{TOO_LARGE.text}; {silent}"}
+    assert await shown(world, never) == {**first, "text": f"{too_large.text}; {silent}"}
     waits = await shown(world, down)
     assert (waits["word"], waits["text"]) == (
         "ClusterSilent",
