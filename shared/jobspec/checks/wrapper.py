@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shared.jobspec.arm import AROUND, is_job, is_resource, resource_type, templated
-from shared.jobspec.format.models import JobProperties
+from shared.jobspec.checks.arm import AROUND, is_job, is_resource, resource_type, templated
+from shared.jobspec.format.models import JOB_PROPERTIES
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
@@ -21,7 +21,8 @@ ANSWERS = (
     *("toolType", "provisioningState", "provisioningStateTransitionTime", "executionState"),
     *("executionStateTransitionTime", "executionInfo", "creationTime", "jobOutputDirectoryPathSegment"),
 )
-OF_JOB = {str(field.alias) for field in JobProperties.model_fields.values()} - {"cluster", "secrets"}
+#: Other resources have those two as well.
+_OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
 #: From so many answers on, a document is one.
 _MANY = 3
 #: What a template says of a resource that changes how often or whether it is made.
@@ -154,7 +155,7 @@ def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None
 
 def _is_job(properties: Any) -> bool:
     """Whether these are the properties of a job."""
-    return isinstance(properties, dict) and bool(_written_names(properties, OF_JOB))
+    return isinstance(properties, dict) and bool(_written_names(properties, _OF_JOB))
 
 
 def _is_flat(document: JsonObject) -> bool:

@@ -164,6 +164,10 @@ class JobProperties(Model):
         return next((name, block) for name, block in named if block is not None)
 
 
+#: Every property of a job, by the name that people write.
+JOB_PROPERTIES = frozenset(str(field.alias) for field in JobProperties.model_fields.values())
+
+
 class JobSpec(Model):
     """A validated job.json. Only `validate` makes one that obeys all rules."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from shared.jobspec.hidden.input_secrets import input_ranges
 from shared.jobspec.hidden.named_secrets import named_ranges
 from shared.jobspec.hidden.option_secrets import option_ranges
 from shared.jobspec.hidden.tokens import token_ranges
-from shared.jobspec.input_secrets import input_ranges
 
 MASK = "***"
 #: How a sealed text starts, as it stands in a stored document in place of a value or inside of one.

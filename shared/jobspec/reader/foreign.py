@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shared.jobspec.arm import is_job, is_resource, resource_type, templated
-from shared.jobspec.format.models import JobProperties
+from shared.jobspec.checks.arm import is_job, is_resource, resource_type, templated
+from shared.jobspec.format.models import JOB_PROPERTIES, JobProperties
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.reader.syntax import line_and_column
@@ -116,7 +116,6 @@ _OF_PROPERTIES: tuple[tuple[frozenset[str], Foreign], ...] = (
     (frozenset(("vmSize", "scaleSettings", "vmPriority", "sshConfiguration")), _CLUSTER),
     (frozenset(("jobType",)), _AZURE_ML),
 )
-_OF_JOB = {str(field.alias) for field in JobProperties.model_fields.values()}
 _SNAKE = {name for name in JobProperties.model_fields if "_" in name}
 
 _QUOTED_KEY = r"\"[A-Za-z_$][A-Za-z0-9_.$/-]{0,60}\"|'[A-Za-z_$][A-Za-z0-9_.$/-]{0,60}'"
@@ -180,7 +179,7 @@ def foreign_document(document: JsonObject) -> Foreign | None:
         return _AZURE_ML
     if names == {"error"} and isinstance(document["error"], dict):
         return _FAILURE
-    if names & _SNAKE and not names & _OF_JOB - {"cluster", "secrets"} - _SNAKE:
+    if names & _SNAKE and not names & JOB_PROPERTIES - {"cluster", "secrets"} - _SNAKE:
         return _AS_DICT
     return _by_names(names)
 
@@ -205,7 +204,7 @@ def _of_resource(document: JsonObject) -> Foreign | None:
         known = {"microsoft.batchai": _CLUSTER, "microsoft.batch": _BATCH}
         return _AZURE_ML if "machinelearning" in kind else known.get(kind.partition("/")[0], _RESOURCE)
     names = set(properties)
-    if names & _OF_JOB - {"cluster"}:
+    if names & JOB_PROPERTIES - {"cluster"}:
         return None
     return next((foreign for some, foreign in _OF_PROPERTIES if names & some), None)
 
