@@ -240,6 +240,13 @@ class Engine(Protocol):
     async def cancel(self, target: Target) -> None:
         """Ask for the end. A job that ended or is unknown is success."""
 
+    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
+        """Remove what the cluster keeps of attempts that ended, but no file that a job wrote for its author.
+
+        The answer names those of which something is left, to be asked again later. An attempt that is
+        unknown, or whose name belongs to another job, is left alone.
+        """
+
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The files of an output directory (`stdouterr` or an output id)."""
 

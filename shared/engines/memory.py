@@ -124,6 +124,14 @@ class MemoryEngine:
         if seen is not None and not seen.state.terminal:
             self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
 
+    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
+        """At once."""
+        self._trouble()
+        for target in targets:
+            if self.tokens.get(target.name) == target.token:
+                del self.tokens[target.name], self.jobs[target.name]
+        return frozenset()
+
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The output that the test wrote. Raises NotFound for another directory."""
         if directory != "stdouterr":

@@ -1,5 +1,6 @@
 """archive: after the retention, a record goes into the archive and leaves a tombstone in its place.
 
+First its cluster forgets the job (`forget`); until it has, the record stays where it is.
 The line is written before the record goes, and the record goes in the one transaction that puts the
 tombstone there; so a crash in between leaves a line too many, never one too few. The key of the
 record is taken at every moment: a duplicate joins the record before, and the tombstone after, however late.
@@ -15,6 +16,7 @@ from datetime import datetime
 from shared.core.errors import Unreadable
 from shared.core.ledger.finished import FinishedJob, line_of, places, tombstone
 from shared.core.ports import Ports
+from shared.lifecycle.forget import forget
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +76,8 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
             except Unreadable:
                 return None  # it stays where it is, and must not keep the others
 
-    found = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
+    whole = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
+    found = await forget(ports, whole)
     if not found:
         return 0
     lines = [line_of(finished) for finished in found]

@@ -205,6 +205,22 @@ async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig:
     await rig.engine.cancel(target)
 
 
+async def test_what_ended_is_forgotten_and_that_may_be_repeated(rig: Rig) -> None:
+    order = rig.order("echo one", token="j_somebody.1")
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+    await rig.until(order.target, lambda seen: seen.state.terminal)
+    other = order.target.model_copy(update={"token": "j_another.1"})
+
+    assert await rig.engine.forget(CLUSTER, [other, rig.order("true").target]) == frozenset()
+    assert (await rig.engine.see(order.target)).state is JobState.SUCCEEDED
+
+    async with asyncio.timeout(PATIENCE):
+        while await rig.engine.forget(CLUSTER, [order.target]):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(1)
+    assert await rig.engine.forget(CLUSTER, [order.target]) == frozenset()
+
+
 async def test_what_is_at_work_is_told_with_its_token_until_it_ends(rig: Rig) -> None:
     order = rig.order("sleep 60", token="j_somebody.1")
     await rig.engine.submit(order)
@@ -284,6 +300,21 @@ async def test_many_jobs_are_listed_page_by_page(settings: Settings) -> None:
     seen = await engine.status(CLUSTER, [order.target for order in orders])
 
     assert set(seen) == {order.target.name for order in orders}
+    await engine.close()
+
+
+async def test_a_forgotten_job_is_no_resource_any_more(settings: Settings) -> None:
+    engine = BatchAIEngine(_workspace(settings))
+    order = Rig(engine, _workspace(settings).cluster_id(CLUSTER)).order("true")
+    await engine.submit(order)
+
+    await engine.forget(CLUSTER, [order.target])
+
+    async with asyncio.timeout(PATIENCE):
+        while await engine.status(CLUSTER, [order.target]):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.1)
+    with pytest.raises(NotFound):
+        await engine.see(order.target)
     await engine.close()
 
 

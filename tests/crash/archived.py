@@ -22,4 +22,7 @@ def ended_records(world: World, found: list[str]) -> list[Job]:
         jobs.append(finished_of(line).job)
         kept = [key for _, key in world.ledger.rows if job.id in key and not key.startswith("j|")]
         found += [f"{job.id} is archived, and there is still {key}" for key in kept]
+        tokens = world.engine.tokens.items()
+        there = [name for name, token in tokens if token.startswith(f"{job.id}.")]
+        found += [f"{job.id} is archived, and the cluster still has {name}" for name in there]
     return jobs

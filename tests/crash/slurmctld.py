@@ -170,8 +170,13 @@ class Slurmctld:
         if job.name.endswith(tuple(f"-{attempt}" for attempt in range(1, self.unbooted + 1))):
             job.state, job.ended = "BOOT_FAIL", self.clock()
             return
-        submission = job.environment[SUBMISSION]
         plan = json.loads(job.environment[PLAN])
+        if "attempts" in plan:
+            for directory, _ in plan["attempts"]:
+                self.claims.pop(directory.rpartition("/")[2], None)
+            job.state, job.ended = "COMPLETED", self.clock()
+            return
+        submission = job.environment[SUBMISSION]
         claim = self.claims.setdefault(job.name, Claim(plan["token"], submission)) if self.fenced else None
         if claim is not None and (claim.taken or claim.submission != submission) and not claim.ended:
             job.state, job.code, job.ended = "FAILED", 254 if claim.taken else 253, self.clock()

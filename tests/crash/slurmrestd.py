@@ -19,6 +19,7 @@ _UNKNOWN = {"error_number": 2017, "error": "Invalid job id specified"}
 _BOTH = {
     "name", "comment", "hold", "nodes", "tasks", "memory_per_node", "time_limit", "current_working_directory",
     "standard_output", "standard_error", "open_mode", "environment", "partition", "qos", "account",
+    "cpus_per_task",
 }  # fmt: skip
 KNOWN = {
     OLD: _BOTH | {"exclusive", "requeue", "no_requeue", "gres"},
@@ -50,6 +51,8 @@ class Slurmrestd:
     ) -> None:
         self.model, self.plan, self.version = model, dict(plan or {}), version
         self.calls: list[str] = []
+        #: the jobs of submissions, as they were sent
+        self.submitted: list[dict[str, Any]] = []
         #: acts that seemed to fail, and work when they are called
         self.late: list[Callable[[], Awaitable[object]]] = []
         #: words of warning that come with the next submission
@@ -147,6 +150,7 @@ class Slurmrestd:
     async def _submit(self, request: web.Request) -> web.Response:
         body = await request.json()
         job = body["job"]
+        self.submitted.append(job)
         unknown = sorted(set(job) - KNOWN[self.version])
         if unknown and self.version == OLD:
             error = {"error_number": 9001, "error": f"unknown field {unknown[0]}"}
@@ -160,7 +164,8 @@ class Slurmrestd:
         number = self.model.submit(job["name"], job["comment"], variables, held=bool(job.get("hold")))
         held = {"error_code": 2042, "error": "Job is in held state, pending scheduler release"}
         if self.version == OLD or said:
-            return web.json_response({"job_id": number, "errors": [said or held]})
+            errors = [said or held] if said or job.get("hold") else []
+            return web.json_response({"job_id": number, "errors": errors})
         warnings = [f"{name}: ignoring unknown key" for name in unknown] + self.warns
         told = [
             {"description": text, "source": "slurm_submit_batch_job()"}

@@ -9,7 +9,7 @@ of a step, and meets a shell only as the job's own command.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -31,9 +31,19 @@ PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 @cache
 def script() -> str:
     """The program, the same for every job: it holds nothing of any of them."""
+    return _joined(_FILES)
+
+
+@cache
+def forgetting() -> str:
+    """The program that removes what attempts have left."""
+    return _joined(("files", "forget"))
+
+
+def _joined(names: Sequence[str]) -> str:
     folder = Path(__file__).parents[1] / "node"
     parts = ["#!/usr/bin/env python3\n"]
-    for name in _FILES:
+    for name in names:
         lines = (folder / f"{name}.py").read_text(encoding="utf-8").splitlines(keepends=True)
         parts += [line for line in lines if not line.startswith("from shared.")]
     return "".join(parts)

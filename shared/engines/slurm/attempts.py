@@ -83,7 +83,7 @@ class Attempts:
         dialect = await self._client.agree()
         asked = submission(cluster, dialect, order, uuid.uuid4().hex)
         answer = await self._client.call(asked.method, "/job/submit", asked.body)
-        number = _number(answer)
+        number = answer.number()
         if number is None and any(code == _TOO_LONG for code, _ in answer.errors):
             raise too_long(cluster, order, str(answer.failure()))
         if number is None:
@@ -229,13 +229,6 @@ class Attempts:
 
 def _ours(named: Named, target: Target) -> list[Copy]:
     return [copy for copy in named.get(target.name, ()) if copy.token == target.token]
-
-
-def _number(answer: Answer) -> int | None:
-    """The number that a submission got, if it got one: then there is a job, for any status."""
-    result = answer.body.get("result")
-    found = answer.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
-    return found if isinstance(found, int) and found > 0 else None
 
 
 async def _alone(target: Target, asked: Awaitable[Observation | None]) -> Observation | None:

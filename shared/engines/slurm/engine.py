@@ -21,6 +21,7 @@ from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.environment import environment
@@ -63,6 +64,10 @@ class SlurmEngine:
                 Finished(clusters[name], client, self._records[name]),
                 clock,
             )
+            for name, client in self._clients.items()
+        }
+        self._leftovers = {
+            name: Leftovers(clusters[name], client, self._records[name])
             for name, client in self._clients.items()
         }
 
@@ -125,6 +130,11 @@ class SlurmEngine:
     async def cancel(self, target: Target) -> None:
         """Every copy of it."""
         await self._on(target.cluster).cancel(target)
+
+    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
+        """By a small job on one node, since only nodes may write to the directory that they share."""
+        self._on(cluster)
+        return await self._leftovers[self._cluster(cluster).name].remove(targets)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """From the file system that the nodes share, where it is seen from here."""

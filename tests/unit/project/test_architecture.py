@@ -67,6 +67,7 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "shared/wiring.py",
         "functions/bindings.py",
         "functions/process.py",
+        "shared/engines/node/forget.py",
         "shared/engines/node/run.py",
     }
 

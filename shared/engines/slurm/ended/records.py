@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -43,6 +43,10 @@ class Records:
         """Whether the record of a run would be seen from here."""
         return await asyncio.to_thread(self._sees)
 
+    async def left(self, targets: Sequence[Target]) -> list[Target] | None:
+        """Those of which the records are still there; None where that cannot be seen from here."""
+        return await asyncio.to_thread(self._left, targets)
+
     async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         """The entries of an output directory. Raises NotFound."""
         return await asyncio.to_thread(self._list, target, directory, path)
@@ -59,11 +63,31 @@ class Records:
         except (_Unseen, OSError):
             return False
 
-    def _read(self, target: Target) -> Record | None:
+    def _left(self, targets: Sequence[Target]) -> list[Target] | None:
+        return [one for one in targets if self._is_left(one)] if self._sees() else None
+
+    def _is_left(self, target: Target) -> bool:
+        try:
+            with self._attempt(target) as attempt:
+                claim = {}
+                with suppress(OSError, ValueError, RecursionError):
+                    claim = _object(attempt, "claim.json")
+                return bool(claim.get("token", target.token) == target.token)
+        except FileNotFoundError:
+            return False
+        except (_Unseen, OSError):
+            return True
+
+    @contextmanager
+    def _attempt(self, target: Target) -> Iterator[Fence]:
         kept = records(self._cluster, target.experiment, target.name)
         own = kept.removeprefix(self._cluster.shared.rstrip("/")).lstrip("/")
+        with self._opened(self._cluster.shared) as shared, shared.below(own, links=False) as attempt:
+            yield attempt
+
+    def _read(self, target: Target) -> Record | None:
         try:
-            with self._opened(self._cluster.shared) as shared, shared.below(own, links=False) as attempt:
+            with self._attempt(target) as attempt:
                 claim = _object(attempt, "claim.json")
                 run = claim.get("run")
                 if claim.get("token") != target.token or not _is_folder(run):

@@ -72,6 +72,12 @@ class Answer:
         found = self.body.get("warnings") or ()
         return [_text(one) for one in found if one.get("source") != "slurm_submit_batch_job()"]
 
+    def number(self) -> int | None:
+        """The number that a submission got, if it got one: then there is a job, for any status."""
+        result = self.body.get("result")
+        found = self.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
+        return found if isinstance(found, int) and found > 0 else None
+
     def full(self) -> Saturated | None:
         """Of a submission: that slurmctld takes no more jobs now, or None."""
         for code, text in self.errors:

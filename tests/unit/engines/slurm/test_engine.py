@@ -52,7 +52,7 @@ async def place(
     time = [1000.0]
     server = Slurmrestd(Slurmctld(lambda: time[0]), wire, version=version)
     async with server.running() as url:
-        cluster = SlurmCluster("gpu", url=url, user="u", shared="/shared", **(options or {}))
+        cluster = SlurmCluster("gpu", **{"url": url, "user": "u", "shared": "/shared", **(options or {})})
         engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0])
         try:
             yield Place(server, engine, time)

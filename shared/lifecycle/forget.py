@@ -1,0 +1,66 @@
+"""forget: before a record goes into the archive, its cluster removes what it keeps of the job's attempts.
+
+Not earlier: while the record stands, people read the job's log and files through the cluster, and its claims
+keep late copies from running. A cluster that does not answer, or has not removed everything yet, is asked
+again by the next run. Its jobs wait for it a week at most, and are archived then all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from shared.core.errors import EngineError
+from shared.core.identity import target
+from shared.core.job import Job, Target
+from shared.core.ledger.finished import FinishedJob
+from shared.core.ports import Ports
+from shared.lifecycle.calling import calling
+
+log = logging.getLogger(__name__)
+
+#: How much longer than the retention a record waits for its cluster.
+_PATIENCE = timedelta(days=7)
+
+
+async def forget(ports: Ports, found: Sequence[FinishedJob]) -> list[FinishedJob]:
+    """Those that may go: no cluster keeps anything of them, or they have waited for it long enough."""
+    groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
+    for one in found:
+        if one.job.target is not None:
+            groups[(one.job.target.engine, one.job.target.cluster)].append(one.job)
+    asked = await asyncio.gather(*(_group(ports, *place, jobs) for place, jobs in groups.items()))
+    left = frozenset[str]().union(*asked)
+    return [one for one in found if one.job.id not in left or _has_waited(ports, one.job)]
+
+
+async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -> frozenset[str]:
+    """The ids of the jobs of one cluster of which something is left there, or may be."""
+    if cluster not in ports.engines.clusters:
+        return frozenset()  # there is no way to ask it any more
+    attempts = [(job.id, one) for job in jobs for one in _attempts(job, engine)]
+    try:
+        async with calling(ports, engine, cluster, ports.policy.ask_deadline) as called:
+            left = await called.forget(cluster, [one for _, one in attempts])
+        return frozenset(job for job, one in attempts if one.name in left)
+    except (EngineError, TimeoutError) as error:
+        log.warning("%s keeps what it has of jobs that are to be archived: %r", cluster, error)
+    except Exception:
+        # A defect of one adapter must not keep the jobs of other clusters from the archive.
+        log.exception("%s keeps what it has of jobs that are to be archived", cluster)
+    return frozenset(job for job, _ in attempts)
+
+
+def _attempts(job: Job, engine: str) -> list[Target]:
+    return [target(job, number, engine) for number in range(1, job.attempt + 1)]
+
+
+def _has_waited(ports: Ports, job: Job) -> bool:
+    ended = job.ended or job.history[-1].at
+    if ports.clock() - ended < ports.policy.retention + _PATIENCE:
+        return False
+    log.warning("%s is archived; %s may keep something of it", job.id, job.cluster, extra={"job": job.id})
+    return True
