@@ -205,7 +205,7 @@ _HOSTILE: tuple[Callable[[int], str], ...] = (
 @pytest.mark.parametrize("hostile", _HOSTILE, ids=range(len(_HOSTILE)))
 def test_long_hostile_texts_are_answered(hostile: Callable[[int], str]) -> None:
     """No pattern may backtrack: a slow one would not end within the patience of the test run."""
-    text = hostile(size(50_000, 5_000))
+    text = hostile(size(20_000, 5_000))
     document = everything()
     for holder, key in _paths(document):
         if isinstance(holder[key], str) and key != "$schema":
@@ -213,8 +213,9 @@ def test_long_hostile_texts_are_answered(hostile: Callable[[int], str]) -> None:
 
     shown = _everything(document)
 
-    assert validate(document)[0] is None
-    assert len(str(validate(document)[1])) < 100_000
+    spec, problems = validate(document)
+    assert spec is None
+    assert len(str(problems)) < 40_000
     assert shown
 
 

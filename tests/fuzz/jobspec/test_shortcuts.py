@@ -22,13 +22,13 @@ from shared.jobspec.hidden.embedded import ranges_to_seal
 from shared.jobspec.reader.reading import _with_flaws
 from shared.jobspec.text.tree import Node, copied, count_values, words
 from tests.breadth import examples, size
+from tests.fuzz.jobspec.test_any_document import _HOSTILE, DEFAULTS
+from tests.fuzz.jobspec.test_mutations import VALID, _mutated, _places
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.bad_texts import TEXTS
 from tests.unit.jobspec.checks.lint_jobs import LINTED
 from tests.unit.jobspec.jobs import CLUSTER
 from tests.unit.jobspec.reader.test_reading import BAD_TEXTS
-from tests.unit.jobspec.test_any_document import _HOSTILE, DEFAULTS
-from tests.unit.jobspec.test_mutations import VALID, _mutated, _places
 
 _LIMITS = Limits(max_text=200)
 _DOCUMENTS = [*VALID, *(bad.document for bad in BAD_JOBS), *(linted.document for linted in LINTED)]
