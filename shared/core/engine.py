@@ -86,11 +86,15 @@ class OutputFile:
 
 
 @dataclass(frozen=True)
-class LogChunk:
-    """Bytes of a log from an offset; `next` is where to go on."""
+class FileChunk:
+    """Bytes of a file from an offset; `next` is where to go on."""
 
     data: bytes
     next: int
+    #: bytes of the whole file
+    size: int
+    #: changes when the file does, as far as the engine can see it; "" where it cannot
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -250,8 +254,11 @@ class Engine(Protocol):
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The files of an output directory (`stdouterr` or an output id)."""
 
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
-        """Part of a file of `stdouterr`. Raises NotFound while there is no such file."""
+    async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        """At most `limit` bytes of a file of an output directory; none at its end, or after it.
+
+        Raises NotFound while there is no such file.
+        """
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster as it is now."""

@@ -136,7 +136,7 @@ async def _last_lines(
                 return None
             name, size = file
             start = max(0, size - _LAST_BYTES)
-            chunk = await engine.log(target, name, start, _LAST_BYTES)
+            chunk = await engine.read(target, "stdouterr", name, start, _LAST_BYTES)
             text = without_secrets(ports, job, document, chunk.data.decode("utf-8", "replace"))
     except (SlipwayError, TimeoutError):
         return None

@@ -16,7 +16,7 @@ from shared.core.ports import (
     Ability,
     ClusterFacts,
     ClusterView,
-    LogChunk,
+    FileChunk,
     Observation,
     Order,
     OutputFile,
@@ -138,12 +138,13 @@ class MemoryEngine:
             raise NotFound(f"no {directory}")
         return tuple(OutputFile(name, len(data), None) for name, data in self.output.items())
 
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+    async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A part of it."""
-        if file not in self.output:
-            raise NotFound(f"there is no {file} yet")
-        data = self.output[file][offset : offset + limit]
-        return LogChunk(data, offset + len(data))
+        if directory != "stdouterr" or path not in self.output:
+            raise NotFound(f"there is no {path} yet")
+        whole = self.output[path]
+        data = whole[offset : offset + limit]
+        return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))
 
     async def nodes(self, cluster: str) -> ClusterView:
         """What the test says; no nodes by default."""

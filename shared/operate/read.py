@@ -12,7 +12,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import EngineError, Misuse, NotFound
 from shared.core.facts import together
 from shared.core.job import JobState, Stored
-from shared.core.ports import ClusterView, LogChunk, OutputFile, Ports
+from shared.core.ports import ClusterView, FileChunk, OutputFile, Ports
 from shared.delivery.receipt import outputs
 from shared.lifecycle.lookup import job
 
@@ -45,7 +45,7 @@ async def files(
 
 async def log(
     ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER
-) -> tuple[str, LogChunk, bool]:
+) -> tuple[str, FileChunk, bool]:
     """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
     if file is not None:
         _check_path(file)
@@ -57,11 +57,11 @@ async def log(
     engine = ports.engines.get(target.engine)
     try:
         name = file or _firstlogger(await engine.files(target, "stdouterr"))
-        chunk = await engine.log(target, name, start, LOG_CHUNK)
+        chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
     except NotFound as error:
         if stored.job.state.terminal:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
-        return file or "", LogChunk(b"", start), True
+        return file or "", FileChunk(b"", start, start), True
     return name, chunk, bool(chunk.data) or not stored.job.state.terminal
 
 

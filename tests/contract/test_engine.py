@@ -238,15 +238,15 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
     await rig.until(order.target, lambda seen: seen.state.terminal)
 
-    first = await rig.engine.log(order.target, "stdout.txt", 0, 4)
-    rest = await rig.engine.log(order.target, "stdout.txt", first.next, 100)
-    end = await rig.engine.log(order.target, "stdout.txt", rest.next, 100)
+    first = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 4)
+    rest = await rig.engine.read(order.target, "stdouterr", "stdout.txt", first.next, 100)
+    end = await rig.engine.read(order.target, "stdouterr", "stdout.txt", rest.next, 100)
 
     assert (first.data, rest.data, end.data) == (b"one\n", b"two\n", b"")
     assert end.next == 8
     assert "stdout.txt" in {file.name for file in await rig.engine.files(order.target, "stdouterr")}
     with pytest.raises(NotFound):
-        await rig.engine.log(order.target, "missing.txt", 0, 10)
+        await rig.engine.read(order.target, "stdouterr", "missing.txt", 0, 10)
 
 
 async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:

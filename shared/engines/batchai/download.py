@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 from shared.core.errors import NotFound, Transient
-from shared.core.ports import LogChunk
+from shared.core.ports import FileChunk
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession, StreamReader
+    from aiohttp import ClientResponse, ClientSession, StreamReader
 
 #: Seconds that an address is used again; the service signs them for an hour.
 _FRESH = 1800.0
-_KEPT = 500
+#: A listing gives the addresses of all its files at once, and a download reads them all.
+_KEPT = 5000
+_CONTENT_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
 
 
 class Downloads:
@@ -24,32 +27,43 @@ class Downloads:
         self._addresses: dict[str, tuple[str, float]] = {}
 
     def known(self, key: str) -> str | None:
-        """An address that was used for this file and is still valid."""
+        """The address of a file, if one was kept that is still valid."""
         url, until = self._addresses.get(key, ("", 0.0))
         return url if until > time.monotonic() else None
 
-    async def read(self, key: str, url: str, offset: int, limit: int) -> LogChunk:
+    def keep(self, key: str, url: str) -> None:
+        """Keep an address that the service has just signed."""
+        if len(self._addresses) >= _KEPT:
+            self._addresses.clear()
+        self._addresses[key] = (url, time.monotonic() + _FRESH)
+
+    async def read(self, key: str, offset: int, limit: int) -> FileChunk:
         """Bytes from an offset; none at the end of the file. Raises NotFound, Transient."""
         from aiohttp import ClientError, ClientSession, ClientTimeout
 
+        url = self.known(key)
+        if url is None:
+            raise NotFound(f"there is no {key.rpartition('/')[2]} yet")
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
-        wanted = {"Range": f"bytes={offset}-{offset + limit - 1}"}
+        # The bytes as they lie there: a compressed answer has other offsets.
+        wanted = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
             async with self._session.get(url, headers=wanted, allow_redirects=False) as answer:
-                if answer.status == 416:
-                    return self._keep(key, url, LogChunk(b"", offset))
                 if answer.status in (403, 404):
                     self._addresses.pop(key, None)
                     raise NotFound("the file is not there any more")
-                if answer.status not in (200, 206):
+                if answer.status not in (200, 206, 416):
                     raise Transient(f"the file's server answered {answer.status}")
-                # A server that ignores Range sends everything from the start.
-                skipped = offset if answer.status == 200 else 0
-                data = (await _upto(answer.content, skipped + limit))[skipped:]
+                data = b""
+                if answer.status != 416:
+                    # A server that ignores Range sends everything from the start.
+                    skipped = offset if answer.status == 200 else 0
+                    data = (await _upto(answer.content, skipped + limit))[skipped:]
+                end = offset + len(data)
+                return FileChunk(data, end, _size(answer, end), answer.headers.get("ETag", ""))
         except (ClientError, TimeoutError) as error:
             raise Transient(f"the file's server did not answer: {type(error).__name__}") from None
-        return self._keep(key, url, LogChunk(data, offset + len(data)))
 
     async def close(self) -> None:
         """Close the session."""
@@ -57,11 +71,14 @@ class Downloads:
             await self._session.close()
             self._session = None
 
-    def _keep(self, key: str, url: str, chunk: LogChunk) -> LogChunk:
-        if len(self._addresses) >= _KEPT:
-            self._addresses.clear()
-        self._addresses.setdefault(key, (url, time.monotonic() + _FRESH))
-        return chunk
+
+def _size(answer: ClientResponse, known: int) -> int:
+    """Bytes of the whole file; `known` where the server does not say."""
+    match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if match:
+        return int(match[1])
+    whole = answer.content_length if answer.status == 200 else None
+    return known if whole is None else whole
 
 
 async def _upto(content: StreamReader, limit: int) -> bytes:

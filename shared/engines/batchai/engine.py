@@ -23,7 +23,7 @@ from shared.core.ports import (
     Ability,
     ClusterFacts,
     ClusterView,
-    LogChunk,
+    FileChunk,
     Observation,
     Order,
     OutputFile,
@@ -192,17 +192,18 @@ class BatchAIEngine:
                 ]
             )
 
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+    async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A ranged GET of the file's download address, which is kept while it is valid."""
+        folder, _, name = path.rpartition("/")
         async with api_errors():
-            key = f"{target.experiment}/{target.name}/{file}"
-            url = self._downloads.known(key)
-            if url is None:
-                files = await self._files(target, "stdouterr", ".")
-                url = next((f.download_url for f in files if f.name == file and f.download_url), None)
-            if url is None:
-                raise NotFound(f"there is no {file} yet")
-            return await self._downloads.read(key, url, offset, limit)
+            key = f"{target.experiment}/{target.name}/{directory}/{folder}/"
+            if self._downloads.known(key + name) is None:
+                files = await self._files(target, directory, folder or ".")
+                # The wanted one last: keeping the others may push out what was kept before them.
+                for file in sorted(files, key=lambda file: bool(file.name == name)):
+                    if file.download_url:
+                        self._downloads.keep(key + file.name, file.download_url)
+            return await self._downloads.read(key + name, offset, limit)
 
     async def nodes(self, cluster: str) -> ClusterView:
         """GET of the cluster."""

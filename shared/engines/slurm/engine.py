@@ -14,7 +14,7 @@ from shared.core.engine import Ability
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, together
 from shared.core.job import Target
-from shared.core.ports import ClusterView, LogChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.core.ports import ClusterView, FileChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.engines.recent import Lately
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
@@ -141,10 +141,10 @@ class SlurmEngine:
         self._cluster(target.cluster)
         return await self._records[target.cluster].files(target, directory, path)
 
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
+    async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """From there as well."""
         self._cluster(target.cluster)
-        return await self._records[target.cluster].log(target, file, offset, limit)
+        return await self._records[target.cluster].chunk(target, directory, path, offset, limit)
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition; it grows and shrinks by Slurm's own doing."""

@@ -98,4 +98,4 @@ async def until(on: SlurmEngine, target: Target, wanted: Callable[[Observation |
 
 async def text(on: SlurmEngine, target: Target, file: str) -> str:
     """A file of stdouterr."""
-    return (await on.log(target, file, 0, 1 << 20)).data.decode()
+    return (await on.read(target, "stdouterr", file, 0, 1 << 20)).data.decode()

@@ -23,7 +23,7 @@ async def test_a_job_that_links_its_log_directory_to_the_app_shows_nothing_of_it
         await ended(on, asked.target)
 
         with pytest.raises(NotFound, match="leads out"):
-            await on.log(asked.target, "environ", 0, 1 << 20)
+            await on.read(asked.target, "stdouterr", "environ", 0, 1 << 20)
         with pytest.raises(NotFound, match="leads out"):
             await on.files(asked.target, "stdouterr")
 
@@ -54,7 +54,7 @@ async def test_a_job_that_writes_another_directory_into_its_record_shows_nothing
 
             for file in ("environ", f"{victim.target.name}/stdout.txt"):
                 with pytest.raises(NotFound):
-                    await on.log(asked.target, file, 0, 1 << 20)
+                    await on.read(asked.target, "stdouterr", file, 0, 1 << 20)
             await on.cancel(asked.target)
             await ended(on, asked.target)
 

@@ -14,7 +14,7 @@ from typing import Any
 from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
-from shared.core.ports import LogChunk, OutputFile
+from shared.core.ports import FileChunk, OutputFile
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.site import records, segment
 
@@ -51,9 +51,9 @@ class Records:
         """The entries of an output directory. Raises NotFound."""
         return await asyncio.to_thread(self._list, target, directory, path)
 
-    async def log(self, target: Target, file: str, offset: int, limit: int) -> LogChunk:
-        """Part of a file of `stdouterr`. Raises NotFound."""
-        return await asyncio.to_thread(self._chunk, target, file, offset, limit)
+    async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        """Part of a file of an output directory. Raises NotFound."""
+        return await asyncio.to_thread(self._chunk, target, directory, path, offset, limit)
 
     def _sees(self) -> bool:
         try:
@@ -107,11 +107,14 @@ class Records:
             except _ABSENT:
                 return ()
 
-    def _chunk(self, target: Target, name: str, offset: int, limit: int) -> LogChunk:
-        with self._output(target, "stdouterr", name) as (root, inside), root.file(inside) as stream:
+    def _chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        with self._output(target, directory, path) as (root, inside), root.file(inside) as stream:
+            found = os.fstat(stream.fileno())
             stream.seek(offset)
             data = stream.read(limit)
-        return LogChunk(data, offset + len(data))
+        end = offset + len(data)
+        # The job may write on while this reads.
+        return FileChunk(data, end, max(found.st_size, end if data else 0), f"{found.st_mtime_ns:x}")
 
     @contextmanager
     def _output(self, target: Target, directory: str, path: str) -> Iterator[tuple[Fence, str]]:

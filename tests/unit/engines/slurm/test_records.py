@@ -47,7 +47,7 @@ class Share:
         return Records(replace(CLUSTER, reads={"/shared": str(self.root)}))
 
     async def log(self, file: str = "stdout.txt", offset: int = 0) -> bytes:
-        return (await self.records.log(TARGET, file, offset, 1 << 16)).data
+        return (await self.records.chunk(TARGET, "stdouterr", file, offset, 1 << 16)).data
 
     async def listed(self, directory: str = "M", path: str = ".") -> dict[str, int | str | None]:
         found = await self.records.files(TARGET, directory, path)
@@ -233,7 +233,7 @@ async def test_the_most_exact_prefix_of_reads_counts(share: Share, tmp_path: Pat
         replace(CLUSTER, reads={"/shared": str(share.root), "/shared/data": str(tmp_path / "elsewhere")})
     )
 
-    assert (await records.log(TARGET, "stdout.txt", 0, 9)).data == b"out"
+    assert (await records.chunk(TARGET, "stdouterr", "stdout.txt", 0, 9)).data == b"out"
 
 
 async def test_what_cannot_be_seen_is_said(share: Share) -> None:
@@ -274,10 +274,10 @@ async def test_the_output_of_an_earlier_attempt_that_answered_is_read_and_no_oth
     second = TARGET.model_copy(update={"name": "n-2", "token": "t.2"})
 
     if seen:
-        assert (await share.records.log(second, "stdout.txt", 0, 99)).data == b"earlier"
+        assert (await share.records.chunk(second, "stdouterr", "stdout.txt", 0, 99)).data == b"earlier"
     else:
         with pytest.raises(NotFound):
-            await share.records.log(second, "stdout.txt", 0, 99)
+            await share.records.chunk(second, "stdouterr", "stdout.txt", 0, 99)
 
 
 @pytest.mark.parametrize("when", [99_999_999_999_999, -99_999_999_999, 253_402_300_800, 9e17])
