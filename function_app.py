@@ -19,9 +19,10 @@ from functions.dead import blueprint as dead  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402
 from functions.operate import blueprint as operate  # noqa: E402
+from functions.output import blueprint as output  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweep import blueprint as sweep  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweep, deliver, archive, poison, api, events, dead, operate):
+for blueprint in (accept, sweep, deliver, archive, poison, api, output, events, dead, operate):
     app.register_functions(blueprint)

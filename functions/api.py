@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import azure.functions as func
 
@@ -121,53 +120,6 @@ async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     stored = await cancel(app, req.route_params["id"], caller())
     (job,) = await as_they_stand(app, [stored.job])
     return answer(whole(job), 200 if job.state.terminal else 202)
-
-
-@blueprint.function_name("get_log")
-@blueprint.route("jobs/{id}/log", methods=["GET"])
-@api_route("file", "offset")
-async def get_log(req: func.HttpRequest) -> func.HttpResponse:
-    """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
-    from shared.operate import read
-
-    query = req.params
-    name, chunk, more = await read.log(
-        ports(), req.route_params["id"], query.get("file"), query.get("offset", "0"), caller()
-    )
-    headers = {
-        "Slipway-Next-Offset": str(chunk.next),
-        "Slipway-More": str(more).lower(),
-        "Slipway-File": quote(name),
-        "X-Content-Type-Options": "nosniff",
-    }
-    return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
-
-
-@blueprint.function_name("get_files")
-@blueprint.route("jobs/{id}/files", methods=["GET"])
-@api_route("directory", "path")
-async def get_files(req: func.HttpRequest) -> func.HttpResponse:
-    """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
-    from shared.operate import read
-
-    query = req.params
-    found = await read.files(
-        ports(),
-        req.route_params["id"],
-        query.get("directory", "stdouterr"),
-        query.get("path", "."),
-        caller(),
-    )
-    listed = [
-        {
-            "name": f.name,
-            "bytes": f.size,
-            "modified": f.modified.isoformat() if f.modified else None,
-            **({"link": True} if f.link else {}),
-        }
-        for f in found
-    ]
-    return answer({"files": listed})
 
 
 @blueprint.function_name("validate")

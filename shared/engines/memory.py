@@ -141,7 +141,7 @@ class MemoryEngine:
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A part of it."""
         if directory != "stdouterr" or path not in self.output:
-            raise NotFound(f"there is no {path} yet")
+            raise NotFound(f"there is no {path}")
         whole = self.output[path]
         data = whole[offset : offset + limit]
         return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))

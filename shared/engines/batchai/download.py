@@ -43,7 +43,7 @@ class Downloads:
 
         url = self.known(key)
         if url is None:
-            raise NotFound(f"there is no {key.rpartition('/')[2]} yet")
+            raise NotFound(f"there is no {key.rpartition('/')[2]}")
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
         # The bytes as they lie there: a compressed answer has other offsets.

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
+from shared.core.errors import Busy, Conflict, Misconfigured, Transient
 from shared.core.facts import NO_FACTS
 from shared.core.job import JobState, Target
 from shared.core.ports import (

@@ -13,7 +13,7 @@ from shared.core.job import Job, JobState
 from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.intake.arrive import blob_arrived
 from shared.intake.inventory import inventory
-from shared.operate import read
+from shared.operate import output
 from tests.breadth import pairs
 from tests.unit.world import World, job_json
 
@@ -113,9 +113,11 @@ async def _running(world: World) -> Job:
 async def test_a_question_for_files_or_logs_that_climbs_is_refused(path: str, world: World) -> None:
     job = await _running(world)
     for ask in (
-        lambda: read.files(world.ports, job.id, "stdouterr", path),
-        lambda: read.files(world.ports, job.id, path, "."),
-        lambda: read.log(world.ports, job.id, path, "0"),
+        lambda: output.files(world.ports, job.id, "stdouterr", path),
+        lambda: output.files(world.ports, job.id, path, "."),
+        lambda: output.log(world.ports, job.id, path, "0"),
+        lambda: output.content(world.ports, job.id, "stdouterr", path),
+        lambda: output.content(world.ports, job.id, path, "stdout.txt"),
     ):
         with pytest.raises(Misuse) as refused:
             await ask()
@@ -126,7 +128,7 @@ async def test_a_question_for_files_or_logs_that_climbs_is_refused(path: str, wo
 @pytest.mark.parametrize("path", [".", "models", "models/best", "a.b/c-d_e", "ü x"])
 async def test_a_plain_path_is_asked_for(path: str, world: World) -> None:
     job = await _running(world)
-    assert await read.files(world.ports, job.id, "stdouterr", path) is not None
+    assert await output.files(world.ports, job.id, "stdouterr", path) is not None
 
 
 @pytest.mark.parametrize(

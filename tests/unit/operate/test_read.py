@@ -54,25 +54,6 @@ async def test_a_row_that_cannot_be_read_hides_no_other_job(
     assert ids[1] in caplog.text
 
 
-async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World) -> None:
-    (job,) = await _jobs(world, 1)
-    world.engine.output["stdout.txt"] = b"one\n"
-    name, chunk, more = await read.log(world.ports, job, None, "0")
-    assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
-
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
-    _, chunk, more = await read.log(world.ports, job, None, str(chunk.next))
-    assert (chunk.data, more) == (b"", False)
-
-
-async def test_a_job_that_no_node_has_seen_has_no_log(world: World) -> None:
-    job = (await world.message(job_json(nodeCount=0))).job
-    with pytest.raises(Misuse) as caught:
-        await read.log(world.ports, job.id, None, "0")
-    assert caught.value.status == 409
-
-
 @pytest.mark.parametrize(
     "job", ["j_unknown", "j_" + "a" * 24, "a?b", "a\\b", "a#b", "a/b", "j_" + "a" * 5000]
 )
@@ -93,17 +74,6 @@ async def test_an_unknown_job_is_a_404(world: World, job: str) -> None:
         with pytest.raises(Misuse) as caught:
             await each
         assert caught.value.status == 404
-
-
-async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has(world: World) -> None:
-    models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
-    job = (await world.message(job_json(outputDirectories=[models]))).job
-
-    with pytest.raises(Misuse) as caught:
-        await read.files(world.ports, job.id, "nope", ".")
-
-    assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
-    assert caught.value.remedy == "this job has stdouterr, MODEL"
 
 
 async def test_a_cluster_shows_what_its_engine_can_do_there(world: World) -> None:

@@ -128,7 +128,7 @@ class Records:
             if self._here(self._cluster.shared) is None:
                 text = f"the files of {self._cluster.name} cannot be seen from here; an operator adds `reads`"
                 raise NotFound(text)
-            raise NotFound("no node has begun with the job yet")
+            raise NotFound("no node has begun with the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
         whose, run = _written_by(target, record)
@@ -145,7 +145,7 @@ class Records:
         except _Unseen:
             raise NotFound(f"there is no output directory {directory!r} that can be seen from here") from None
         except _ABSENT:
-            raise NotFound(f"there is no {path} yet") from None
+            raise NotFound(f"there is no {path}") from None
         except PermissionError as error:
             raise NotFound(f"{path} cannot be opened: {error.strerror}") from None
         except OSError as error:

@@ -239,7 +239,7 @@ async def test_the_most_exact_prefix_of_reads_counts(share: Share, tmp_path: Pat
 async def test_what_cannot_be_seen_is_said(share: Share) -> None:
     share.run()
 
-    with pytest.raises(NotFound, match=r"there is no none\.txt yet"):
+    with pytest.raises(NotFound, match=r"there is no none\.txt$"):
         await share.log("none.txt")
     with pytest.raises(NotFound, match="no output directory 'X'"):
         await share.listed("X")

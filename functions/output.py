@@ -1,0 +1,129 @@
+"""The part of the HTTP API for what jobs wrote: logs, lists of files, and files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import mimetypes
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import azure.functions as func
+
+from functions.caller import caller
+from functions.problem import answer, api_route, problem
+from functions.process import ports
+from functions.ranges import span_of, validator
+
+if TYPE_CHECKING:
+    from shared.core.ports import FileChunk
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+#: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
+_HOSTILE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
+
+
+@blueprint.function_name("get_log")
+@blueprint.route("jobs/{id}/log", methods=["GET"])
+@api_route("file", "offset")
+async def get_log(req: func.HttpRequest) -> func.HttpResponse:
+    """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
+    from shared.operate import output
+
+    query = req.params
+    name, chunk, more = await output.log(
+        ports(), req.route_params["id"], query.get("file"), query.get("offset", "0"), caller()
+    )
+    headers = {
+        "Slipway-Next-Offset": str(chunk.next),
+        "Slipway-More": str(more).lower(),
+        "Slipway-File": quote(name),
+        "X-Content-Type-Options": "nosniff",
+    }
+    return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
+
+
+@blueprint.function_name("get_files")
+@blueprint.route("jobs/{id}/files", methods=["GET"])
+@api_route("directory", "path")
+async def get_files(req: func.HttpRequest) -> func.HttpResponse:
+    """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
+    from shared.operate import output
+
+    query = req.params
+    found = await output.files(
+        ports(), req.route_params["id"], query.get("directory", "stdouterr"), query.get("path", "."), caller()
+    )
+    listed = [
+        {
+            "name": f.name,
+            "bytes": f.size,
+            "modified": f.modified.isoformat() if f.modified else None,
+            **({"link": True} if f.link else {}),
+        }
+        for f in found
+    ]
+    return answer({"files": listed})
+
+
+@blueprint.function_name("get_outputs")
+@blueprint.route("jobs/{id}/outputs", methods=["GET"])
+@api_route()
+async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
+    """The output directories of a job, each with the address of its list of files."""
+    from shared.operate import output
+
+    return answer({"outputs": await output.outputs(ports(), req.route_params["id"], caller())})
+
+
+@blueprint.function_name("get_file")
+@blueprint.route("jobs/{id}/files/{directory}/{*path}", methods=["GET"])
+@api_route()
+async def get_file(req: func.HttpRequest) -> func.HttpResponse:
+    """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 412, 413, 416."""
+    from shared.operate import output
+
+    job_id, directory = req.route_params["id"], req.route_params["directory"]
+    path = req.route_params.get("path", "")
+    here, who = ports(), caller()
+    asked = span_of(req.headers.get("Range", ""))
+    chunk = await output.content(here, job_id, directory, path, asked, who)
+    tag = validator(job_id, directory, path, chunk)
+    if asked and (condition := req.headers.get("If-Range")) and condition != tag:
+        asked = None
+        chunk = await output.content(here, job_id, directory, path, None, who)
+        tag = validator(job_id, directory, path, chunk)
+    headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
+    headers |= {"ETag": tag} if tag else {}
+    if not _named(req.headers.get("If-Match", "*"), tag):
+        return problem(412, "the file has changed", "read it again from its first byte")
+    if _named(req.headers.get("If-None-Match", ""), tag):
+        return func.HttpResponse(status_code=304, headers=headers)
+    first = chunk.next - len(chunk.data)
+    if asked and not chunk.data:
+        text = f"the file has {chunk.size:,} bytes, none of them in this range"
+        refused = problem(416, text, "ask for bytes that it has, or without Range")
+        refused.headers["Content-Range"] = f"bytes */{chunk.size}"
+        return refused
+    if asked:
+        headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
+    return _bytes(path, chunk, 206 if asked else 200, headers)
+
+
+def _bytes(path: str, chunk: FileChunk, status: int, headers: dict[str, str]) -> func.HttpResponse:
+    name = path.rpartition("/")[2]
+    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    headers |= {
+        "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}",
+        "Content-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(chunk.data).digest()).decode()}:",
+    }
+    kind, encoding = mimetypes.guess_type(name)
+    mimetype = kind if kind and not encoding else "application/octet-stream"
+    return func.HttpResponse(chunk.data, status_code=status, mimetype=mimetype, headers=headers)
+
+
+def _named(condition: str, tag: str) -> bool:
+    """Whether a list of validators (If-Match, If-None-Match) has this one, or `*`."""
+    named = re.split(r"\s*,\s*", condition.strip())
+    return "*" in named or (bool(tag) and tag in named)

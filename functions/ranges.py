@@ -1,0 +1,35 @@
+"""Range requests and validators (RFC 9110) over what an engine reads of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shared.core.ports import FileChunk
+    from shared.operate.output import Span
+
+#: No file has more bytes than have this many digits.
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+
+
+def span_of(header: str) -> Span | None:
+    """The bytes that a Range asks for. None for the whole file: no range, several, or one that is invalid."""
+    from shared.operate.output import Span
+
+    found = _RANGE.fullmatch(header.replace(" ", ""))
+    if found is None or not (found[1] or found[2]):
+        return None
+    first, last = (int(part) if part else None for part in found.groups())
+    if first is not None and last is not None and last < first:
+        return None
+    return Span(first, last)
+
+
+def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
+    """A strong ETag of the file as it is now; "" where the engine cannot see whether it changes."""
+    if not chunk.version:
+        return ""
+    seen = "\0".join((job_id, directory, path, chunk.version, str(chunk.size)))
+    return f'"{hashlib.sha256(seen.encode()).hexdigest()[:32]}"'

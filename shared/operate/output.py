@@ -1,0 +1,146 @@
+"""output: what people ask of the files that a job wrote. Never changes anything."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse, NotFound
+from shared.core.job import JobState, Stored
+from shared.core.ports import FileChunk, OutputFile, Ports
+from shared.delivery import receipt
+from shared.lifecycle.lookup import job
+
+#: Bytes of a log in one answer.
+LOG_CHUNK = 1 << 18
+#: Bytes of a file in one answer: the worker holds a whole answer in memory, and several at once.
+MOST_BYTES = 8 << 20
+_DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range of bytes, both ends included; without `first` the last `last` bytes, without `last` all after."""
+
+    first: int | None
+    last: int | None
+
+
+async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[dict[str, Any]]:
+    """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster."""
+    stored = await job(ports, job_id, who)
+    _target(stored)
+    return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
+
+
+async def files(
+    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
+) -> tuple[OutputFile, ...]:
+    """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
+    stored = await _stored(ports, job_id, directory, path, who)
+    target = _target(stored)
+    try:
+        return await ports.engines.get(target.engine).files(target, directory, path)
+    except NotFound as error:
+        raise await _missing(ports, stored, directory, str(error)) from error
+
+
+async def content(
+    ports: Ports, job_id: str, directory: str, path: str, span: Span | None = None, who: Caller = KEY_HOLDER
+) -> FileChunk:
+    """A file that a job wrote, or as much of the span as fits into one answer; no bytes where it has none.
+
+    Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
+    """
+    stored = await _stored(ports, job_id, directory, path, who)
+    if not path.strip("./"):
+        raise Misuse("no file is named", remedy="list the files: …/files")
+    target = _target(stored)
+    engine = ports.engines.get(target.engine)
+    try:
+        if span is None:
+            chunk = await engine.read(target, directory, path, 0, MOST_BYTES)
+            if chunk.size > len(chunk.data):
+                raise Misuse(
+                    f"the file has {chunk.size:,} bytes, and one answer has at most {MOST_BYTES:,}",
+                    status=413,
+                    remedy="`slipway download` reads it in parts; with HTTP, send Range: bytes=0- and go on",
+                )
+            return chunk
+        if span.first is None:
+            size = (await engine.read(target, directory, path, 0, 1)).size
+            span = Span(max(0, size - (span.last or 0)), None)
+        first = span.first or 0
+        limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
+        return await engine.read(target, directory, path, first, limit)
+    except NotFound as error:
+        raise await _missing(ports, stored, directory, str(error)) from error
+
+
+async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
+    _check_path(path)
+    if not _DIRECTORY.fullmatch(directory):
+        raise Misuse("directory is no id of an output directory", remedy="use stdouterr, or such an id")
+    return await job(ports, job_id, who)
+
+
+async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
+    """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
+    document = await ports.ledger.spec(stored.job.id)
+    known = [one["id"] for one in receipt.outputs(stored.job, document or {})]
+    if document is not None and directory not in known:
+        reason = f'no output directory "{directory}"'
+    elif not stored.job.state.terminal:
+        reason += " yet"
+    return Misuse(reason, status=404, remedy=f"this job has {', '.join(known)}")
+
+
+async def log(
+    ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER
+) -> tuple[str, FileChunk, bool]:
+    """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
+    if file is not None:
+        _check_path(file)
+    stored = await job(ports, job_id, who)
+    target = _target(stored)
+    start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
+    if start < 0:
+        raise Misuse("offset must be a number of bytes", remedy="start at 0, go on at Slipway-Next-Offset")
+    engine = ports.engines.get(target.engine)
+    try:
+        name = file or _first_log(await engine.files(target, "stdouterr"))
+        chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
+    except NotFound as error:
+        if stored.job.state.terminal:
+            raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
+        return file or "", FileChunk(b"", start, start), True
+    return name, chunk, bool(chunk.data) or not stored.job.state.terminal
+
+
+def _target(stored: Stored) -> Any:
+    target = stored.job.target
+    if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
+        raise Misuse(
+            f"the job is {stored.job.state}, so no node has run it and it has no files",
+            status=409,
+            remedy="ask again when it is running" if not stored.job.state.terminal else "see its problems",
+        )
+    return target
+
+
+def _check_path(path: str) -> None:
+    """Raise Misuse (400) for a path that leads out of its directory, or could."""
+    levels = path.split("/")
+    if path.startswith("/") or ".." in levels or "\\" in path or not path.isprintable():
+        raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
+
+
+def _first_log(files: tuple[OutputFile, ...]) -> str:
+    names = sorted(f.name for f in files if f.size is not None)
+    for start in ("stdout.txt", "stdout-0", "stdout-wk-0", "stdout"):
+        match = next((n for n in names if n.startswith(start) and "job_prep" not in n), None)
+        if match:
+            return match
+    raise NotFound("there is no log yet")

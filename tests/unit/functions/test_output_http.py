@@ -1,0 +1,128 @@
+"""Files over HTTP: ranges, validators, and what a browser may do with them (RFC 9110)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+
+import azure.functions as func
+import pytest
+
+from functions import caller, output
+from shared.core.job import JobState
+from tests.unit.world import World, job_json
+
+BODY = b"0123456789"
+Get = Callable[..., Awaitable[func.HttpResponse]]
+
+
+@pytest.fixture
+async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
+    """GET of a file of a running job, with headers."""
+    monkeypatch.setattr(output, "ports", lambda: world.ports)
+    monkeypatch.setattr(caller, "ports", lambda: world.ports)
+    job = (await world.message(job_json())).job
+    world.engine.output |= {"digits.bin": BODY, "page.html": b"<script>", "empty": b""}
+    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+
+    async def asked(path: str = "digits.bin", **headers: str) -> func.HttpResponse:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        route = {"id": job.id, "directory": "stdouterr", "path": path}
+        url = f"/api/jobs/{job.id}/files/stdouterr/{path}"
+        handler = output.get_file._function.get_user_function()
+        answer: func.HttpResponse = await handler(
+            func.HttpRequest(method="GET", url=url, headers=named, route_params=route, body=b"")
+        )
+        return answer
+
+    return asked
+
+
+async def test_a_file_comes_whole_with_its_digest_and_as_an_attachment(get: Get) -> None:
+    found = await get()
+
+    assert (found.status_code, found.get_body()) == (200, BODY)
+    assert found.headers["Accept-Ranges"] == "bytes"
+    digest = base64.b64encode(hashlib.sha256(BODY).digest()).decode()
+    assert found.headers["Content-Digest"] == f"sha-256=:{digest}:"
+    assert found.headers["Content-Disposition"].startswith('attachment; filename="digits.bin"')
+    assert "Content-Range" not in found.headers
+
+
+@pytest.mark.parametrize(
+    ("asked", "data", "range_"),
+    [
+        ("bytes=0-3", b"0123", "bytes 0-3/10"),
+        ("bytes=8-", b"89", "bytes 8-9/10"),
+        ("bytes=-2", b"89", "bytes 8-9/10"),
+        ("bytes=5-99", b"56789", "bytes 5-9/10"),
+    ],
+)
+async def test_a_range_is_answered_206(get: Get, asked: str, data: bytes, range_: str) -> None:
+    found = await get(Range=asked)
+
+    assert (found.status_code, found.get_body()) == (206, data)
+    assert found.headers["Content-Range"] == range_
+
+
+@pytest.mark.parametrize("asked", ["bytes=3-1", "bytes=0-1,4-5", "bytes=-", "lines=1-2", "bytes=a-b", "7"])
+async def test_a_range_that_cannot_be_kept_gets_the_whole_file(get: Get, asked: str) -> None:
+    assert (await get(Range=asked)).get_body() == BODY
+
+
+@pytest.mark.parametrize("asked", ["bytes=10-", "bytes=99-100", "bytes=-0"])
+async def test_a_range_behind_the_end_is_416_with_the_size(get: Get, asked: str) -> None:
+    found = await get(Range=asked)
+
+    assert found.status_code == 416
+    assert found.headers["Content-Range"] == "bytes */10"
+    assert json.loads(found.get_body())["remedy"]
+
+
+async def test_a_validator_changes_with_the_file(get: Get, world: World) -> None:
+    tag = (await get()).headers["ETag"]
+    assert (await get(Range="bytes=0-3")).headers["ETag"] == tag
+    assert (await get(If_None_Match=f'"other", {tag}')).status_code == 304
+    assert (await get(If_None_Match='"other"')).status_code == 200
+    assert (await get(If_Match=tag, Range="bytes=4-5")).status_code == 206
+    assert (await get(If_Range=tag, Range="bytes=4-5")).status_code == 206
+
+    world.engine.output["digits.bin"] = b"another"
+
+    assert (await get()).headers["ETag"] != tag
+    changed = await get(If_Match=tag, Range="bytes=4-5")
+    assert (changed.status_code, json.loads(changed.get_body())["title"]) == (412, "Changed")
+    whole = await get(If_Range=tag, Range="bytes=4-5")
+    assert (whole.status_code, whole.get_body()) == (200, b"another")
+
+
+async def test_no_browser_runs_what_a_job_wrote(get: Get) -> None:
+    found = await get("page.html")
+
+    assert found.headers["Content-Disposition"].startswith("attachment")
+    assert "sandbox" in found.headers["Content-Security-Policy"]
+    assert found.headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_a_name_stays_a_name_in_the_header(get: Get, world: World) -> None:
+    name = 'a";\u00fc x.txt'
+    world.engine.output[name] = b"x"
+
+    shown = (await get(name)).headers["Content-Disposition"]
+
+    assert shown == "attachment; filename=\"a____x.txt\"; filename*=UTF-8''a%22%3B%C3%BC%20x.txt"
+
+
+async def test_an_empty_file_is_a_file(get: Get) -> None:
+    found = await get("empty")
+    assert (found.status_code, found.get_body()) == (200, b"")
+
+
+async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Get) -> None:
+    found = await get("none.txt")
+    problem = json.loads(found.get_body())
+    assert (found.status_code, problem["detail"]) == (404, "there is no none.txt yet")
+    assert "stdouterr" in problem["remedy"]

@@ -1,0 +1,137 @@
+"""What people ask of the files that a job wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.core.errors import Misuse
+from shared.core.job import Job, JobState
+from shared.operate import output
+from shared.operate.output import Span
+from tests.unit.world import World, job_json
+
+
+async def running(world: World, **files: bytes) -> Job:
+    """A job that runs and has written these files, `_` for `.` in their names."""
+    job = (await world.message(job_json())).job
+    world.engine.output |= {name.replace("_", "."): data for name, data in files.items()}
+    world.engine.turn(world.engine.started[-1], JobState.RUNNING)
+    await world.sweep()
+    return job
+
+
+async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World) -> None:
+    job = (await world.message(job_json())).job.id
+    world.engine.output["stdout.txt"] = b"one\n"
+    name, chunk, more = await output.log(world.ports, job, None, "0")
+    assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
+
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    _, chunk, more = await output.log(world.ports, job, None, str(chunk.next))
+    assert (chunk.data, more) == (b"", False)
+
+
+async def test_a_job_that_no_node_has_seen_has_no_log(world: World) -> None:
+    job = (await world.message(job_json(nodeCount=0))).job
+    with pytest.raises(Misuse) as caught:
+        await output.log(world.ports, job.id, None, "0")
+    assert caught.value.status == 409
+
+
+async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has(world: World) -> None:
+    models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
+    job = (await world.message(job_json(outputDirectories=[models]))).job
+
+    with pytest.raises(Misuse) as caught:
+        await output.files(world.ports, job.id, "nope", ".")
+
+    assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
+    assert caught.value.remedy == "this job has stdouterr, MODEL"
+
+
+async def test_a_whole_file_is_read(world: World) -> None:
+    job = await running(world, model_bin=b"weights", empty_txt=b"")
+
+    whole = await output.content(world.ports, job.id, "stdouterr", "model.bin")
+    empty = await output.content(world.ports, job.id, "stdouterr", "empty.txt")
+
+    assert (whole.data, whole.next, whole.size) == (b"weights", 7, 7)
+    assert (empty.data, empty.size) == (b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("span", "data"),
+    [
+        (Span(0, 0), b"w"),
+        (Span(2, 4), b"igh"),
+        (Span(4, None), b"hts"),
+        (Span(4, 999), b"hts"),
+        (Span(None, 2), b"ts"),
+        (Span(None, 99), b"weights"),
+        (Span(None, 0), b""),
+        (Span(7, 9), b""),
+        (Span(99, None), b""),
+    ],
+)
+async def test_a_span_of_a_file_is_read_with_the_size_of_the_whole(
+    world: World, span: Span, data: bytes
+) -> None:
+    job = await running(world, model_bin=b"weights")
+
+    found = await output.content(world.ports, job.id, "stdouterr", "model.bin", span)
+
+    assert (found.data, found.size) == (data, 7)
+
+
+async def test_a_file_that_no_answer_can_hold_is_read_in_spans(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "MOST_BYTES", 4)
+    job = await running(world, model_bin=b"weights")
+
+    with pytest.raises(Misuse, match="7 bytes") as refused:
+        await output.content(world.ports, job.id, "stdouterr", "model.bin")
+    first = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(0, None))
+    rest = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(first.next, 99))
+    late = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(None, 6))
+
+    assert refused.value.status == 413
+    assert "slipway download" in refused.value.remedy
+    assert (first.data, rest.data, late.data) == (b"weig", b"hts", b"eigh")
+
+
+async def test_yet_is_said_only_of_a_job_that_may_still_write(world: World) -> None:
+    job = await running(world)
+    with pytest.raises(Misuse, match=r"there is no model\.bin yet$") as early:
+        await output.content(world.ports, job.id, "stdouterr", "model.bin")
+
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+
+    with pytest.raises(Misuse, match=r"there is no model\.bin$") as late:
+        await output.content(world.ports, job.id, "stdouterr", "model.bin")
+    with pytest.raises(Misuse, match=r"there is no model\.bin$"):
+        await output.log(world.ports, job.id, "model.bin", "0")
+    assert (early.value.status, late.value.status) == (404, 404)
+
+
+@pytest.mark.parametrize("path", ["", ".", "./", "/"])
+async def test_a_file_has_a_name(world: World, path: str) -> None:
+    job = await running(world)
+    with pytest.raises(Misuse) as refused:
+        await output.content(world.ports, job.id, "stdouterr", path)
+    assert refused.value.status == 400
+    assert refused.value.remedy
+
+
+async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
+    models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "m"}
+    job = (await world.message(job_json(outputDirectories=[models]))).job
+
+    found = await output.outputs(world.ports, job.id)
+
+    assert [(one["id"], one["files"]) for one in found] == [
+        ("stdouterr", f"/api/jobs/{job.id}/files?directory=stdouterr"),
+        ("MODEL", f"/api/jobs/{job.id}/files?directory=MODEL"),
+    ]
