@@ -22,7 +22,7 @@ _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 @dataclass(frozen=True)
 class Span:
-    """A range of bytes, both ends included; without `first` the last `last` bytes, without `last` all after."""
+    """A range of bytes, both ends included; no `first`: the last `last` bytes; no `last`: to the end."""
 
     first: int | None
     last: int | None

@@ -1,11 +1,13 @@
 """The HTTP API of a running Slipway, from the outside."""
 
+import base64
+import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import aiohttp
 
@@ -38,6 +40,24 @@ class Missing(Failure):
     """There is no such thing, says the service."""
 
 
+class Changed(Failure):
+    """A file is no longer the one that was read from before."""
+
+
+class Unanswered(Failure):
+    """No answer, or one that says to ask again: the same request may succeed later."""
+
+
+_KINDS: Mapping[int, type[Failure]] = {
+    404: Missing,
+    412: Changed,
+    429: Unanswered,
+    502: Unanswered,
+    503: Unanswered,
+    504: Unanswered,
+}
+
+
 @dataclass(frozen=True)
 class LogPart:
     """A part of a log; read on at `next` while `more`."""
@@ -47,6 +67,15 @@ class LogPart:
     more: bool
     #: The name of the file that was read, as far as there is one.
     file: str = ""
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Bytes of a file, the size of the whole, and its validator; "" where the service has none."""
+
+    data: bytes
+    size: int
+    tag: str
 
 
 @dataclass(frozen=True)
@@ -128,6 +157,30 @@ class Service:
         found: list[dict[str, Any]] = answer["files"]
         return found
 
+    async def outputs(self, job_id: str) -> list[str]:
+        """The ids of a job's output directories."""
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/outputs")
+        return [one["id"] for one in answer["outputs"]]
+
+    async def content(
+        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
+    ) -> FilePart:
+        """As much of a file from `first` on as one answer holds. Raises Changed if its tag is another.
+
+        A range of an empty file does not exist, so none is asked for where `last` is less than `first`.
+        """
+        headers = {"If-Match": tag} if tag else {}
+        if last is None or last >= first:
+            headers["Range"] = f"bytes={first}-{'' if last is None else last}"
+        place = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
+        async with self._answer("GET", f"jobs/{_id(job_id)}/files/{place}", headers=headers) as answer:
+            data = await answer.read()
+            digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+            if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
+                raise Unanswered("the bytes that arrived are not those that were sent")
+            whole = answer.headers.get("Content-Range", "").rpartition("/")[2]
+            return FilePart(data, int(whole) if whole else len(data), answer.headers.get("ETag", ""))
+
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
         """A part of a log, by default of the job's standard output."""
         asked = {"offset": str(offset)} | ({"file": file} if file else {})
@@ -182,7 +235,7 @@ class Service:
                     raise await _refusal(answer, self._url, file)
                 yield answer
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise Failure(
+            raise Unanswered(
                 f"no answer from {self._url}: {why(error)}; "
                 "is it running (`slipway up`), and does --url name it?"
             ) from error
@@ -229,5 +282,5 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
             return Failure(f"{url} does not answer as Slipway (404); --url is without /api")
         return Failure(f"the service answered {answer.status} {answer.reason}")
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
-    kind = Missing if answer.status == 404 else Failure
+    kind = _KINDS.get(answer.status, Failure)
     return kind("\n".join(part for part in (said, found, shown) if part))

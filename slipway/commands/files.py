@@ -1,8 +1,10 @@
 """`slipway files`: what lies in an output directory of a job."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from slipway.client.output import walk
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.screen import table
@@ -16,6 +18,26 @@ def run(job_id: str, directory: str, path: str, url: str, key: str, *, as_json: 
         return 0
 
     return asking(ask, url, key)
+
+
+def tree(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+    """Print every file of every output directory, as `download` and `cat` name them. Raises Failure."""
+
+    async def ask(api: Service) -> int:
+        found = await walk(api, job_id, await api.outputs(job_id))
+        files = [{"name": file.name, "bytes": file.size} for file in found.files]
+        show(files, _tree_rows, as_json=as_json)
+        for name, reason in found.skipped:
+            print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def _tree_rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not found:
+        return ["there are no files"]
+    return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in found)])
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -67,12 +67,51 @@ def files(
     job: JobId,
     directory: Annotated[str, typer.Option(help="stdouterr, or the id of an output directory")] = "stdouterr",
     path: Annotated[str, typer.Option(help="a folder in that directory")] = ".",
+    tree: Annotated[
+        bool, typer.Option("--tree", help="all files of all output directories, as `download` names them")
+    ] = False,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """List the files that a job wrote."""
+    if tree:
+        raise typer.Exit(_command("files").tree(job, url, key, as_json=as_json))
     raise typer.Exit(_command("files").run(job, directory, path, url, key, as_json=as_json))
+
+
+@app.command(short_help="Download the files that a job wrote.")
+def download(
+    job: JobId,
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN…]", help="a file or folder as `files --tree` names it; * and ? match"
+        ),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="the directory to save them in  [default: one named after the job]")
+    ] = None,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Download the files that a job wrote, by default all of them.
+
+    Files that are there already, of the same size and time, are left alone; others of the same name are
+    replaced. A download that was interrupted goes on where it stopped.
+    """
+    raise typer.Exit(_command("download").download(job, patterns or (), to, url, key))
+
+
+@app.command(short_help="Print a file that a job wrote.")
+def cat(
+    job: JobId,
+    file: Annotated[str, typer.Argument(help="its name as `files --tree` shows it, e.g. MODEL/weights.bin")],
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Print a file that a job wrote, as it is. A name without its directory is one of stdouterr."""
+    raise typer.Exit(_command("download").cat(job, file, url, key))
 
 
 @app.command()

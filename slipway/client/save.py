@@ -1,0 +1,130 @@
+"""Files of a job, saved below a directory of one's own. The job chose their names: none leads out of it."""
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fence import Fence
+from slipway.client.output import Remote
+from slipway.client.service import FilePart
+from slipway.failure import Failure
+
+_LONGEST = 255
+_LEFT = re.compile(r"\.slipway-[0-9a-f]{32}\.part")
+_PART = ".slipway-{}.part"
+#: Seconds: a time of nanoseconds is rounded on its way.
+_SAME_TIME = 0.001
+
+
+class Destination:
+    """The directory. Files come to lie in it by output directory and path; what has their name is replaced.
+
+    A file is written under another name until it is whole, so an interrupted download can go on with it.
+    """
+
+    def __init__(self, path: Path, files: Sequence[Remote]) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self._root = Fence.at(path)
+        self._twins = _twins(files) if self._ignores_case() else frozenset()
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        os.close(self._root.fd)
+
+    def has(self, file: Remote) -> bool:
+        """Whether the file is there already: of the same size, and of the same time."""
+        with suppress(OSError), self._folder(file, make=False) as (folder, name):
+            found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+            same = file.modified is not None and abs(found.st_mtime - file.modified) < _SAME_TIME
+            return same and found.st_size == file.size
+        return False
+
+    def begun(self, file: Remote) -> int:
+        """Bytes of the file that an interrupted download has saved; the last one is read again."""
+        with suppress(OSError), self._folder(file, make=False) as (folder, _):
+            found = os.stat(_part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
+            return max(0, min(found, file.size - 1))
+        return 0
+
+    def tidy(self, files: Sequence[Remote]) -> None:
+        """Remove what downloads of earlier versions of these files left behind."""
+        for folder in {file.name.rpartition("/")[0] for file in files}:
+            with suppress(OSError), self._root.below(folder, links=False) as place:
+                for entry in place.entries():
+                    if _LEFT.fullmatch(entry.name):
+                        os.unlink(entry.name, dir_fd=place.fd)
+
+    async def save(self, file: Remote, start: int, found: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
+        """Write the parts from `start` on, and put the file in its place. The bytes of each part.
+
+        Raises Failure for a name that cannot be given here, and for parts that do not make up the whole.
+        """
+        with self._folder(file, make=True) as (folder, name):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(_part(file), flags, 0o666, dir_fd=folder.fd)
+            with os.fdopen(fd, "wb") as stream:
+                stream.truncate(start)
+                stream.seek(start)
+                whole = start
+                async for part in found:
+                    stream.write(part.data)
+                    whole = part.size
+                    yield len(part.data)
+                if stream.tell() != whole:
+                    raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
+            if file.modified is not None:
+                os.utime(_part(file), (file.modified, file.modified), dir_fd=folder.fd)
+            os.replace(_part(file), name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+
+    @contextmanager
+    def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
+        if file in self._twins:
+            raise Failure("another file's name differs in case only, which this disk does not distinguish")
+        *above, name = file.name.split("/")
+        for one in (*above, name):
+            if reason := _impossible(one):
+                raise Failure(reason)
+        path = "/".join(above)
+        with self._root.made(path) if make else self._root.below(path, links=False) as folder:
+            yield folder, name
+
+    def _ignores_case(self) -> bool:
+        probe = f".slipway-{os.getpid()}-a"
+        os.close(os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=self._root.fd))
+        try:
+            os.stat(probe.upper(), dir_fd=self._root.fd)
+        except FileNotFoundError:
+            return False
+        else:
+            return True
+        finally:
+            os.unlink(probe, dir_fd=self._root.fd)
+
+
+def _impossible(name: str) -> str:
+    """Why a file here cannot have the name; "" when it can."""
+    if name in ("", ".", "..") or "\\" in name:
+        return "its name would lead to another folder"
+    if not name.isprintable():
+        return "its name has characters that no terminal shows"
+    return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
+
+
+def _twins(files: Sequence[Remote]) -> frozenset[Remote]:
+    """All but the first of those whose names are one where case does not count."""
+    seen: dict[str, Remote] = {}
+    return frozenset(file for file in files if seen.setdefault(_folded(file.name), file) is not file)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _part(file: Remote) -> str:
+    """The name while it is not whole: another one for each version of the file, as far as a list shows it."""
+    version = f"{file.name}\0{file.size}\0{file.modified}"
+    return _PART.format(hashlib.sha256(version.encode()).hexdigest()[:32])

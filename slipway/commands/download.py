@@ -1,0 +1,143 @@
+"""`slipway download` and `slipway cat`: the bytes of what a job wrote."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slipway.client.output import PARALLEL, Remote, parts, walk
+from slipway.client.save import Destination
+from slipway.client.service import Changed, Service
+from slipway.commands.files import printable
+from slipway.commands.jobs import asking
+from slipway.failure import Failure
+
+#: How often a file is read that changes meanwhile, as the log of a job that runs.
+_READS = 3
+
+
+@dataclass
+class Outcome:
+    """What became of the files."""
+
+    saved: int = 0
+    bytes: int = 0
+    kept: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+def download(job_id: str, patterns: Sequence[str], to: Path | None, url: str, key: str) -> int:
+    """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
+
+    async def ask(api: Service) -> int:
+        place = to or Path(job_id)
+        tree = await walk(api, job_id, await api.outputs(job_id))
+        files = [file for file in tree.files if file.fits(patterns)]
+        if patterns and not files:
+            raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
+        with _progress(sum(file.size for file in files)) as advance:
+            found = await save(api, job_id, files, place, advance)
+        for name, reason in (*tree.skipped, *found.failed):
+            print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
+        print(_summary(found, place))
+        return int(bool(found.failed))
+
+    return asking(ask, url, key)
+
+
+def cat(job_id: str, name: str, url: str, key: str) -> int:
+    """Write a file of a job to standard output, whatever its size."""
+
+    async def ask(api: Service) -> int:
+        directory, _, path = name.partition("/")
+        if not path or directory not in await api.outputs(job_id):
+            directory, path = "stdouterr", name
+        folder, _, last = path.rpartition("/")
+        sizes = {entry["name"]: entry["bytes"] for entry in await api.files(job_id, directory, folder or ".")}
+        if sizes.get(last) is None:
+            raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
+        file = Remote(directory, path, sizes[last], None)
+        async with aclosing(parts(api, job_id, file, asyncio.Semaphore(PARALLEL))) as found:
+            async for part in found:
+                sys.stdout.buffer.write(part.data)
+        sys.stdout.buffer.flush()
+        return 0
+
+    return asking(ask, url, key)
+
+
+async def save(
+    api: Service, job_id: str, files: Sequence[Remote], to: Path, advance: Callable[[int], None]
+) -> Outcome:
+    """Download these files below a directory, several at once. Raises Failure where that cannot be."""
+    outcome, gate, waiting = Outcome(), asyncio.Semaphore(PARALLEL), iter(files)
+    place = Destination(to, files)
+
+    async def worker() -> None:
+        for file in waiting:
+            try:
+                if place.has(file):
+                    outcome.kept += 1
+                    advance(file.size)
+                    continue
+                outcome.bytes += await _save(api, job_id, file, place, gate, advance)
+                outcome.saved += 1
+            except (Failure, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                outcome.failed.append((file.name, reason or type(error).__name__))
+
+    try:
+        await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+        if not outcome.failed:
+            place.tidy(files)
+    finally:
+        place.close()
+    return outcome
+
+
+async def _save(
+    api: Service, job_id: str, file: Remote, place: Destination, gate: asyncio.Semaphore,
+    advance: Callable[[int], None],
+) -> int:  # fmt: skip
+    start, reads = place.begun(file), 1
+    while True:
+        advance(count := start)
+        try:
+            async with (
+                aclosing(parts(api, job_id, file, gate, start)) as found,
+                aclosing(place.save(file, start, found)) as written,
+            ):
+                async for size in written:
+                    count += size
+                    advance(size)
+                return count
+        except Changed:
+            if reads == _READS:
+                raise Failure("it changes while it is read; download it when the job has ended") from None
+            advance(-count)
+            start, reads = 0, reads + 1
+
+
+def _summary(found: Outcome, place: Path) -> str:
+    here = f"; {found.kept} were there already" if found.kept else ""
+    lost = f"; {len(found.failed)} could not be saved" if found.failed else ""
+    files = "file" if found.saved == 1 else "files"
+    return f"{found.saved} {files}, {found.bytes:,} bytes, in {place}{os.sep}{here}{lost}"
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error where that is a terminal. Yields what counts bytes."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda count: progress.advance(task, count)
