@@ -20,6 +20,8 @@ PART = 8 << 20
 _AHEAD = 3
 #: Folders in one walk: links of a job may lead in circles.
 _MOST_FOLDERS, _DEEPEST = 20_000, 64
+#: A folder that lists the same as one above it is that folder. With a single entry it may be chance, so often.
+_ALONE = 8
 #: Seconds without any answer after which a read is given up, and the longest wait between two tries.
 _PATIENCE, _LONGEST_WAIT = 60.0, 8.0
 
@@ -65,15 +67,18 @@ async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
     async def folder(directory: str, path: str, above: tuple[tuple[Any, ...], ...]) -> None:
         nonlocal seen
         seen += 1
-        if seen > _MOST_FOLDERS or len(above) > _DEEPEST:
+        if seen > _MOST_FOLDERS:
             raise Failure(
-                f"{directory}/{path}: more than {_MOST_FOLDERS:,} folders, or more than {_DEEPEST} levels; "
-                "name a part of them: slipway download JOB 'DIRECTORY/FOLDER/*'"
+                f"the job wrote more than {_MOST_FOLDERS:,} folders, or links that lead in circles; "
+                "read single files: slipway files JOB --directory … --path …, slipway cat JOB FILE"
             )
+        if len(above) > _DEEPEST:
+            skipped.append((f"{directory}/{path}", f"it lies more than {_DEEPEST} folders deep"))
+            return
         async with gate:
             entries = await patiently(lambda: api.files(job_id, directory, path or "."))
         this = tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
-        if len(this) > 1 and this in above:
+        if above.count(this) >= (1 if len(this) > 1 else _ALONE):
             skipped.append((f"{directory}/{path}", "it is a link to a folder above it"))
             return
         below = []

@@ -83,7 +83,8 @@ async def save(
                     outcome.kept += 1
                     advance(file.size)
                     continue
-                outcome.bytes += await _save(api, job_id, file, place, gate, advance)
+                size = await _save(api, job_id, file, place, gate, advance)
+                outcome.bytes += size
                 outcome.saved += 1
             except (Failure, OSError) as error:
                 reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -1,0 +1,124 @@
+"""What a job wrote comes home: over HTTP, and by `slipway download`, from the emulator through the app."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.acceptance.door import Door, shell
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+#: 20 MB in three answers, many small files, an empty one, names of every kind, links in and out, a circle.
+WRITES = """set -e
+cd "$AZ_BATCHAI_OUTPUT_MODEL"
+mkdir -p best "deep/a/b" many "ü x"
+seq 1 2700000 > best/weights.bin
+for n in $(seq 1 120); do echo "$n" > "many/$n.txt"; done
+: > empty
+echo ü > "ü x/ä & %41 #1?.txt"
+echo one > Case; echo two > case
+ln -s best/weights.bin inside.bin
+ln -s /etc/passwd outside
+ln -s .. deep/a/b/circle
+echo "printed"
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def written(door: Door) -> AsyncIterator[str]:
+    """A job that has written all of it."""
+    document = shell(WRITES)
+    document["properties"]["outputDirectories"] = [
+        {"id": "MODEL", "pathPrefix": document["properties"]["stdOutErrPathPrefix"], "pathSuffix": "m"}
+    ]
+    _, job, _ = await door.call("POST", "jobs", document)
+    ended = await door.ended(id=job["id"])
+    assert ended["state"] == "succeeded", ended
+    yield job["id"]
+
+
+async def slipway(door: Door, *words: str, cwd: Path) -> tuple[int | None, bytes, str]:
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", *words, "--url", door.stack.host_url, "--key", door.key),
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, said = await command.communicate()
+    return command.returncode, out, said.decode()
+
+
+async def test_every_file_comes_home_and_the_second_time_none(
+    door: Door, written: str, tmp_path: Path
+) -> None:
+    code, out, said = await slipway(door, "download", written, cwd=tmp_path)
+
+    home = tmp_path / written
+    weights = "".join(f"{n}\n" for n in range(1, 2700001)).encode()
+    assert code == 0, said
+    assert (
+        hashlib.sha256((home / "MODEL/best/weights.bin").read_bytes()).digest()
+        == hashlib.sha256(weights).digest()
+    )
+    assert (home / "MODEL/inside.bin").read_bytes() == weights
+    assert sorted(int(p.read_text()) for p in (home / "MODEL/many").iterdir()) == list(range(1, 121))
+    assert (home / "MODEL/empty").read_bytes() == b""
+    assert (home / "MODEL/ü x/ä & %41 #1?.txt").read_text() == "ü\n"
+    assert (home / "MODEL/Case").read_text() + (home / "MODEL/case").read_text() == "one\ntwo\n"
+    assert (home / "stdouterr/stdout.txt").read_text() == "printed\n"
+    assert not (home / "MODEL/outside").exists()
+    assert not [p for p in home.rglob("*") if p.is_symlink() or p.name.startswith(".slipway")]
+
+    code, out, _ = await slipway(door, "download", written, cwd=tmp_path)
+
+    assert (code, out.decode().split()[:2]) == (0, ["0", "files,"])
+
+
+async def test_a_part_of_them_by_pattern_and_none_is_an_error(
+    door: Door, written: str, tmp_path: Path
+) -> None:
+    code, _, said = await slipway(door, "download", written, "MODEL/many/1?.txt", "--to", "x", cwd=tmp_path)
+    found = sorted(p.name for p in (tmp_path / "x").rglob("*.txt"))
+    assert (code, found) == (0, [f"{n}.txt" for n in range(10, 20)]), said
+
+    code, _, said = await slipway(door, "download", written, "none*", cwd=tmp_path)
+    assert code == 1
+    assert "no file fits none*" in said
+
+
+async def test_a_file_is_printed_and_all_are_listed(door: Door, written: str, tmp_path: Path) -> None:
+    code, out, _ = await slipway(door, "cat", written, "MODEL/many/7.txt", cwd=tmp_path)
+    assert (code, out) == (0, b"7\n")
+    code, out, _ = await slipway(door, "cat", written, "stdout.txt", cwd=tmp_path)
+    assert (code, out) == (0, b"printed\n")
+    code, _, said = await slipway(door, "cat", written, "MODEL/none", cwd=tmp_path)
+    assert (code, "there is no file MODEL/none" in said) == (1, True)
+
+    code, out, _ = await slipway(door, "files", written, "--tree", cwd=tmp_path)
+    listed = out.decode()
+    assert code == 0
+    assert "MODEL/best/weights.bin" in listed
+    assert "stdouterr/stdout.txt" in listed
+
+
+async def test_a_range_over_http(door: Door, written: str) -> None:
+    place = f"/api/jobs/{written}/files/MODEL/many/77.txt"
+    async with door.http.get(place) as whole:
+        assert (whole.status, await whole.read()) == (200, b"77\n")
+        tag = whole.headers["ETag"]
+    async with door.http.get(place, headers={"Range": "bytes=-2", "If-Match": tag}) as part:
+        assert (part.status, await part.read()) == (206, b"7\n")
+        assert part.headers["Content-Range"] == "bytes 1-2/3"
+    async with door.http.get(f"/api/jobs/{written}/files/MODEL/best/weights.bin") as large:
+        assert large.status == 413
+        assert "slipway download" in (await large.json())["remedy"]

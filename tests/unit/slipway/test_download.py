@@ -1,0 +1,275 @@
+"""`slipway download`: which files, and how they come to lie on a disk that the job must not choose."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.client import output
+from slipway.client.output import Remote, walk
+from slipway.client.save import Destination
+from slipway.client.service import Changed, FilePart, Service, Unanswered
+from slipway.commands.download import Outcome, save
+from slipway.failure import Failure
+
+MOMENT = "2026-11-20T10:00:00.123456+00:00"
+#: A folder of an imagined job: names to bytes, to folders, or to a folder that stands above.
+Folder = Mapping[str, Any]
+
+
+class Wrote(Service):
+    """A service whose job wrote these files."""
+
+    def __init__(self, files: Folder) -> None:
+        self.root = files
+        self.lists, self.reads = 0, list[tuple[str, int]]()
+        #: one answer each, instead of the right one
+        self.troubles: list[Exception | bytes] = []
+        self.tag = '"1"'
+
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        self.lists += 1
+        folder = self.root
+        for name in path.split("/"):
+            folder = folder if name == "." else folder[name]
+        return [
+            {"name": name, "bytes": len(held), "modified": MOMENT}
+            if isinstance(held, bytes)
+            else {"name": name, "bytes": None, "modified": None} | ({"link": True} if held is None else {})
+            for name, held in folder.items()
+        ]
+
+    async def content(
+        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
+    ) -> FilePart:
+        self.reads.append((path, first))
+        if self.troubles:
+            trouble = self.troubles.pop(0)
+            if isinstance(trouble, Exception):
+                raise trouble
+            return FilePart(trouble, 99, self.tag)
+        if tag and tag != self.tag:
+            raise Changed("the file has changed")
+        held: Any = self.root
+        for name in path.split("/"):
+            held = held[name]
+        end = len(held) if last is None or last < first else min(last + 1, len(held))
+        return FilePart(held[first:end], len(held), self.tag)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of four bytes, and no waiting."""
+    monkeypatch.setattr(output, "PART", 4)
+
+    async def sleep(seconds: float) -> None:
+        return None
+
+    monkeypatch.setattr("slipway.client.output.asyncio.sleep", sleep)
+
+
+async def fetched(api: Wrote, to: Path, *patterns: str) -> Outcome:
+    tree = await walk(api, "j_1", ["OUT"])
+    files = [file for file in tree.files if file.fits(patterns)]
+    return await save(api, "j_1", files, to, lambda _: None)
+
+
+def on_disk(to: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
+
+
+async def test_files_come_with_their_folders_bytes_and_times(tmp_path: Path) -> None:
+    api = Wrote({"a.bin": b"0123456789", "empty": b"", "b": {"c": {"d.txt": b"d"}}})
+
+    found = await fetched(api, tmp_path / "to")
+
+    assert (found.saved, found.bytes, found.failed) == (3, 11, [])
+    assert on_disk(tmp_path / "to") == {"OUT/a.bin": b"0123456789", "OUT/empty": b"", "OUT/b/c/d.txt": b"d"}
+    written = datetime.fromisoformat(MOMENT).timestamp()
+    assert (tmp_path / "to/OUT/a.bin").stat().st_mtime == pytest.approx(written, abs=0.001)
+
+
+async def test_what_is_there_already_is_left_alone_and_what_differs_is_replaced(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789", "b": b"bb"})
+    await fetched(api, tmp_path)
+    (tmp_path / "OUT/b").write_bytes(b"edited by hand")
+    api.reads.clear()
+
+    found = await fetched(api, tmp_path)
+
+    assert (found.saved, found.kept) == (1, 1)
+    assert {path for path, _ in api.reads} == {"b"}
+    assert on_disk(tmp_path) == {"OUT/a": b"0123456789", "OUT/b": b"bb"}
+
+
+async def test_a_download_that_was_cut_off_goes_on_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789"})
+    api.troubles = [b"0123", Failure("the disk of the service is full"), Failure("the same")]
+    first = await fetched(api, tmp_path)
+    assert [name for name, _ in first.failed] == ["OUT/a"]
+    (part,) = on_disk(tmp_path)
+    assert part.startswith("OUT/.slipway-")
+    api.reads.clear()
+    api.troubles = []
+
+    second = await fetched(api, tmp_path)
+
+    assert (second.saved, api.reads[0]) == (1, ("a", 4))
+    assert on_disk(tmp_path) == {"OUT/a": b"0123456789"}
+
+
+async def test_the_part_of_an_older_version_is_not_gone_on_with(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789"})
+    api.troubles = [b"0123", Failure("cut off"), Failure("cut off")]
+    await fetched(api, tmp_path)
+
+    api.root = {"a": b"another one"}
+    await fetched(api, tmp_path)
+
+    assert on_disk(tmp_path) == {"OUT/a": b"another one"}
+
+
+async def test_a_file_that_changes_while_it_is_read_is_read_again_and_given_up_after_three(
+    tmp_path: Path,
+) -> None:
+    api = Wrote({"a": b"0123456789"})
+    api.troubles = [b"abcd", Changed("changed"), Changed("changed")]
+    assert (await fetched(api, tmp_path / "x")).saved == 1
+    assert on_disk(tmp_path / "x") == {"OUT/a": b"0123456789"}
+
+    api.troubles = [Changed("changed")] * 3
+    found = await fetched(api, tmp_path / "y")
+    assert "when the job has ended" in found.failed[0][1]
+
+
+async def test_an_answer_that_does_not_come_is_asked_for_again(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789"})
+    api.troubles = [Unanswered("502"), Unanswered("503")]
+    assert (await fetched(api, tmp_path)).saved == 1
+
+
+async def test_an_answer_that_is_too_short_is_asked_for_again(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789"})
+    real = api.content
+
+    async def content(*asked: Any) -> FilePart:
+        found = await real(*asked)
+        if asked[3] == 4 and [first for _, first in api.reads].count(4) == 1:
+            return FilePart(found.data[:1], found.size, found.tag)
+        return found
+
+    api.content = content  # type: ignore[method-assign,assignment]
+    await fetched(api, tmp_path)
+    assert on_disk(tmp_path) == {"OUT/a": b"0123456789"}
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a\\b", "a\x1b[2J", "x" * 300, "\x00"])
+async def test_a_name_that_leads_elsewhere_is_refused_and_the_others_come(tmp_path: Path, name: str) -> None:
+    to = tmp_path / "to"
+    tree = [Remote("OUT", f"{name}/evil", 1, None), Remote("OUT", "good", 4, None)]
+
+    found = await save(Wrote({"good": b"good", name: {"evil": b"x"}}), "j_1", tree, to, lambda _: None)
+
+    assert [lost for lost, _ in found.failed] == [f"OUT/{name}/evil"]
+    assert on_disk(tmp_path) == {"to/OUT/good": b"good"}
+
+
+async def test_a_link_on_ones_own_disk_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "to/OUT").mkdir(parents=True)
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "to/OUT/below").symlink_to(tmp_path / "secret")
+    (tmp_path / "secret/kept").write_text("kept")
+    (tmp_path / "to/OUT/file").symlink_to(tmp_path / "secret/kept")
+
+    found = await fetched(Wrote({"below": {"kept": b"evil"}, "file": b"mine"}), tmp_path / "to")
+
+    assert [name for name, _ in found.failed] == ["OUT/below/kept"]
+    assert (tmp_path / "secret/kept").read_text() == "kept"
+    assert (tmp_path / "to/OUT/file").read_bytes() == b"mine"
+    assert not (tmp_path / "to/OUT/file").is_symlink()
+
+
+async def test_names_that_differ_in_case_only_do_not_overwrite_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Wrote({"Model": b"1", "model": b"2"})
+    assert (await fetched(api, tmp_path / "exact")).saved == 2
+
+    monkeypatch.setattr(Destination, "_ignores_case", lambda self: True)
+    found = await fetched(api, tmp_path / "folded")
+
+    assert (found.saved, [name for name, _ in found.failed]) == (1, ["OUT/model"])
+    assert "case" in found.failed[0][1]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        ((), ["OUT/a.txt", "OUT/b/c.bin", "OUT/b/d.txt"]),
+        (("*.txt",), ["OUT/a.txt", "OUT/b/d.txt"]),
+        (("OUT/b",), ["OUT/b/c.bin", "OUT/b/d.txt"]),
+        (("b/",), ["OUT/b/c.bin", "OUT/b/d.txt"]),
+        (("OUT/b/c.bin", "a.*"), ["OUT/a.txt", "OUT/b/c.bin"]),
+        (("c.bin",), []),
+    ],
+)
+async def test_patterns_name_files_and_folders(patterns: tuple[str, ...], names: list[str]) -> None:
+    tree = await walk(Wrote({"a.txt": b"a", "b": {"c.bin": b"c", "d.txt": b"d"}}), "j_1", ["OUT"])
+    assert [file.name for file in tree.files if file.fits(patterns)] == names
+
+
+async def test_a_circle_of_links_ends() -> None:
+    many: dict[str, Any] = {"weights": b"w"}
+    many["again"] = many["too"] = many
+    api = Wrote(many)
+    tree = await walk(api, "j_1", ["OUT"])
+    assert [file.name for file in tree.files] == ["OUT/weights"]
+    assert [name for name, _ in tree.skipped] == ["OUT/again", "OUT/too"]
+
+    alone: dict[str, Any] = {}
+    alone["again"] = alone
+    api = Wrote(alone)
+    assert (await walk(api, "j_1", ["OUT"])).files == ()
+    assert api.lists < 20
+
+
+async def test_folders_that_look_alike_are_all_walked() -> None:
+    tree = await walk(Wrote({"a": {"a": {"a": {"a": {"file": b"x"}}}}}), "j_1", ["OUT"])
+    assert [file.path for file in tree.files] == ["a/a/a/a/file"]
+
+
+async def test_links_that_lead_out_are_named_and_not_read() -> None:
+    tree = await walk(Wrote({"passwd": None, "a": b"a"}), "j_1", ["OUT"])
+    assert [file.path for file in tree.files] == ["a"]
+    assert tree.skipped == (("OUT/passwd", "it is a link that leads out of the job's folder"),)
+
+
+async def test_too_many_folders_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_MOST_FOLDERS", 5)
+    with pytest.raises(Failure, match="more than 5 folders"):
+        await walk(Wrote({str(n): {"f": b""} for n in range(9)}), "j_1", ["OUT"])
+
+
+async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
+    api = Wrote({str(n): bytes(20) for n in range(40)})
+    real, now, most = api.content, 0, 0
+    turn = functools.partial(asyncio.to_thread, int)
+
+    async def content(*asked: Any) -> FilePart:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await turn()
+        now -= 1
+        return await real(*asked)
+
+    api.content = content  # type: ignore[method-assign,assignment]
+    found = await fetched(api, tmp_path)
+    assert (found.saved, most <= output.PARALLEL) == (40, True)
+    assert not list((tmp_path / "OUT").glob(".*"))
