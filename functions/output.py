@@ -87,11 +87,11 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     job_id, directory = req.route_params["id"], req.route_params["directory"]
     path = req.route_params.get("path", "")
     here, who = ports(), caller()
-    asked = span_of(req.headers.get("Range", ""))
-    chunk = await output.content(here, job_id, directory, path, asked, who)
+    span = span_of(req.headers.get("Range", ""))
+    chunk = await output.content(here, job_id, directory, path, span, who)
     tag = validator(job_id, directory, path, chunk)
-    if asked and (condition := req.headers.get("If-Range")) and condition != tag:
-        asked = None
+    if span and (condition := req.headers.get("If-Range")) and condition != tag:
+        span = None
         chunk = await output.content(here, job_id, directory, path, None, who)
         tag = validator(job_id, directory, path, chunk)
     headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
@@ -101,14 +101,14 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     if _named(req.headers.get("If-None-Match", ""), tag):
         return func.HttpResponse(status_code=304, headers=headers)
     first = chunk.next - len(chunk.data)
-    if asked and not chunk.data:
+    if span and not chunk.data:
         text = f"the file has {chunk.size:,} bytes, none of them in this range"
         refused = problem(416, text, "ask for bytes that it has, or without Range")
         refused.headers["Content-Range"] = f"bytes */{chunk.size}"
         return refused
-    if asked:
+    if span:
         headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
-    return _bytes(path, chunk, 206 if asked else 200, headers)
+    return _bytes(path, chunk, 206 if span else 200, headers)
 
 
 def _bytes(path: str, chunk: FileChunk, status: int, headers: dict[str, str]) -> func.HttpResponse:

@@ -20,7 +20,7 @@ PART = 8 << 20
 _AHEAD = 3
 #: Folders in one walk: links of a job may lead in circles.
 _MOST_FOLDERS, _DEEPEST = 20_000, 64
-#: A folder that lists the same as one above it is that folder. With a single entry it may be chance, so often.
+#: A folder that lists the same as one above it is that folder; with one entry it may be chance, so often.
 _ALONE = 8
 #: Seconds without any answer after which a read is given up, and the longest wait between two tries.
 _PATIENCE, _LONGEST_WAIT = 60.0, 8.0

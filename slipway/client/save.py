@@ -28,7 +28,7 @@ class Destination:
 
     def __init__(self, path: Path, files: Sequence[Remote]) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        self._root = Fence.at(path)
+        self._root = Fence.from_root(path)
         self._twins = _twins(files) if self._ignores_case() else frozenset()
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Destination:
             if reason := _impossible(one):
                 raise Failure(reason)
         path = "/".join(above)
-        with self._root.made(path) if make else self._root.below(path, links=False) as folder:
+        with self._root.make_directory(path) if make else self._root.below(path, links=False) as folder:
             yield folder, name
 
     def _ignores_case(self) -> bool:

@@ -76,8 +76,8 @@ def files(
 ) -> None:
     """List the files that a job wrote."""
     if tree:
-        raise typer.Exit(_command("files").tree(job, url, key, as_json=as_json))
-    raise typer.Exit(_command("files").run(job, directory, path, url, key, as_json=as_json))
+        raise typer.Exit(_command("output.files").tree(job, url, key, as_json=as_json))
+    raise typer.Exit(_command("output.files").run(job, directory, path, url, key, as_json=as_json))
 
 
 @app.command(short_help="Download the files that a job wrote.")
@@ -100,7 +100,7 @@ def download(
     Files that are there already, of the same size and time, are left alone; others of the same name are
     replaced. A download that was interrupted goes on where it stopped.
     """
-    raise typer.Exit(_command("download").download(job, patterns or (), to, url, key))
+    raise typer.Exit(_command("output.download").download(job, patterns or (), to, url, key))
 
 
 @app.command(short_help="Print a file that a job wrote.")
@@ -111,7 +111,7 @@ def cat(
     key: Key = "",
 ) -> None:
     """Print a file that a job wrote, as it is. A name without its directory is one of stdouterr."""
-    raise typer.Exit(_command("download").cat(job, file, url, key))
+    raise typer.Exit(_command("output.download").cat(job, file, url, key))
 
 
 @app.command()
@@ -127,7 +127,7 @@ def log(
     key: Key = "",
 ) -> None:
     """Print the output of a job."""
-    raise typer.Exit(_command("log").run(job, url, key, file, follow))
+    raise typer.Exit(_command("output.log").run(job, url, key, file, follow))
 
 
 @app.command()

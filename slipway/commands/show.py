@@ -55,4 +55,5 @@ def _next(job: Mapping[str, Any]) -> Iterator[str]:
     if "engine" in job:
         yield f"slipway log {job['id']}"
         yield f"slipway files {job['id']}"
+        yield f"slipway download {job['id']}"
     yield f"slipway events list {job['id']}"

@@ -18,7 +18,11 @@ def _table() -> list[tuple[str, str, str]]:
 
 
 def test_the_api_table_names_every_route_and_no_other() -> None:
-    routes = {(method.value, trigger.route) for trigger in TRIGGERS for method in trigger.methods or ()}
+    routes = {
+        (method.value, trigger.route.replace("{*", "{"))
+        for trigger in TRIGGERS
+        for method in trigger.methods or ()
+    }
 
     assert len(routes) > 15
     assert {(method, route) for method, route, _ in _table()} == routes

@@ -1,7 +1,7 @@
 """One job and its files, as a person sees them."""
 
-from slipway.commands.files import rows
 from slipway.commands.jobs import rows as listed
+from slipway.commands.output.files import rows
 from slipway.commands.show import lines
 
 
@@ -34,7 +34,7 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
     assert "receipt  runs/digits/receipt.json" in told
     assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in told
     assert "2026-01-01 12:00:00  2        failed  so" in told
-    assert told[-3:] == ["slipway log j_1", "slipway files j_1", "slipway events list j_1"]
+    assert told[-4:] == [f"slipway {command} j_1" for command in ("log", "files", "download", "events list")]
 
 
 def test_files_have_sizes_folders_a_slash_and_names_nothing_that_moves_the_cursor() -> None:

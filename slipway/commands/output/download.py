@@ -11,8 +11,8 @@ from pathlib import Path
 from slipway.client.output import PARALLEL, Remote, parts, walk
 from slipway.client.save import Destination
 from slipway.client.service import Changed, Service
-from slipway.commands.files import printable
 from slipway.commands.jobs import asking
+from slipway.commands.output.files import printable
 from slipway.failure import Failure
 
 #: How often a file is read that changes meanwhile, as the log of a job that runs.

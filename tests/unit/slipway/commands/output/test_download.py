@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from slipway.client import output
 from slipway.client.output import Remote, walk
 from slipway.client.save import Destination
 from slipway.client.service import Changed, FilePart, Service, Unanswered
-from slipway.commands.download import Outcome, save
+from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure
 
 MOMENT = "2026-11-20T10:00:00.123456+00:00"
@@ -53,7 +52,7 @@ class Wrote(Service):
             trouble = self.troubles.pop(0)
             if isinstance(trouble, Exception):
                 raise trouble
-            return FilePart(trouble, 99, self.tag)
+            return FilePart(trouble, 10, self.tag)
         if tag and tag != self.tag:
             raise Changed("the file has changed")
         held: Any = self.root
@@ -68,8 +67,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of four bytes, and no waiting."""
     monkeypatch.setattr(output, "PART", 4)
 
+    at_once = asyncio.sleep
+
     async def sleep(seconds: float) -> None:
-        return None
+        await at_once(0)
 
     monkeypatch.setattr("slipway.client.output.asyncio.sleep", sleep)
 
@@ -259,13 +260,12 @@ async def test_too_many_folders_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     api = Wrote({str(n): bytes(20) for n in range(40)})
     real, now, most = api.content, 0, 0
-    turn = functools.partial(asyncio.to_thread, int)
 
     async def content(*asked: Any) -> FilePart:
         nonlocal now, most
         now += 1
         most = max(most, now)
-        await turn()
+        await asyncio.sleep(0)
         now -= 1
         return await real(*asked)
 

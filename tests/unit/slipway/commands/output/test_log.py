@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.client.service import LogPart, Missing, Service
-from slipway.commands.log import read, remark
+from slipway.commands.output.log import read, remark
 from slipway.failure import Failure
 
 

@@ -1,0 +1,1 @@
+"""What jobs wrote: logs, lists of files, and files."""
