@@ -19,7 +19,7 @@ def _table() -> list[tuple[str, str, str]]:
 
 def test_the_api_table_names_every_route_and_no_other() -> None:
     routes = {
-        (method.value, trigger.route.replace("{*", "{"))
+        (method.value, str(trigger.route).replace("{*", "{"))
         for trigger in TRIGGERS
         for method in trigger.methods or ()
     }
