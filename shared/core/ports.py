@@ -134,6 +134,9 @@ class Ledger(Protocol):
         Any other condition is looked for within bounds: then a page may be `cut`.
         """
 
+    async def relist(self, jobs: Sequence[Active]) -> int:
+        """List those as they are that an older version moved on: how many. None costs nothing."""
+
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         """When each job of a source could start, since then or later: created, or its turn; by id.
 

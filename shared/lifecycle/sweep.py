@@ -108,6 +108,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     delivered = await due
     moved = {job for part in parts for job in part.moved}
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
+    await _part("lists", ports.ledger.relist(rows))
     ports.meter.set("slipway.sweep.ended", 0)
     return Swept(
         active=len(rows),

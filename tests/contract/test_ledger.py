@@ -15,14 +15,16 @@ from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.listed import current_of, shown_of
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
-from shared.core.job import Entry, Job, JobState, Subscriber, Target
+from shared.core.job import Entry, Job, JobState, Subscriber, Target, Waiting
 from shared.core.ledger.dead import DeadMessage
+from shared.core.ledger.listing import brief
 from shared.core.notify.events import Delivery, Notice, notice_of
 from shared.core.ports import Active, Change, DeadMessages, Disabled, DropMemo, Ledger, Outbox, Pause, Query
 
@@ -263,6 +265,39 @@ async def test_jobs_are_listed_newest_first_in_pages(ledger: Ledger) -> None:
     assert [job.id for job in first.jobs] == newest[:4]
     assert [job.id for job in second.jobs] == newest[4:]
     assert second.next is None
+
+
+async def test_the_list_of_all_shows_a_job_as_each_change_left_it(ledger: Ledger, store: Store) -> None:
+    stored = await ledger.create(make(labels={"team": "ü 💥"}), {}, None)
+    shown = await _listed(ledger, store)
+    assert shown == brief(stored.job)
+    for to in (JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING, JobState.QUEUED, JobState.FAILED):
+        (changed,) = await ledger.commit([moved(stored, to, message=f"is {to} " + "x" * 20_000)])
+        assert changed is not None
+        assert await _listed(ledger, store) == brief(changed.job)
+        stored = changed
+
+
+async def test_a_note_shows_in_the_list_of_all_and_a_change_that_was_refused_does_not(
+    ledger: Ledger, store: Store
+) -> None:
+    stored = await ledger.create(make(), {}, None)
+    waiting = Waiting(word="Resources", text="It waits for nodes.", since=NOW)
+    note = Change(stored, stored.job.note(now=NOW, token=next(TOKENS), waiting=waiting))
+    (noted,) = await ledger.commit([note])
+    assert noted is not None
+    assert await ledger.commit([moved(stored, JobState.SUBMITTING)]) == [None]
+    assert await _listed(ledger, store) == brief(noted.job)
+    assert noted.job.waiting == waiting
+
+
+async def _listed(ledger: Ledger, store: Store) -> Job:
+    """The only job, as its row of the list shows it: without its index row."""
+    page = await ledger.find(Query(), limit=5, after=None)
+    (row,) = [row for n in range(store.shards) for row in await store.range(n, "l")]
+    (shown,) = page.jobs
+    assert shown == (shown_of(row) if shown.state.terminal else current_of(row))
+    return shown
 
 
 async def test_jobs_are_found_by_state(ledger: Ledger) -> None:

@@ -22,6 +22,8 @@ from tests.contract.test_ledger import NOW, make
 
 #: More than the service has in one answer of one shard.
 SHARDS, JOBS = 2, 2_400
+#: Of the newest, those with these numbers run.
+RUNNING = range(0, 60, 2)
 
 
 class Requests:
@@ -52,7 +54,7 @@ def table(storage: Azurite) -> str:
         make(
             f"k{n}",
             name=f"n{n}",
-            state=JobState.FAILED if n % 40 == 7 else JobState.SUCCEEDED,
+            state=_state(n),
             experiment="a/b\\c#d?'ü|" if n % 60 == 3 else "e",
             created=NOW - timedelta(seconds=n),
         )
@@ -66,6 +68,12 @@ def table(storage: Azurite) -> str:
 
     asyncio.run(fill())
     return name
+
+
+def _state(number: int) -> JobState:
+    if number in RUNNING:
+        return JobState.RUNNING
+    return JobState.FAILED if number % 40 == 7 else JobState.SUCCEEDED
 
 
 @asynccontextmanager
@@ -90,13 +98,14 @@ async def filled(storage: Azurite, table: str) -> AsyncIterator[tuple[TableLedge
     [
         (Query(), range(50), SHARDS + 1),
         (Query(states=frozenset({JobState.FAILED})), range(7, 2007, 40), SHARDS + 1),
+        (Query(states=frozenset({JobState.RUNNING})), RUNNING, SHARDS + 1),
         (Query(since=NOW - timedelta(seconds=9)), range(10), SHARDS + 1),
         (Query(experiment="a/b\\c#d?'ü|"), range(3, JOBS, 60), 2 * SHARDS),
         (Query(cluster="dev"), range(50), 2 * SHARDS),
         # 50, 200, 800 and 1,000 rows a shard, or those that there are.
         (Query(name="n2399"), [2399], 4 * SHARDS),
     ],
-    ids=["all", "state", "since", "experiment", "cluster", "name"],
+    ids=["all", "state", "active", "since", "experiment", "cluster", "name"],
 )
 async def test_a_page_has_the_newest_and_costs_no_record(
     filled: tuple[TableLedger, Requests], query: Query, names: range | list[int], bound: int
@@ -105,6 +114,7 @@ async def test_a_page_has_the_newest_and_costs_no_record(
     page = await ledger.find(query, limit=50, after=None)
 
     assert [job.name for job in page.jobs] == [f"n{n}" for n in names]
+    assert [job.state for job in page.jobs] == [_state(n) for n in names]
     assert len(requests.queries) <= bound
     assert requests.records == 0
 

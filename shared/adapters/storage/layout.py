@@ -20,13 +20,21 @@ LAYOUT = {"PartitionKey": "meta", "RowKey": "layout"}
 _ALWAYS = "0" * 15
 
 
-async def claim(table: Table, shards: int, owner: str) -> str:
+def listed_until(moment: str) -> Row:
+    """The columns that say until when all jobs are in the lists as they are.
+
+    `Listed`: those that have ended. `Current`: the same, or an older version, which does not know it, has
+    completed the lists since, and may have moved on jobs that have not ended.
+    """
+    return {"Listed": moment, "Current": moment}
+
+
+async def claim(table: Table, shards: int, owner: str) -> Row:
     """See that the table is there, made for this number of shards, and this owner's; "" looks at no owner.
 
-    Answers until when every job that has ended is in the lists of its groups; "" in an older version's table.
-    Raises Misconfigured, and Unavailable.
+    Answers the row `layout`. Raises Misconfigured, and Unavailable.
     """
-    mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, "Listed": _ALWAYS}]
+    mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, **listed_until(_ALWAYS)}]
     mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []
     found = await _rows(table)
     missing = [row for row in mine if row["RowKey"] not in found]
@@ -42,7 +50,7 @@ async def claim(table: Table, shards: int, owner: str) -> str:
             "storage account of its own, or, if it is to share that one's work or to take its place, set "
             f"SLIPWAY_OWNER to {other}"
         )
-    return str(found["layout"].get("Listed", ""))
+    return found["layout"]
 
 
 async def _rows(table: Table) -> dict[str, Row]:

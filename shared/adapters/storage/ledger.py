@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from shared.adapters.storage import listed, other_rows, rows
 from shared.adapters.storage.listing import Listing
+from shared.adapters.storage.relist import relist_active
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused
 from shared.core.errors import Exists, Unreadable
@@ -26,6 +27,8 @@ from shared.jobspec import JsonObject
 _LOOKS = 3
 #: Records that a process remembers as it last wrote or read them.
 _REMEMBERED = 4_000
+#: Active jobs whose rows of lists are completed at once.
+_RELISTED = 1_000
 
 
 class TableLedger:
@@ -102,6 +105,10 @@ class TableLedger:
         """One range query a shard, or some: see `listing`."""
         return await self._listing.find(query, limit, after)
 
+    async def relist(self, jobs: Sequence[Active]) -> int:
+        """A share of a transaction for each job whose row of the list an older version left as it was."""
+        return await relist_active(self._store, [row for row in jobs if not row.listed_now][:_RELISTED])
+
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         """Two range queries a shard, of keys and sources; the turn of a job counts more than its creation."""
         wanted = (
@@ -166,7 +173,10 @@ class TableLedger:
                 *(Operation("upsert", row) for row in listed.shown_rows(job, self._shards)),
             ]
         else:
-            operations = [Operation("merge", rows.active_row(job, self._shards), change.stored.etag)]
+            operations = [
+                Operation("merge", rows.active_row(job, self._shards), change.stored.etag),
+                Operation("upsert", listed.current_row(job, self._shards)),
+            ]
         if change.notice is not None:
             operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
         try:

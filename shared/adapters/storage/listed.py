@@ -2,8 +2,8 @@
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
 state, experiment and cluster · `t|<reverse time>|<id>` the turn of a job, if it had to wait for one. `Shown`
-has all that a list shows of a job that has ended. The others are shown by their index rows (`n|`), so that a
-change costs one row; a row of an older version shows nothing either.
+has all that a list shows of a job that has ended, and `Current` of one that has not: each transition writes
+it. An older version knows no `Current`: it shows these jobs by their index rows (`n|`), and may move them on.
 """
 
 from __future__ import annotations
@@ -26,12 +26,17 @@ EVERY = "l|"
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
     """Every row of lists that the job has as it is, with its turn if it has to wait for that."""
-    key = f"{EVERY}{listing_key(job)}"
-    plain = {**row_of(job.id, key, shards), "Source": job.source}
-    found = shown_rows(job, shards) if job.state.terminal else [plain]
+    found = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
     if job.turn is not None:
-        found.append({**plain, "RowKey": f"t|{listed(job.turn)}|{job.id}"})
+        key = f"t|{listed(job.turn)}|{job.id}"
+        found.append({**row_of(job.id, key, shards), "Source": job.source})
     return found
+
+
+def current_row(job: Job, shards: int) -> Entity:
+    """The row that shows a job that has not ended."""
+    key, text = f"{EVERY}{listing_key(job)}", brief(job).model_dump_json(exclude_defaults=True)
+    return {**row_of(job.id, key, shards), "Source": job.source, **split("Current", text)}
 
 
 def shown_rows(job: Job, shards: int) -> list[Entity]:
@@ -41,7 +46,9 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
     groups += [by_cluster(job.cluster)] if job.cluster else []
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
-    return [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+    found = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+    found[0]["Current0"] = ""  # what the row showed before
+    return found
 
 
 def by_state(state: str) -> str:
@@ -60,8 +67,13 @@ def by_cluster(name: str) -> str:
 
 
 def shown_of(entity: Mapping[str, Any]) -> Job | None:
-    """What the row shows; None where it shows nothing."""
-    return Job.model_validate_json(joined("Shown", entity)) if entity.get("Shown0") else None
+    """What the row shows of a job that has ended; None where it shows none."""
+    return _of("Shown", entity)
+
+
+def current_of(entity: Mapping[str, Any]) -> Job | None:
+    """What the row shows of a job that has not ended; None where it shows none."""
+    return _of("Current", entity)
 
 
 def listed_key(entity: Mapping[str, Any]) -> str:
@@ -76,6 +88,10 @@ def turn_of(entity: Mapping[str, Any]) -> tuple[str, str, datetime]:
     """Source, job and moment of a row of the list of all jobs, or of a turn."""
     key = listed_key(entity)
     return entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
+
+
+def _of(name: str, entity: Mapping[str, Any]) -> Job | None:
+    return Job.model_validate_json(joined(name, entity)) if entity.get(f"{name}0") else None
 
 
 def _digest(name: str) -> str:

@@ -1,8 +1,8 @@
 """Lists of jobs over the ledger's table: the ranges that have what is asked for, read in order and merged.
 
-Rows show their jobs: a page costs a range query a shard, and another one where jobs of it have not ended.
-What no range has by itself is looked for in the narrowest one that contains it, within the bounds of one
-request. Records are read only for rows of older versions.
+Rows show their jobs, so a page costs a range query a shard; by experiment or cluster another one, for those
+that have not ended. What no range has by itself is looked for in the narrowest one that contains it, within
+the bounds of one request. Index rows and records stand in for what an older version wrote, or may have.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROWS = 1_000
 #: After every key.
 _END = "~"
 
-#: What stands for a job, by its place: a row that shows it, one that shows nothing, or its index row.
+#: What stands for a job, by its place: a row of a list, which may show nothing, or its index row.
 Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
 
@@ -142,6 +142,7 @@ class _Shown:
         self._store = store
         self._record = record
         self._active: dict[int, dict[str, Active]] = {}
+        self._trusted: bool | None = None
         self.records = 0
 
     async def active(self, shards: Iterable[int]) -> list[Active]:
@@ -157,16 +158,31 @@ class _Shown:
 
     async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
         """The jobs of some entries that can be read, in their order."""
-        nothing = [key[16:] for key, entry in entries.items() if isinstance(entry, dict) and _is_bare(entry)]
-        bare = await self._bare(nothing) if nothing else {}
-        jobs = [
-            (key, bare[key[16:]] if key[16:] in bare else await self._of(entry))
-            for key, entry in entries.items()
-        ]
-        return [(key, job) for key, job in jobs if job is not None]
+        found: dict[str, Job | None] = {}
+        nothing: list[str] = []
+        for key, entry in entries.items():
+            if isinstance(entry, Active):
+                found[key] = await self._of(entry)
+            elif entry.get("Shown0"):
+                found[key] = self._store.perhaps(entry, listed.shown_of)
+            elif (job := await self._current(entry)) is not None:
+                found[key] = job
+            else:
+                nothing.append(key)
+        bare = await self._bare([key[16:] for key in nothing]) if nothing else {}
+        found |= {key: bare[key[16:]] for key in nothing}
+        return [(key, job) for key in entries if (job := found[key]) is not None]
+
+    async def _current(self, row: Row) -> Job | None:
+        """The job that a row shows, unless it may be an earlier state, or cannot be read."""
+        if not row.get("Current0"):
+            return None
+        if self._trusted is None:
+            self._trusted = await self._store.current()
+        return self._store.perhaps(row, listed.current_of) if self._trusted else None
 
     async def _bare(self, ids: list[str]) -> dict[str, Job | None]:
-        """The jobs whose rows show nothing: most have not ended; of older versions' the records are read."""
+        """The jobs whose rows show nothing: an older version wrote them; some have not ended, others have."""
         place = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
         count = Counter(place.values())
         await self.active(shard for shard in count if count[shard] > 1)
@@ -177,18 +193,12 @@ class _Shown:
         read = await asyncio.gather(*(self._recorded(job_id) for job_id in left))
         return {row.job_id: await self._of(row) for row in found} | dict(zip(left, read, strict=True))
 
-    async def _of(self, entry: Row | Active) -> Job | None:
-        if not isinstance(entry, Active):
-            return self._store.perhaps(entry, listed.shown_of)
+    async def _of(self, row: Active) -> Job | None:
         try:
-            return brief(entry.stored.job)
+            return brief(row.stored.job)
         except Unreadable:
-            return await self._recorded(entry.job_id)  # notes the row by its key
+            return await self._recorded(row.job_id)  # notes the row by its key
 
     async def _recorded(self, job_id: str) -> Job | None:
         stored = await self._record(job_id)
         return brief(stored.job) if stored is not None else None
-
-
-def _is_bare(row: Row) -> bool:
-    return not row.get("Shown0")

@@ -1,17 +1,23 @@
-"""Jobs that an older version ended are put into the lists: it wrote no rows of groups, and no `Shown`.
+"""Jobs that an older version changed are put into the lists as they are.
 
-Such a job is found by its row `f|`, which does not say `Listed`. There are some in a table that was upgraded,
-and again after a rollback; so every run looks at what ended since the last one.
+One that it ended has no rows of groups, and no `Shown`: it is found by its row `f|`, which does not say
+`Listed`. One that it moved on is listed as it was before: it is found by its index row, whose `Current` is
+that of another record. There are some in a table that was upgraded, and again after a rollback; so every
+run looks at what ended since the last one, and every sweep at what has not.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused
+from shared.core.errors import Unreadable
+from shared.core.ledger.records import Active, checksum
 
 #: Rows of one look; how many jobs are written at once.
 _ROWS, _PARALLEL = 1_000, 50
@@ -24,10 +30,41 @@ async def relist(store: Store, now: datetime, seconds: float) -> int:
     until = await store.listed()
     first = max(0, int(until or 0) - int(_MARGIN.total_seconds() * 1000))
     end = asyncio.get_running_loop().time() + seconds
-    found = await asyncio.gather(*(_shard(store, n, f"f|{first:015d}", end) for n in range(store.shards)))
+    shards = range(store.shards)
+    found = await asyncio.gather(
+        *(_active(store, n, end) for n in shards), *(_shard(store, n, f"f|{first:015d}", end) for n in shards)
+    )
     if all(whole for _, whole in found):
         await store.set_listed(rows.sortable(now))
     return sum(number for number, _ in found)
+
+
+async def relist_active(store: Store, jobs: Sequence[Active]) -> int:
+    """List jobs that have not ended as their index rows have them: how many."""
+    return sum(await asyncio.gather(*(_moved(store, row) for row in jobs)))
+
+
+async def _moved(store: Store, row: Active) -> bool:
+    """Write what lists show of one job, unless it is changed meanwhile, or cannot be read."""
+    index = {**rows.row_of(row.job_id, f"n|{row.job_id}", store.shards), "Current": checksum(row.packed)}
+    try:
+        shown = listed.current_row(row.stored.job, store.shards)
+        await store.write(row.job_id, Operation("merge", index, row.etag), Operation("upsert", shown))
+    except (Refused, Unreadable):
+        return False
+    return True
+
+
+async def _active(store: Store, shard: int, end: float) -> tuple[int, bool]:
+    """How many active jobs of a shard were listed as they are, and whether that were all."""
+    found = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
+    old = [row for row in store.legible(found, rows.active_of) if not row.listed_now]
+    number = 0
+    for at in range(0, len(old), _ROWS):
+        if asyncio.get_running_loop().time() > end:
+            return number, False
+        number += await relist_active(store, old[at : at + _ROWS])
+    return number, True
 
 
 async def _shard(store: Store, shard: int, first: str, end: float) -> tuple[int, bool]:

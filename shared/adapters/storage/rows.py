@@ -19,7 +19,7 @@ from pydantic_core import to_json
 
 from shared.adapters.storage.table import ETAG, Range
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import packed, unpacked
+from shared.core.ledger.records import checksum, packed, unpacked
 from shared.core.notify.events import Notice
 from shared.core.ports import Active, StatusLine
 
@@ -100,7 +100,11 @@ def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def active_row(job: Job, shards: int) -> Entity:
-    """The index row of a job that has not ended, with its record."""
+    """The index row of a job that has not ended, with its record.
+
+    `Current`: the row `l|` shows this record. An older version changes the record alone.
+    """
+    record = packed(job)
     return {
         **row_of(job.id, f"n|{job.id}", shards),
         "State": job.state.value,
@@ -113,12 +117,14 @@ def active_row(job: Job, shards: int) -> Entity:
         "Stage": job.line.sequence,
         "Since": text_of(job.stage.at),
         "Waits": job.waiting.text if job.waiting else "",
-        **split("Packed", packed(job)),
+        "Current": checksum(record),
+        **split("Packed", record),
     }
 
 
 def active_of(entity: Mapping[str, Any]) -> Active:
     """What the index row says."""
+    record = joined("Packed", entity)
     return Active(
         job_id=str(entity["RowKey"])[2:],
         state=JobState(entity["State"]),
@@ -130,8 +136,9 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         waits=entity.get("Waits", ""),
         since=entity["Since"],
         shown=_status_line(entity),
-        packed=joined("Packed", entity),
+        packed=record,
         etag=str(entity.get(ETAG, "")),
+        listed_now=entity.get("Current") == checksum(record),
     )
 
 

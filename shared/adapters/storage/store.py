@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import LINGER, GroupCommit, Write
-from shared.adapters.storage.layout import LAYOUT, claim
+from shared.adapters.storage.layout import LAYOUT, claim, listed_until
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Unreadable
 from shared.core.trouble import Troubles
@@ -38,7 +38,7 @@ class Store:
         self._owner = owner
         self._group = GroupCommit(table, linger)
         self._ready = False
-        self._listed = ""
+        self._layout: Row = {}
         self._opening = asyncio.Lock()
 
     async def row(self, job_id: str, key: str) -> VersionedRow | None:
@@ -117,7 +117,7 @@ class Store:
             return
         async with self._opening:
             if not self._ready:
-                self._listed = await claim(self._table, self.shards, self._owner)
+                self._layout = await claim(self._table, self.shards, self._owner)
                 self._ready = True
 
     async def listed(self) -> str:
@@ -126,15 +126,33 @@ class Store:
         Costs nothing, but a point read of a table that an older version made.
         """
         await self.open()
-        if not self._listed:
-            found = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
-            self._listed = str(found.row.get("Listed", "")) if found is not None else ""
-        return self._listed
+        if not self._layout.get("Listed"):
+            await self._read_layout()
+        return str(self._layout.get("Listed", ""))
+
+    async def current(self) -> bool:
+        """Whether the list of all jobs shows those that have not ended, as they are.
+
+        Costs nothing, but a point read of a table in which an older version wrote last. One that runs beside
+        this one may move a job on all the same: the next sweep finds it.
+        """
+        if not self._is_current():
+            await self.open()
+            await self._read_layout()
+        return self._is_current()
 
     async def set_listed(self, until: str) -> None:
-        """Say so."""
-        await self._table.transact([Operation("upsert", {**LAYOUT, "Listed": until})])
-        self._listed = until
+        """Say so, of both."""
+        columns = listed_until(until)
+        await self._table.transact([Operation("upsert", {**LAYOUT, **columns})])
+        self._layout = {**self._layout, **columns}
+
+    def _is_current(self) -> bool:
+        return bool(self._layout.get("Current")) and self._layout["Current"] == self._layout.get("Listed")
+
+    async def _read_layout(self) -> None:
+        found = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
+        self._layout = found.row if found is not None else {}
 
 
 class _Watched(dict[str, Any]):

@@ -49,6 +49,8 @@ class Active(NamedTuple):
     #: the whole record, packed, and its version: a change to it needs no other read
     packed: str = ""
     etag: str = ""
+    #: whether its place in the listing shows this record, and not an earlier one
+    listed_now: bool = True
 
     @property
     def fixed_target(self) -> Target:
@@ -84,6 +86,11 @@ def packed(job: Job) -> str:
 def unpacked(text: str) -> Job:
     """The record."""
     return Job.model_validate_json(zlib.decompress(b64decode(text)))
+
+
+def checksum(text: str) -> str:
+    """What tells one packed record from another: zlib ends with a checksum of what it holds."""
+    return text[-8:]
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ async def test_a_record_without_its_index_row_keeps_nobody_from_the_listing(worl
     job, other = await submitted(world, "m1"), await submitted(world, "m2")
     del world.ledger.held[key_of(world, f"n|{job.id}")]
     page = await list_jobs(world.ports, {})
-    assert [one.id for one in page.jobs] == [other.id]
+    assert {one.id: one.state for one in page.jobs} == {job.id: job.state, other.id: other.state}
 
 
 async def test_one_bad_event_is_named_and_all_others_are_delivered(world: World) -> None:

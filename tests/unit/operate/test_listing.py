@@ -180,9 +180,8 @@ def aged(world: World) -> None:
     for key in [key for key in held if key[1].startswith("g|")]:
         del held[key]
     for key in [key for key in held if key[1].startswith(("l|", "f|")) or key == ("meta", "layout")]:
-        row = {
-            name: value for name, value in held[key].row.items() if name not in ("Shown0", "Shown1", "Listed")
-        }
+        newer = ("Shown0", "Shown1", "Current0", "Current1", "Listed", "Current")
+        row = {name: value for name, value in held[key].row.items() if name not in newer}
         held[key] = replace(held[key], row=row)
     renewed(world)
 
