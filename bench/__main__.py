@@ -86,18 +86,19 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rtt", type=float, default=5.0, help="milliseconds before the storage")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds in which nothing happens")
+    parser.add_argument("--finished", type=int, default=2_000, help="jobs that lists have to pass over")
     parser.add_argument("--only", default="", help="names separated by commas; --list shows them")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
     options = parser.parse_args(arguments)
-    items = _items(options.jobs, options.rtt, options.idle)
+    items = _items(options.jobs, options.rtt, options.idle, options.finished)
     chosen = options.only.split(",") if options.only else list(items)
     if unknown := set(chosen) - set(items):
         parser.error(f"there is no {', '.join(sorted(unknown))}; --list shows what there is")
     return options, {name: items[name] for name in chosen}
 
 
-def _items(jobs: int, rtt: float, seconds: float) -> dict[str, Item]:
+def _items(jobs: int, rtt: float, seconds: float, finished: int) -> dict[str, Item]:
     return {
         "floor": partial(_floor, jobs),
         "noop": partial(throughput.dispatcher, jobs, noop=True),
@@ -111,7 +112,7 @@ def _items(jobs: int, rtt: float, seconds: float) -> dict[str, Item]:
         "idle": partial(idle.idle, seconds),
         "sweep": _sweep,
         "sweep-table": _sweep_table,
-        "lists": partial(_lists, 2_000),
+        "lists": partial(_lists, finished),
         "cold": _cold,
         "spec": _spec,
     }

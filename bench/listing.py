@@ -7,8 +7,7 @@ import gc
 import statistics
 import time
 import uuid
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -23,6 +22,8 @@ from shared.core.job import Entry, Job, JobState, Target
 from shared.core.ledger.listing import Query
 
 SHARDS, PAGE, TURNS = 4, 50, 15
+#: Jobs that run: every second one of the newest, so that the first page has half of them, from all shards.
+RUNNING = 100
 _ROWS = 100
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 #: Index rows of jobs that have not ended: first, since one that ends meanwhile is found in the other range.
@@ -32,6 +33,7 @@ _LISTS = {
     "all": (Query(), (listed.EVERY,)),
     "since": (Query(since=_NOW - timedelta(days=30)), (listed.EVERY,)),
     "state": (Query(states=frozenset({JobState.FAILED})), (listed.by_state("failed"),)),
+    "running": (Query(states=frozenset({JobState.RUNNING})), (_ACTIVE,)),
     "experiment": (Query(experiment="vision-7"), (_ACTIVE, listed.by_experiment("vision-7"))),
     "cluster": (Query(cluster="dev"), (_ACTIVE, listed.by_cluster("dev"))),
 }
@@ -79,21 +81,33 @@ async def _by_turns(*asked: Callable[[], Awaitable[None]]) -> list[float]:
 
 
 async def _fill(table: RestTable, finished: int) -> None:
-    """The rows of lists of so many jobs that have ended."""
-    by_shard: dict[str, list[Row]] = defaultdict(list)
-    for number in range(finished):
-        for row in listed.shown_rows(_job(number), SHARDS):
-            by_shard[str(row["PartitionKey"])].append(row)
+    """The rows by which lists show so many jobs that have ended, and those that run."""
 
-    async def write(found: list[Row]) -> None:
-        for at in range(0, len(found), _ROWS):
-            await table.transact([Operation("upsert", row) for row in found[at : at + _ROWS]])
+    async def write(shard: int) -> None:
+        found: list[Operation] = []
+        for row in _rows(shard, finished + RUNNING):
+            found.append(Operation("upsert", row))
+            if len(found) == _ROWS:
+                await table.transact(found)
+                found = []
+        if found:
+            await table.transact(found)
 
-    await asyncio.gather(*(write(found) for found in by_shard.values()))
+    await asyncio.gather(*(write(shard) for shard in range(SHARDS)))
+
+
+def _rows(shard: int, jobs: int) -> Iterator[Row]:
+    for number in range(jobs):
+        if rows.shard_of(job_id(str(number), 1), SHARDS) == shard:
+            job = _job(number)
+            yield from listed.listed_rows(job, SHARDS)
+            if not job.state.terminal:
+                yield rows.active_row(job, SHARDS)
 
 
 def _job(number: int) -> Job:
     state = JobState.FAILED if number % 10 == 3 else JobState.SUCCEEDED
+    state = JobState.RUNNING if number < 2 * RUNNING and number % 2 == 0 else state
     created = _NOW - timedelta(seconds=number)
     identity = job_id(str(number), 1)
     entry = Entry(sequence=4, state=state, at=created, token=f"t{number}")
@@ -112,7 +126,7 @@ def _job(number: int) -> Job:
         created=created,
         due=created,
         started=created,
-        ended=created,
+        ended=created if state.terminal else None,
         target=Target(engine="batchai", cluster="dev", experiment="e", name=f"n{number}", token="t"),  # noqa: S106
         history=(entry,),
     )
