@@ -71,7 +71,7 @@ class Listing:
             for shard in range(self._store.shards)
             for prefix in prefixes
         ]
-        shown = _Shown(self._store, self._record)
+        shown = _Shown(self._store, self._record, query)
         # First the jobs that have not ended: one that ends meanwhile is found again, and counts as it ended.
         entries: Entries = {}
         if active:
@@ -80,7 +80,7 @@ class Listing:
             entries |= {
                 row.listed: row for row in every if row.state in wanted and row.listed > (after or "")
             }
-        return await self._merge(query, limit, streams, entries, shown)
+        return await self._merge(limit, streams, entries, shown)
 
     async def _ranges(self, query: Query) -> tuple[list[str], bool]:
         """How the keys of the rows begin that have what is asked for, and whether index rows have some of it.
@@ -101,9 +101,7 @@ class Listing:
             return [listed.by_state(state) for state in ended], active
         return [listed.by_cluster(query.cluster)], active
 
-    async def _merge(
-        self, query: Query, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown
-    ) -> Page:
+    async def _merge(self, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown) -> Page:
         loop = asyncio.get_running_loop()
         pages, end, number = PAGES - self._store.shards, loop.time() + SECONDS, limit  # less the index rows
         found: list[Job] = []
@@ -119,8 +117,7 @@ class Listing:
             for at in range(0, len(ready), limit):
                 chunk = {key: entries.pop(key) for key in ready[at : at + limit]}
                 for key, job in await shown.jobs(chunk):
-                    if query.fits(job):
-                        found.append(job)
+                    found.append(job)
                     if len(found) == limit:
                         return Page(tuple(found), key if going or key < ready[-1] else None)
                 last = not going and at + limit >= len(ready)
@@ -138,9 +135,10 @@ class Listing:
 class _Shown:
     """What lists show of jobs, for one request. `records`: how many of these were read."""
 
-    def __init__(self, store: Store, record: Record) -> None:
+    def __init__(self, store: Store, record: Record, query: Query) -> None:
         self._store = store
         self._record = record
+        self._query = query
         self._active: dict[int, dict[str, Active]] = {}
         self._trusted: bool | None = None
         self.records = 0
@@ -157,7 +155,7 @@ class _Shown:
         return [row for shard in new for row in self._active[shard].values()]
 
     async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
-        """The jobs of some entries that can be read, in their order."""
+        """The jobs of some entries that are asked for and can be read, in their order."""
         found: dict[str, Job | None] = {}
         nothing: list[str] = []
         for key, entry in entries.items():
@@ -171,7 +169,8 @@ class _Shown:
                 nothing.append(key)
         bare = await self._bare([key[16:] for key in nothing]) if nothing else {}
         found |= {key: bare[key[16:]] for key in nothing}
-        return [(key, job) for key in entries if (job := found[key]) is not None]
+        jobs = ((key, found[key]) for key in entries)
+        return [(key, job) for key, job in jobs if job is not None and self._query.fits(job)]
 
     async def _current(self, row: Row) -> Job | None:
         """The job that a row shows, unless it may be an earlier state, or cannot be read."""
@@ -195,7 +194,8 @@ class _Shown:
 
     async def _of(self, row: Active) -> Job | None:
         try:
-            return brief(row.stored.job)
+            job = row.stored.job
+            return brief(job) if self._query.fits(job) else None
         except Unreadable:
             return await self._recorded(row.job_id)  # notes the row by its key
 
