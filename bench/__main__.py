@@ -86,7 +86,7 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rtt", type=float, default=5.0, help="milliseconds before the storage")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds in which nothing happens")
-    parser.add_argument("--finished", type=int, default=2_000, help="jobs that lists have to pass over")
+    parser.add_argument("--finished", type=int, default=100_000, help="jobs that long lists are over")
     parser.add_argument("--only", default="", help="names separated by commas; --list shows them")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
@@ -112,7 +112,8 @@ def _items(jobs: int, rtt: float, seconds: float, finished: int) -> dict[str, It
         "idle": partial(idle.idle, seconds),
         "sweep": _sweep,
         "sweep-table": _sweep_table,
-        "lists": partial(_lists, finished),
+        "lists": partial(_lists, 2_000),
+        "lists-long": partial(listing.long_pages, finished, rtt),
         "cold": _cold,
         "spec": _spec,
     }

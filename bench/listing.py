@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from bench.seeking import seeking
 from shared.adapters.storage import listed, rows
+from shared.adapters.storage.layout import LAYOUT, listed_until
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Row
@@ -40,17 +42,34 @@ _LISTS = {
 
 
 async def pages(storage: str, finished: int) -> dict[str, float]:
+    """Pages over a table of Azurite, with so many jobs that have ended."""
+    return await _pages(storage, "list", partial(_fill, finished=finished))
+
+
+async def long_pages(finished: int, rtt: float) -> dict[str, float]:
+    """The same over a table that seeks: so many rows that Azurite would take minutes for one of them."""
+    layout = {**LAYOUT, "Shards": SHARDS, "Version": 2, **listed_until("0" * 15)}
+    every = (row for shard in range(SHARDS) for row in _rows(shard, finished + RUNNING))
+    async with seeking((layout, *every), rtt) as storage:
+        return await _pages(storage, "long list", _filled)
+
+
+async def _filled(_: RestTable) -> None:
+    """It has its rows."""
+
+
+async def _pages(storage: str, kind: str, fill: Callable[[RestTable], Awaitable[None]]) -> dict[str, float]:
     """Median milliseconds of a page of each list, and of the same ranges by the table alone."""
     account = Account(Connection(storage))
     try:
         table = RestTable(account, f"list{uuid.uuid4().hex[:12]}")
         ledger = TableLedger(Store(table, SHARDS))
-        await ledger.paused()  # the table is made
-        await _fill(table, finished)
+        await ledger.active(0)  # the table is made
+        await fill(table)
         found: dict[str, float] = {}
         for name, (query, ranges) in _LISTS.items():
             ours, bare = await _by_turns(partial(_page, ledger, query), partial(_bare, table, ranges))
-            found |= {f"list {name} ms": ours, f"list {name} bare ms": bare}
+            found |= {f"{kind} {name} ms": ours, f"{kind} {name} bare ms": bare}
         return found
     finally:
         await account.close()

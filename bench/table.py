@@ -11,6 +11,10 @@ _TRIPS, _TRIPS_99 = "four round trips p50 ms", "four round trips p99 ms"
 _SWEEP = "sweep 10000 2% CPU µs/job"
 
 
+#: The lists of which pages are measured.
+LISTS = ("all", "since", "state", "running", "experiment", "cluster")
+
+
 @dataclass(frozen=True)
 class Target:
     """What is asked of the project: a figure, the one that it is divided by, and how large that may be."""
@@ -74,8 +78,9 @@ TARGETS = (
     Target("sweep of 10,000 / SDK list", _SWEEP, "SDK list CPU µs/job", most=0.25),
     Target("sweep of 10,000 / SDK GET", _SWEEP, "SDK GET CPU µs/job", most=0.07),
     *(
-        Target(f"a page of a list, {kind} / bare ranges", f"list {kind} ms", f"list {kind} bare ms", most=1.5)
-        for kind in ("all", "since", "state", "experiment", "cluster")
+        Target(f"a page of a {kind} / bare ranges", f"{kind} ms", f"{kind} bare ms", most=1.5)
+        for length in ("list", "long list")
+        for kind in (f"{length} {asked}" for asked in LISTS)
     ),
     Target("import of the app / of every SDK, CPU", "import app ms", "import eager ms", most=0.40),
     Target("import of the app / of every SDK, modules", "import app modules", "import eager modules"),

@@ -1,0 +1,68 @@
+"""A table service in memory that seeks to a range, as the service does, where Azurite looks at every row.
+
+It answers range queries alone, from rows that are given to it, each after a round trip.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from pydantic_core import to_json
+
+from shared.adapters.storage.table import Row
+
+#: Rows in one answer of the service, at most.
+_PAGE = 1_000
+_KEY = "c2Vla2luZw=="
+_FILTER = re.compile(
+    r"PartitionKey eq '(?P<partition>\w+)' and RowKey ge '(?P<first>[^']*)' and RowKey lt '(?P<last>[^']*)'"
+)
+
+
+@asynccontextmanager
+async def seeking(rows: Iterable[Row], rtt: float) -> AsyncIterator[str]:
+    """The connection string of an account whose every table has these rows; `rtt` in milliseconds."""
+    runner = web.AppRunner(_application(rows, rtt / 1e3))
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        _, port = runner.addresses[0][:2]
+        yield f"AccountName=seeking;AccountKey={_KEY};TableEndpoint=http://127.0.0.1:{port}/seeking"
+    finally:
+        await runner.cleanup()
+
+
+def _application(rows: Iterable[Row], delay: float) -> web.Application:
+    held: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for row in rows:
+        held[str(row["PartitionKey"])][str(row["RowKey"])] = to_json(
+            {**row, "Timestamp": "2026-01-01T00:00:00Z"}
+        )
+    keys = {partition: sorted(found) for partition, found in held.items()}
+
+    async def answer(request: web.Request) -> web.Response:
+        await asyncio.sleep(delay)
+        found = _FILTER.fullmatch(request.query["$filter"])
+        if found is None:
+            raise web.HTTPBadRequest(text="no range of one partition")
+        partition = found["partition"]
+        inside = keys.get(partition, [])
+        first = bisect_left(inside, request.query.get("NextRowKey", found["first"]))
+        last = bisect_left(inside, found["last"])
+        until = min(last, first + min(_PAGE, int(request.query.get("$top", _PAGE))))
+        more = {"x-ms-continuation-nextpartitionkey": partition}
+        more |= {"x-ms-continuation-nextrowkey": inside[until]} if until < last else {}
+        body = b'{"value":[%b]}' % b",".join(held[partition][key] for key in inside[first:until])
+        headers = {"Content-Type": "application/json", **(more if until < last else {})}
+        return web.Response(body=body, headers=headers)
+
+    application = web.Application()
+    application.router.add_get("/seeking/{table}", answer)
+    return application
