@@ -5,7 +5,7 @@ from pathlib import Path
 
 import azure.functions as func
 
-# The Functions worker appends the app to sys.path: whatever is installed under the same name would win.
+# The Functions worker appends the app to sys.path, so an installed package of the same name would win.
 for name in ("fence", "functions", "shared"):
     found = find_spec(name)
     if found is None or Path(str(found.origin)).parent.parent != Path(__file__).resolve().parent:

@@ -2,7 +2,7 @@
 
 `--only floor,noop` chooses some, `--jobs 400 --rounds 4 --idle 60` the size. A ratio is taken within one
 round; shown are its median and its spread over the rounds. Times mean nothing on a machine that does other
-things too. What has been measured is kept after every round; a measurement that fails is told, and the
+things too. What has been measured is kept after every round; a measurement that fails is reported, and the
 others go on: the exit code is 1 then.
 """
 

@@ -26,7 +26,7 @@ POLL = 0.005
 _WARM = 5
 #: Seconds between two jobs: the emulator gathers the ends of a fifth of a second for its next message.
 _APART, _APART_ENDS = 0.02, 0.3
-#: No settle time, of which a drop would wait longest; what is left of it is told apart.
+#: No settle time, of which a drop would wait longest; the rest of its latency is a figure of its own.
 _SETTINGS = {**QUIET, "SLIPWAY_SETTLE_SECONDS": "0"}
 
 

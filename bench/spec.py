@@ -82,7 +82,7 @@ def diagnosed(data: bytes) -> int:
 
 
 def of_the_tests() -> list[bytes]:
-    """The wrong documents of the tests, of which each is told its rule, line and column."""
+    """The wrong documents of the tests, each with its rule, line and column."""
     from tests.unit.jobspec.bad_jobs import BAD_JOBS
     from tests.unit.jobspec.bad_texts import TEXTS
     from tests.unit.jobspec.checks.lint_jobs import LINTED

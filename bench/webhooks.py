@@ -44,7 +44,7 @@ class Case:
 
 @dataclass
 class Run:
-    """One run, and when each job of the others ended and was told."""
+    """One run, and when each job of the others ended and was reported."""
 
     world: World
     ended: dict[str, float] = field(default_factory=dict)

@@ -68,7 +68,7 @@ def _accepted_answer(accepted: Accepted) -> func.HttpResponse:
         return problem(
             422,
             job.message,
-            "mend the problems below and send it again",
+            "correct the problems below and send it again",
             jobId=job.id,
             errors=list(job.problems),
             receipt=f"runs/{job.receipt}/receipt.json",

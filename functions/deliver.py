@@ -25,10 +25,10 @@ async def deliver(message: func.QueueMessage) -> None:
         body = json.loads(unwrap(message.get_body()))
         job, sequence = str(body["job"]), int(body["sequence"])
     except (ValueError, KeyError, TypeError):
-        log.warning("message %s is no delivery and is dropped; the outbox is the truth", message.id)
+        log.warning("message %s names no event and is dropped; the outbox decides", message.id)
         return
     app = ports()
     if (message.dequeue_count or 1) > app.policy.message_tries:
-        log.error("wake-up %s was tried too often; the sweep delivers", message.id)
+        log.error("wake-up %s failed too often; the sweep delivers its event", message.id)
         return
     await deliver_event(app, job, sequence)

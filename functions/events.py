@@ -62,7 +62,7 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
         raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
     url, secret = asked.get("url"), asked.get("secret", "")
     if not isinstance(url, str) or not isinstance(secret, str) or asked.keys() - {"url", "secret"}:
-        raise Misuse("`url` and, if you like, `secret` are asked for", remedy='send {"url": "https://…"}')
+        raise Misuse("the body has `url` and, optionally, `secret`", remedy='send {"url": "https://…"}')
     posted = await redeliver.send_test(app, url, secret)
     return answer(
         {

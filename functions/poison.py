@@ -35,4 +35,4 @@ async def bury_drop(message: func.QueueMessage) -> None:
 @blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION)
 async def bury_wake_up(message: func.QueueMessage) -> None:
     """A wake-up that no try could serve: the outbox row is the truth, and the sweep comes back to it."""
-    log.error("wake-up %s could not be served; the sweep delivers", message.id)
+    log.error("wake-up %s failed; the sweep delivers its event", message.id)

@@ -62,7 +62,7 @@ def _refuse_form(req: func.HttpRequest) -> None:
     kind = req.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind in _FORM_TYPES and req.get_body():
         raise Misuse(
-            f"a body of the type {kind} is not taken: any web page could have sent it",
+            f"a body of the type {kind} is not accepted: any web page could have sent it",
             status=415,
             remedy="send the header Content-Type: application/json (curl: --json @FILE)",
         )
@@ -129,7 +129,7 @@ def _bordered(handler: Handler) -> Handler:
             # It may quote a setting, and the caller may be anonymous.
             log.error("misconfigured: %s", error)
             return problem(
-                503, "this deployment is not set up right", "ask its operator: the log names the setting"
+                503, "this deployment is misconfigured", "ask its operator: the log names the setting"
             )
         except EngineError as error:
             return problem(502, str(error), "ask again in a minute; jobs are not affected")

@@ -41,7 +41,7 @@ def _prepare_logs(settings: Settings) -> None:
 
         write_json_lines()
     for name, nearest in settings.unknown().items():
-        log.warning("%s is no setting%s", name, f"; did you mean {nearest}?" if nearest else "")
+        log.warning("%s is not a setting%s", name, f"; did you mean {nearest}?" if nearest else "")
 
 
 def _spare_the_collector() -> None:

@@ -207,7 +207,7 @@ class Settings:
         return self.text("SLIPWAY_CLUSTER")
 
     def cluster_id(self, cluster: str) -> str:
-        """What job files write as a cluster's id, whatever its engine."""
+        """The id by which job files name a cluster of any engine."""
         subscription, group = self.text("SLIPWAY_SUBSCRIPTION"), self.text("SLIPWAY_RESOURCE_GROUP")
         return (
             f"/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.BatchAI"

@@ -193,7 +193,7 @@ def _tokens(settings: Settings) -> Tokens | None:
     if not tenant:
         return None
     if not audiences:
-        raise Misconfigured("SLIPWAY_AUDIENCE is not set: name the application whose tokens are taken")
+        raise Misconfigured("SLIPWAY_AUDIENCE is not set: name the application whose tokens are accepted")
     return EntraTokens(settings.text("SLIPWAY_AUTHORITY"), tenant, audiences)
 
 

@@ -118,7 +118,7 @@ def up(
     cluster: Cluster = "emulator",
     settings: Annotated[
         Path | None,
-        typer.Option(help="JSON file: settings of clusters that are there, as of a Slurm of your own"),
+        typer.Option(help="JSON file: settings of existing clusters, such as a Slurm of your own"),
     ] = None,
     containers: Annotated[
         Literal["auto", "host", "require"] | None,

@@ -19,7 +19,7 @@ _HEAD = """# Settings
 This page is generated: `python -m slipway.settings_page`.
 
 Every setting is an application setting of the function app, which is an environment variable. A wrong value
-stops the app at its first event, with a message that names the setting; a name that is no setting is a
+stops the app at its first event, with a message that names the setting; a name that is not a setting is a
 warning in the log. The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
 """
 

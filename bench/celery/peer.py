@@ -73,7 +73,7 @@ async def _wait_for_webhooks(verified: Verified, number: int) -> float:
     until = time.perf_counter() + 120
     while verified.count() < number:
         if time.perf_counter() > until:
-            raise TimeoutError(f"Celery told less than {number} times")
+            raise TimeoutError(f"Celery sent fewer than {number} webhooks")
         await asyncio.sleep(0.005)
     return time.perf_counter()
 

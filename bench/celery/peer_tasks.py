@@ -22,7 +22,7 @@ _connections: dict[str, http.client.HTTPConnection] = {}
 
 @app.task  # type: ignore[untyped-decorator]
 def run(document: dict[str, Any], hook: str, command: str) -> int:
-    """Run the command, if there is one, and tell."""
+    """Run the command, if there is one, and send the webhook."""
     code = subprocess.run([command], check=False).returncode if command else 0
     body = json.dumps({"type": "succeeded", "data": {"job": document["properties"], "exitCode": code}})
     identity, now = f"evt_{uuid.uuid4().hex}", datetime.now(UTC)

@@ -42,7 +42,7 @@ class Load:
     sweep_seconds: float = 60.0
     shards: int = 4
     experiments: int = 10
-    #: jobs whose end one push tells; a node that writes its result tells one
+    #: jobs whose end one push reports; a node that writes its result reports one
     pushed: float = 1.0
 
     @property
@@ -153,7 +153,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs-a-day", type=float)
     parser.add_argument("--active", type=int, default=1000)
     parser.add_argument("--shards", type=int, default=4)
-    parser.add_argument("--pushed", type=float, default=1.0, help="jobs whose end one message tells")
+    parser.add_argument("--pushed", type=float, default=1.0, help="jobs whose end one message reports")
     options = parser.parse_args(arguments)
     logging.disable()
     loads = [Load(10_000, 1_000), Load(1e6, 100_000), Load(1e7, 100_000, shards=16)]

@@ -85,7 +85,7 @@ class Simulation:
         )
 
     async def jobs(self, number: int, at_once: int) -> Usage:
-        """For a job: it arrives by message, is submitted, and its end is pushed and told. So many at once."""
+        """For a job that arrives by message, is submitted, and whose end is pushed and reported."""
         await self.world.ports.ledger.active(0)  # the table is opened once a process
         self._begin()
         gate, numbers = asyncio.Semaphore(at_once), itertools.count()

@@ -144,7 +144,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--storage-connection-string", required=True, help="the account that jobs mount from")
     parser.add_argument("--subscription", help="the only subscription to serve (default: any)")
     parser.add_argument("--location", default="eastus", help="name of the region in addresses")
-    parser.add_argument("--notice-queue", help="a storage queue that is told when jobs end (default: none)")
+    parser.add_argument(
+        "--notice-queue", help="a storage queue that gets a message when jobs end (default: none)"
+    )
     parser.add_argument(
         "--notice-variable", default="SLIPWAY_JOB_ID", help="the environment variable that names a job there"
     )

@@ -28,16 +28,19 @@ _AGAIN = 1.0
 
 
 class Conductor:
-    """Who alone changes nodes and running jobs. `clock` gives the time in UTC, `told` hears of ends."""
+    """The only code that changes nodes and running jobs.
+
+    `clock` gives the time in UTC; `on_end` is called with each job that ends.
+    """
 
     def __init__(
         self,
         store: Store,
         settings: Settings,
         clock: Callable[[], datetime],
-        told: Callable[[Job], None] = lambda _: None,
+        on_end: Callable[[Job], None] = lambda _: None,
     ) -> None:
-        self._told = told
+        self._on_end = on_end
         self._store = store
         self._settings = settings
         self._clock = clock
@@ -91,7 +94,7 @@ class Conductor:
         halted = transitions.halted(job, reason, self._clock())
         self._store.save(halted)
         if job.active and not halted.active:
-            self._told(halted)
+            self._on_end(halted)
         if run := self._runs.get(ids.key(job.id)):
             run.stop(reason)
         self.nudge()
@@ -216,7 +219,7 @@ class Conductor:
             self._store.save(ended, transitions.move_nodes(cluster, job.nodes, "idle", now))
             del self._runs[key]
             if not ended.active:
-                self._told(ended)
+                self._on_end(ended)
 
         await self._commit(change)
         self.nudge()

@@ -5,8 +5,8 @@ order: `[number, task]` in JSON. A fork of this process carries it out, which ta
 Python would; when it has ended, its number is written to standard output. The launcher ends with its standard
 input, and its forks go on.
 
-A fork holds a lock as long as it lives, so that a restarted emulator can tell a running task from a lost one,
-and no task is ever started twice. SIGTERM ends the process and all its descendants.
+A fork holds a lock as long as it lives, so that a restarted emulator can distinguish a running task from a
+lost one, and no task is ever started twice. SIGTERM ends the process and all its descendants.
 """
 
 import contextlib

@@ -18,7 +18,7 @@ _PINNED = "constraints.txt"
 
 
 def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
-    """Of a report of pip-audit: known vulnerabilities, packages it could not tell of, the number of all."""
+    """What pip-audit reports: known vulnerabilities, packages that it could not check, the number of all."""
     packages = report["dependencies"]
     known = [
         f"{package['name']} {package['version']}: {one['id']}, "
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     lines = known
     if untold:
         which = untold[0] if not count else f"{len(untold)} of {count} packages: {', '.join(untold[:3])}, …"
-        lines = [*lines, f"NOT AUDITED: {which}. The Python Package Index did not tell their advisories."]
+        lines = [*lines, f"NOT AUDITED: {which}. The Python Package Index did not return their advisories."]
     sys.stdout.write("\n".join(lines or [f"No known vulnerability in {count} packages."]) + "\n")
     return 1 if known or (untold and options.strict) else 0
 

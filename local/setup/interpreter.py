@@ -13,7 +13,7 @@ OLDEST = (3, 11)
 #: Best first. From 3.13 on Microsoft's production engine of Python function apps can be installed.
 PREFERRED = ((3, 13), (3, 14), (3, 12), (3, 11))
 
-#: The candidate tells about itself; the base executable is the one behind a virtual environment.
+#: The candidate describes itself; the base executable is the one behind a virtual environment.
 _QUESTION = """
 import importlib.util, sys
 base = getattr(sys, "_base_executable", None) or sys.executable

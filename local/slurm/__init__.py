@@ -17,8 +17,9 @@
 
 Nodes are slurmd processes that slurmctld starts (ResumeProgram) and stops (SuspendProgram). Everything,
 state and logs included, is under `Options.data`; the state is kept from one run to the next. No process
-survives the block, nor its owner's death. `missing()` tells a test what to skip for. With SLURM_ROOT
-set to a directory that `python -m local.slurm.newer 24.11` has filled, all of it is that Slurm.
+survives the block, nor its owner's death. `missing()` names what a test lacks, so that it can be
+skipped. With SLURM_ROOT set to a directory that `python -m local.slurm.newer 24.11` has filled, all of
+it is that Slurm.
 """
 
 from local.slurm.cluster import Slurm

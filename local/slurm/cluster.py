@@ -134,7 +134,7 @@ class Slurm:
         await self._wait_until("slurmrestd", lambda: _listens(self._port))
 
     async def kill_node(self, name: str, *, only_slurmd: bool = False) -> None:
-        """Kill a node's slurmd with SIGKILL and, if not told otherwise, all steps and jobs on it."""
+        """Kill a node's slurmd with SIGKILL and, by default, all steps and jobs on it."""
         if only_slurmd:
             if pid := self._slurmd(name):
                 os.kill(pid, SIGKILL)

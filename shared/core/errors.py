@@ -83,7 +83,7 @@ class Unreadable(SlipwayError):
 
 
 class Misuse(SlipwayError):
-    """A request that cannot be served, told to the person who made it."""
+    """A request that cannot be served; its message is for the caller."""
 
     def __init__(
         self, message: str, *, status: int = 400, remedy: str = "", retry_after: float | None = None

@@ -18,7 +18,7 @@ REFUSALS: dict[str, tuple[str, str]] = {
         "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",
     ),
     "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
-    "SW107": ("file too large", "make it smaller; data belongs into a mounted container"),
+    "SW107": ("file too large", "make it smaller; put data into a mounted container"),
     "SW108": ("idempotency key taken", "send the same document again, or choose a new key"),
     "SW109": ("cluster cannot do this", "choose another cluster, or do without"),
     "SW110": ("more node-hours than allowed", "lower nodeCount, or write a shorter maxWallClockTime"),

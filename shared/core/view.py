@@ -47,7 +47,7 @@ def line(job: Job) -> dict[str, Any]:
 
 
 def whole(job: Job) -> dict[str, Any]:
-    """A job with its history, its problems and those who asked to be told."""
+    """A job with its history, its problems and its receivers."""
     return {
         **line(job),
         **_without_nothing(

@@ -84,7 +84,7 @@ async def _learn(ports: Ports) -> None:
     try:
         ports.receivers.learn(await ports.outbox.disabled())
     except SlipwayError as error:
-        log.warning("who is disabled is not known anew: %s", error)
+        log.warning("the list of disabled receivers could not be refreshed: %s", error)
 
 
 async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:

@@ -50,7 +50,10 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
         return FolderResult()
     if ignored(name):
         if unusable(name):
-            log.warning("dropped file %r has a name that nothing can ask for; upload it again", name[:200])
+            log.warning(
+                "dropped file %r has a name that storage clients cannot request; rename it",
+                name[:200],
+            )
         return FolderResult()
     result = await look_at_folder(ports, parent(name))
     if result.waits:
@@ -82,7 +85,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
     except _OUTAGE as error:
         await put_off(ports, "jobs", poison_id, body, error)
     except Exception:
-        log.exception("poison message %s fails on", poison_id)
+        log.exception("poison message %s still fails", poison_id)
         await bury_poison(ports, "jobs", poison_id, body)
 
 
@@ -116,7 +119,7 @@ async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
     """A dead message once more, under the id that it had: what it had started after all is joined."""
     dead = await ports.dead.get(dead_id)
     if dead is None:
-        log.info("%s has been dealt with already", dead_id[:80])
+        log.info("%s was already processed", dead_id[:80])
         return []
     accepted = await _each_message(ports, body_of(ports, dead), dead.message_id)
     await ports.dead.forget(dead.id)
@@ -140,7 +143,7 @@ async def request_arrived(
     name: str = "",
     who: Caller = KEY_HOLDER,
 ) -> Accepted:
-    """A request for a job through whichever door; its document is fetched when it is only named."""
+    """Accept a request for a job at any door; fetch its document if the request only names it."""
     request = await fetched(ports, request, who=who)
     return await accept(
         ports, Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)

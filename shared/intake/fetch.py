@@ -34,7 +34,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     reference = request.envelope.spec_blob
     if reference.partition("/")[0] == ports.policy.drop_container and not who.sees_all:
         raise Misuse(
-            "specBlob names a drop, and only who sees every job may name one",
+            "specBlob names a dropped file, which only a caller who may see every job can use",
             status=403,
             remedy="send the document itself, as `spec`",
         )

@@ -83,7 +83,7 @@ class Request:
     #: the text that the document was read from, and that of its envelope where it is another one
     source: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
-    #: scripts in the drop container: those that are not there, and those with the line ends of Windows
+    #: scripts in the drop container: those that are not there, and those with Windows line endings
     missing: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
 
@@ -117,7 +117,7 @@ def read_request(data: bytes, limits: Limits, name: str = MESSAGE) -> Request:
     document, problems = read_through(source, limits)
     found = _one(document, source, limits) if document is not None else None
     if found is not None and not isinstance(found, Request):
-        problems = (*problems, problem("SW086", "", "this is an event that asks for no job", _NO_EVENT))
+        problems = (*problems, problem("SW086", "", "this event does not request a job", _NO_EVENT))
     return _unsound(source, problems, found) if problems or not isinstance(found, Request) else found
 
 
@@ -178,7 +178,7 @@ def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits,
         request = _request(data, digest(data), source, limits, at)
     else:
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
-        found = problem("SW008", at, "the event carries no job message", remedy)
+        found = problem("SW008", at, "the event contains no job message", remedy)
         request = Request(Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=at)
     sender, identity = event.get("source"), event.get("id")
     if request.key is None and sender and identity:

@@ -98,9 +98,9 @@ def prepare(
     except SlipwayError:
         raise
     except Exception as error:
-        log.exception("a document could not be judged; it is refused")
+        log.exception("a document could not be checked; it is refused")
         # The text of the error may quote the document.
-        found = refused("SW111", request.at, f"the document could not be judged ({type(error).__name__})")
+        found = refused("SW111", request.at, f"the document could not be checked ({type(error).__name__})")
         return Draft(None, None, (), with_pages((found,), ports.policy.rules_url))
 
 

@@ -40,7 +40,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
         raise Misuse(
             f"{job_id} was rejected, so nothing has run",
             status=409,
-            remedy="mend the document, send it again",
+            remedy="correct the document and send it again",
         )
     _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop else None
@@ -60,7 +60,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
 def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
     """The receipt has to be that of the job, as it was written."""
     if receipt.get("id") != job.id:
-        raise Misuse("the receipt is that of another job", status=409, remedy="name the receipt's own job")
+        raise Misuse("the receipt belongs to another job", status=409, remedy="name the receipt's own job")
     accepted = receipt.get("accepted")
     written: Any = receipt.get("spec")
     wanted = digest(redact(spec))
@@ -68,9 +68,7 @@ def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
         raise Misuse(
             f"the receipt of {job.id} was edited: what it accepted is not what ran",
             status=409,
-            remedy="take the receipt as it stands in the container of answers; "
-            + _SEND_ANEW
-            + " to change it",
+            remedy="use the receipt as it is in the container of receipts; " + _SEND_ANEW + " to change it",
         )
 
 

@@ -30,7 +30,7 @@ def path_of(name: str) -> str:
 
 
 def note_path(name: str) -> str:
-    """Where the note goes: into the folder that was meant, as far as that can be told."""
+    """Where the note goes: into the intended folder, as far as it can be derived."""
     plain = "".join(c if c.isprintable() else "_" for c in name.replace("\\", "/"))
     levels = [level for level in plain.split("/")[:-1] if level.strip(". ")]
     return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")

@@ -223,7 +223,7 @@ def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
 
 
 async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
-    """Decide and commit what changes, and tell at once what can be told."""
+    """Decide and commit what changes, and report at once what can be reported."""
     applied: list[Change] = []
 
     async def one(row: Active) -> None:

@@ -61,7 +61,7 @@ def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
 
 
 def at_first(observation: Observation, *, cancel: bool) -> Why | None:
-    """The same when it comes into its queue: what passes may be over before anybody reads it."""
+    """The same when it comes into its queue: a passing reason may be over before a person reads it."""
     why = why_queued(observation, cancel=cancel)
     return None if why is not None and why.passes else why
 

@@ -82,7 +82,7 @@ async def content(
 async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
     _check_path(path)
     if not _DIRECTORY.fullmatch(directory):
-        raise Misuse("directory is no id of an output directory", remedy="use stdouterr, or such an id")
+        raise Misuse("directory is not the id of an output directory", remedy="use stdouterr, or such an id")
     return await job(ports, job_id, who)
 
 

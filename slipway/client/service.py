@@ -261,7 +261,7 @@ def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
 
 def _id(given: str, listed: str = "slipway jobs") -> str:
     if not _ID.fullmatch(given):
-        raise Failure(f"{given[:80]!r} is no id; `{listed}` shows them")
+        raise Failure(f"{given[:80]!r} is not an id; `{listed}` shows them")
     return given
 
 
@@ -279,7 +279,7 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
         found = placed(problem.get("errors", []), file)
     except (ValueError, KeyError, TypeError):
         if answer.status == 404:
-            return Failure(f"{url} does not answer as Slipway (404); --url is without /api")
+            return Failure(f"{url} is not Slipway's API (404); give --url without /api")
         return Failure(f"the service answered {answer.status} {answer.reason}")
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
     kind = _KINDS.get(answer.status, Failure)

@@ -1,4 +1,4 @@
-"""watch: what happens to the jobs and the nodes, told as it happens, from the API alone."""
+"""watch: reports what happens to jobs and nodes as it happens, from the API alone."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

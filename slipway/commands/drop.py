@@ -49,8 +49,8 @@ def target_of(folder: Path, to: str) -> str:
     target = to.strip("/") if to else folder.resolve().name  # of "." too
     if ignored(target) or "" in target.split("/"):
         raise Failure(
-            f"{to or target!r} is no folder to drop into: a level is empty, begins with a dot or cannot be "
-            "printed; name another one, e.g. --to team/digits"
+            f"{to or target!r} is not a folder to drop into: a level is empty, begins with a dot or cannot "
+            "be printed; name another one, e.g. --to team/digits"
         )
     return target
 
@@ -58,7 +58,7 @@ def target_of(folder: Path, to: str) -> str:
 def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
     if not folder.is_dir():
-        raise Failure(f"{folder} is no folder; name one with a script and a job.json")
+        raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_hidden(path, folder)]
     if not files:
         raise Failure(f"{folder} holds no files; put a script and a job.json there")

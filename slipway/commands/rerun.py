@@ -24,7 +24,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
     job_id = document.get("id")
     if not isinstance(job_id, str) or not job_id.startswith("j_"):
         raise Failure(
-            f"{receipt}: is no receipt: it has no id; name a receipt.json, `slipway show JOB` says where"
+            f"{receipt}: is not a receipt: it has no id; name a receipt.json, `slipway show JOB` says where"
         )
 
     async def ask() -> int:

@@ -47,7 +47,7 @@ def complete_plan(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] |
                 f"--ssh-key {ssh_key}: cannot be read; name a public key, e.g. id_rsa.pub"
             ) from error
         if not key.startswith(("ssh-", "ecdsa-")):
-            raise Failure(f"--ssh-key {ssh_key}: is no public key; name the file that ends in .pub")
+            raise Failure(f"--ssh-key {ssh_key}: is not a public key; name the file that ends in .pub")
     return replace(plan, ssh_key=key, cluster=cluster)
 
 

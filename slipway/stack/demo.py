@@ -1,4 +1,4 @@
-"""`slipway demo`: the whole system on this machine, and four jobs that travel through it, told live."""
+"""`slipway demo`: the whole system on this machine, and four jobs that travel through it, reported live."""
 
 import asyncio
 import shutil

@@ -26,7 +26,7 @@ def own_clusters(file: Path) -> dict[str, str]:
     """The settings of a file, as those of an app on this machine. Raises Failure; no value is ever shown."""
     found = document(file, _FORMAT)
     if found.get("IsEncrypted") is True:
-        raise Failure(f"{file}: is encrypted; `func settings decrypt` writes it in the clear")
+        raise Failure(f"{file}: is encrypted; `func settings decrypt` decrypts it")
     values = found.get("Values", found)
     if not isinstance(values, dict):
         raise Failure(f'{file}: "Values" has to be an object')
@@ -51,7 +51,7 @@ def _text(file: Path, name: str, value: Any) -> str:
 
 
 def _is_setting(file: Path, name: str, value: str) -> bool:
-    """Whether the app gets it. Raises Failure for a name that is no setting, and for another storage."""
+    """Whether the app gets it. Raises Failure for a name that is not a setting, and for another storage."""
     if _STORAGE.fullmatch(name):
         if value != _LOCAL_STORAGE:
             raise Failure(
@@ -60,7 +60,9 @@ def _is_setting(file: Path, name: str, value: str) -> bool:
         return False
     if name not in SETTINGS and not _HOST.fullmatch(name):
         near = difflib.get_close_matches(name, SETTINGS, 1, 0.6)
-        raise Failure(f"{file}: {name[:80]!r} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
+        raise Failure(
+            f"{file}: {name[:80]!r} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
+        )
     return True
 
 

@@ -44,7 +44,9 @@ def run(
         return _with_own_clusters(settings_file, data, ports, cluster, emulator_arguments, allowed_hosts)
     if emulator_arguments and cluster != "emulator":
         option = emulator_arguments[0].partition("=")[0]
-        raise Failure(f"{option} is of the emulator, and the cluster is {cluster}: leave one of them out")
+        raise Failure(
+            f"{option} is an option of the emulator, but the cluster is {cluster}: leave one of them out"
+        )
     check_ports(ports)
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
     where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
@@ -73,7 +75,7 @@ def _with_own_clusters(
 ) -> int:
     if emulator_arguments or cluster != "emulator":
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
-        raise Failure(f"--settings names clusters that are there, and {option} is of one here: leave one out")
+        raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
     values = own_clusters(file)
     check_ports(replace(ports, emulator=0))
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")

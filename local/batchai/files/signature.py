@@ -33,7 +33,7 @@ def fits(
 
 
 def matches(given: str, right: str) -> bool:
-    """Whether these are the same signature, in a time that tells nothing; what is given may be any text."""
+    """Whether these are the same signature, compared in constant time; `given` may be any text."""
     return hmac.compare_digest(given.encode(errors="surrogatepass"), right.encode())
 
 

@@ -67,7 +67,7 @@ class StorageProxy:
             if task := asyncio.current_task():  # a server runs each connection in one
                 self._connections.add(task)
                 task.add_done_callback(self._connections.discard)
-            # What a client or a service breaks off has no other end to be told of it.
+            # When a client or a service breaks off, there is no other end to report it to.
             with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
                 await handle(reader, writer)
             writer.close()

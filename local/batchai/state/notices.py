@@ -1,7 +1,7 @@
-"""Tells a storage queue which jobs have ended, in place of the events that a deployment may wire up.
+"""Notices on a storage queue about jobs that have ended, in place of the events of a deployment.
 
-A message is a CloudEvent that names jobs by a variable of their environment. The first end is told at once;
-those that come soon after it share the next message. A notice may be lost: who listens asks anyway.
+A message is a CloudEvent that names jobs by a variable of their environment. The first end is reported at
+once; those that come soon after it share the next message. A notice may be lost: the sweep finds the end.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ TYPE = "io.slipway.jobs.ended.v1"
 
 @dataclass(frozen=True, kw_only=True)
 class NoticeSettings:
-    """Which queue is told, and which variable of a job's environment names it there."""
+    """The queue for notices, and the variable of a job's environment that names the job in them."""
 
     queue: str
     variable: str
@@ -73,7 +73,7 @@ class Notices:
             try:
                 await self._queue().send_message(json.dumps(event), time_to_live=-1)
             except AzureError as error:
-                _log.warning("%d ends are not told: %s", len(names), type(error).__name__)
+                _log.warning("%d ends are not reported: %s", len(names), type(error).__name__)
             await asyncio.sleep(_PAUSE)
 
     def _queue(self) -> QueueClient:

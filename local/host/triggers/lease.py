@@ -18,7 +18,7 @@ _TRY_EVERY = 2.0
 
 @asynccontextmanager
 async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
-    """Wait for the lock, hold it for the block; the event tells that it was lost on the way."""
+    """Wait for the lock, hold it for the block; the event is set if the lock is lost on the way."""
     lease = await _acquire(container, name, what)
     lost = asyncio.Event()
     renewal = asyncio.create_task(_renew(lease, lost, what))

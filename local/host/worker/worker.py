@@ -81,7 +81,7 @@ async def _serve(fd: int, runtime_name: RuntimeName, app: Path) -> int:
         functions = await runtime.start()
         check_origin(app)
     except LoadError as error:
-        # Frames of the runtime alone tell a person nothing; those of the app show where.
+        # Frames of the runtime alone do not help a person; those of the app show where.
         stack = error.stack if str(app) in error.stack else ""
         writer.write(encode({"refused": str(error), "stack": stack}))
         await writer.drain()

@@ -31,7 +31,7 @@ class BlobArchive:
                         await self._account.blobs.create_container(self._container)
                     except ResourceExistsError:
                         continue
-        raise Unavailable(f"container {self._container} cannot be made: it is being deleted")
+        raise Unavailable(f"container {self._container} cannot be created: it is being deleted")
 
     async def read(self, place: Place) -> bytes | None:
         """The bytes of one line."""

@@ -84,7 +84,7 @@ class BlobDrops:
                     if not replace:
                         self._remember(name, (0, str(made["etag"])))
                     return
-        raise Unavailable(f"container {self._answers} cannot be made: it is being deleted")
+        raise Unavailable(f"container {self._answers} cannot be created: it is being deleted")
 
     async def drop_answer(self, name: str) -> None:
         """Delete; missing is success."""
@@ -180,7 +180,7 @@ class BlobDrops:
                 if size > limit:
                     raise Misuse(
                         f"{container}/{name} has {size} bytes, more than {limit}",
-                        remedy="make it smaller; data belongs into a mounted container",
+                        remedy="make it smaller; put data into a mounted container",
                     )
                 return await stream.readall(), str(stream.properties.etag).strip('"')
             except (ResourceNotFoundError, ResourceModifiedError):

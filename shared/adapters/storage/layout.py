@@ -42,7 +42,7 @@ async def claim(table: Table, shards: int, owner: str) -> Row:
         await _make(table, missing, new="layout" not in found)
         found = await _rows(table)
     if "layout" not in found:
-        raise Unavailable("the ledger's table cannot be made now")
+        raise Unavailable("the ledger's table cannot be created now")
     _check_layout(found["layout"], shards)
     if owner and (other := str(found.get("owner", {}).get("Name", ""))) != owner:
         raise Misconfigured(
@@ -74,6 +74,6 @@ def _check_layout(layout: Row, shards: int) -> None:
         )
     if layout.get("Shards") != shards:
         raise Misconfigured(
-            f"the ledger's table was made with {layout.get('Shards')} shards and SLIPWAY_SHARDS says "
+            f"the ledger's table was created with {layout.get('Shards')} shards and SLIPWAY_SHARDS says "
             f"{shards}: set it back, or name a new table, as docs/how-to/upgrade.md says"
         )

@@ -29,7 +29,7 @@ class StorageQueues:
             if answer.status != 404:
                 return
             await self.make(queue)
-        raise Unavailable(f"queue {queue} cannot be made: it is being deleted")
+        raise Unavailable(f"queue {queue} cannot be created: it is being deleted")
 
     async def make(self, queue: str) -> bool:
         """Create a queue; whether it was not there."""

@@ -81,7 +81,7 @@ class Store:
         """Note that a row cannot be read, by its key alone."""
         name = f"{row.get('PartitionKey', '?')}/{row['RowKey']}"
         if self.troubles.report("row", name, column):
-            log.error("a row cannot be read, and is left alone: %s, %s", name, column)
+            log.error("a row cannot be read, and is skipped: %s, %s", name, column)
         return Unreadable(f"row {name} of the ledger", column)
 
     async def write(self, job_id: str, *operations: Operation) -> list[str]:

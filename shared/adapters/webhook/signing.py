@@ -57,7 +57,7 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
     for name, value in document.items():
         secrets = tuple(value) if isinstance(value, list) else (value,)
         if not secrets or not all(isinstance(secret, str) for secret in secrets):
-            raise ValueError(f"{name!r} is no secret and no list of secrets")
+            raise ValueError(f"{name!r} is neither a secret nor a list of secrets")
         for secret in secrets:
             try:
                 check_secret(secret)

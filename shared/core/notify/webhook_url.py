@@ -147,7 +147,7 @@ def _host_refusal(host: str, policy: UrlPolicy) -> str | None:
     if len(labels) < 2:
         return "The webhook host has no domain; use a full public DNS name such as hooks.example.com."
     if _without_scm(host) in {own.lower().rstrip(".") for own in policy.own_hosts}:
-        return "The webhook address is this service itself; name the receiver that should be told."
+        return "The webhook address is this service itself; name the receiver that should get the events."
     return None
 
 

@@ -18,7 +18,7 @@ _LONGEST = 1000
 def resource_type(document: JsonObject) -> str:
     """The type of a resource in small letters, microsoft.batchai/workspaces/clusters; "" for others.
 
-    It is named, or its id tells.
+    Its name or its id shows it.
     """
     named, identity = document.get("type"), document.get("id")
     if isinstance(named, str) and "/" in named and named.lower().startswith("microsoft."):

@@ -54,8 +54,8 @@ def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
 def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     """Without what is missing in the properties for standing beside them, or in the message around them.
 
-    Nor is missing what the other of two objects of one name has. What hides in a name is told with the name
-    that is meant.
+    Nor is missing what the other of two objects of one name has. Hidden characters in a name are reported
+    with the name that is meant.
     """
     twice = {found.pointer for found in problems if found.code == "SW005"}
     meant = {found.pointer for found in problems if found.meant}

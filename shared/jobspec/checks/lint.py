@@ -38,7 +38,7 @@ class Facts:
 
     #: Container that is dropped into.
     drop_container: str | None = None
-    #: Scripts there that the job names and that are missing, or have the line ends of Windows.
+    #: Scripts there that the job names and that are missing, or have Windows line endings.
     missing: Collection[str] = ()
     crlf: Collection[str] = ()
     cluster: str = "the cluster"
@@ -151,7 +151,7 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
             message = f"{quote(name)} is not in the container {facts.drop_container}"
             yield problem("SW070", pointer, message, part=part)
         elif name.endswith(_LINES) and name in facts.crlf:
-            message = f"{quote(name)} has the line ends of Windows"
+            message = f"{quote(name)} has Windows line endings"
             yield problem("SW071", pointer, message, part=part)
 
 

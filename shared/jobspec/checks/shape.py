@@ -1,4 +1,4 @@
-"""Pydantic's findings, told in our words: place, expected type, did-you-mean; never the value."""
+"""Pydantic's findings in our words: place, expected type, did-you-mean; never the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job in the wrong wrapper: without `properties`, inside of another object, or as the service shows it.
+"""A job in the wrong wrapper: without `properties`, inside another object, or as the service shows it.
 
 One message says so, and the job inside is judged as if it stood where it belongs.
 """
@@ -40,7 +40,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrapped(document: JsonObject) -> Unwrapped | None:
-    """The job inside of a wrong wrapper; None where there is none, or no wrong one."""
+    """The job inside a wrong wrapper; None where there is none, or no wrong one."""
     if templated(document):
         return _template(document)
     if (held := _contained_job(document)) is not None:
@@ -80,7 +80,7 @@ def _both_levels(properties: JsonObject, inner: JsonObject) -> Unwrapped:
     around = [step("/properties", name) for name in properties if name != "properties"]
     remedy = 'write {"properties": {…}} once'
     fix = None if around else Fix("lift", "/properties", removed=("/properties/properties",))
-    found = _problem('"properties" stands inside of "properties"', remedy, around, fix)
+    found = _problem('"properties" is inside "properties"', remedy, around, fix)
     return Unwrapped({"properties": _without_answers(inner)}, found, "/properties/properties")
 
 
@@ -105,7 +105,7 @@ def _inside(document: JsonObject, at: str, job: JsonObject, count: int) -> Unwra
         around += [step(at, name) for name in job if name != "properties"]
         inner = Unwrapped({"properties": properties}, _problem("", "", ()), "/properties")
     around += [at + pointer for pointer in inner.problem.unknown]
-    message = f"the job stands inside of {quote(at.split('/')[1])}"
+    message = f"the job is inside {quote(at.split('/')[1])}"
     remedy = "write the job itself"
     fix: Fix | None = Fix("lift", "", removed=(at,))
     if count > 1:
@@ -167,7 +167,7 @@ def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
         return False
     if kind := resource_type(document):
         return is_job(kind)
-    # Without a type, what it has tells; a cluster is created, too.
+    # Without a type, its members show what it is; a cluster is created, too.
     named = "apiVersion" in document or len(_written_names(properties, ANSWERS)) >= _MANY
     return named and _is_job(properties)
 

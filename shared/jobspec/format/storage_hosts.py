@@ -17,7 +17,7 @@ _SHARE = re.compile(
     rf"/(?=[a-z0-9-]{{3,63}}(?:/|\Z))[a-z0-9](?:-?[a-z0-9])*(?:/{_LEVEL})*/?",
     re.ASCII,
 )
-#: The same, whatever the share is called.
+#: The same, for a share of any name.
 _ANY_SHARE = re.compile(
     rf"https://{_LABEL}\.{_LABEL}(?:\.{_LABEL}){{1,9}}/[A-Za-z0-9_-]+(?:/{_LEVEL})*/?", re.ASCII
 )

@@ -1,4 +1,4 @@
-"""Secrets inside of a text: in addresses, command lines and connection strings, keys on their own. Pure."""
+"""Secrets inside a text: in addresses, command lines and connection strings, keys on their own. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?
 
 
 def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """Where secrets stand inside of addresses, connection strings and arguments: ranges of characters."""
+    """Where secrets stand inside addresses, connection strings and arguments: ranges of characters."""
     if "?" in text:
         yield from (found.span(1) for found in _QUERY.finditer(text))
     yield from recognised(text)

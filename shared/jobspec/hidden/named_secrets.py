@@ -72,7 +72,7 @@ _REST = {
     for inside in ("", "'", '"', "\"'")
 }
 _NO_SECRET = frozenset({"true", "false", "none", "null", "yes", "no", "0", "1", "***"})
-#: What a variable that ends with AUTH says of how somebody is recognised, not by what: a word, or a file.
+#: Values of a variable ending with AUTH that name a method of authentication or a file, not a secret.
 _METHOD = re.compile(
     r"(?:basic|digest|ntlm|ldap|kerberos|gssapi|negotiate|plain|login|cram-md5|oauth2?|oidc|saml|bearer|token|key"
     r"|anonymous|required|optional|enabled?|disabled?|on|off|auto|default)(?![\w+/=:.-])"

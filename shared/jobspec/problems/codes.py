@@ -122,7 +122,7 @@ CODES: dict[str, Code] = {
     "SW067": Code("resource that cannot be asked for", "write the value in the form that the page shows"),
     # Lint: no rule of the format, but it fails later or surprises
     "SW070": Code("script not there", "upload it, or correct the path", "warning"),
-    "SW071": Code("Windows line ends", "save the script with Unix line ends (LF)", "warning"),
+    "SW071": Code("Windows line endings", "save the script with Unix line endings (LF)", "warning"),
     "SW072": Code("image without a tag", "name the tag that the job was tried with", "hint"),
     "SW073": Code(
         "wrong mount root", "write $AZ_BATCHAI_JOB_MOUNT_ROOT for what the job itself mounts", "warning"
@@ -138,6 +138,6 @@ CODES: dict[str, Code] = {
     "SW087": Code(
         "script that no node can open", "write the path of the file, for example $AZ_BATCHAI_JOB_MOUNT_ROOT/…"
     ),
-    "SW088": Code("Windows line ends in a command", "end its lines with LF (\\n), not with CRLF (\\r\\n)"),
+    "SW088": Code("Windows line endings in a command", "end its lines with LF (\\n), not with CRLF (\\r\\n)"),
     "SW089": Code("letter that only looks right", "write the letter of the Latin alphabet"),
 }

@@ -27,7 +27,8 @@ class Edit(NamedTuple):
     text: str
 
 
-#: `respell` is `rename` where no pointer tells the name from others; `lift` leaves of a value what it holds.
+#: `respell` is `rename` where no pointer distinguishes the name from others; `lift` replaces a value by its
+#: content.
 Kind: TypeAlias = Literal[
     "rename", "respell", "remove", "replace", "wrap", "list", "repeat", "text", "strip", "into", "nest",
     "quote", "swap", "lift",

@@ -70,7 +70,7 @@ def hide(text: str, masks: list[tuple[int, int]]) -> str:
 
 
 def _merged(text: str, masks: list[tuple[int, int]], left: int, right: int) -> list[tuple[int, int]]:
-    """The ranges inside of the window, those that meet or have only blanks between them made one."""
+    """The ranges inside the window, those that meet or have only blanks between them made one."""
     merged: list[tuple[int, int]] = []
     for mask in sorted(masks):
         start, end = max(mask[0], left), min(mask[1], right)

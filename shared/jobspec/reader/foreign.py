@@ -37,60 +37,60 @@ class Foreign(NamedTuple):
 
 _TOOLKIT = '"customToolkitSettings": {"commandLine": …}'
 _KUBERNETES = Foreign(
-    "a manifest of Kubernetes",
+    "a Kubernetes manifest",
     f'write the image into containerSettings, command and args into {_TOOLKIT}, parallelism into "nodeCount"',
 )
 _AZURE_ML = Foreign(
-    "a job of Azure Machine Learning",
+    "an Azure Machine Learning job",
     f'write command into {_TOOLKIT}, environment into containerSettings, instance_count into "nodeCount"',
 )
 _BATCH = Foreign(
-    "a task or job of Azure Batch",
+    "an Azure Batch task or job",
     f"write its command line into {_TOOLKIT}, its image into containerSettings, and wrap them in properties",
 )
 _SKYPILOT = Foreign(
-    "a task of SkyPilot",
+    "a SkyPilot task",
     f'write "run" into {_TOOLKIT}, "setup" into jobPreparation, "num_nodes" into "nodeCount"',
 )
 _SBATCH = Foreign(
-    "a batch script of Slurm",
+    "a Slurm batch script",
     f'run it by {_TOOLKIT}; --nodes is "nodeCount", --time "constraints": {{"maxWallClockTime": …}}',
 )
 _CLUSTER = Foreign(
-    "a cluster or file server of Batch AI",
+    "a Batch AI cluster or file server",
     'describe the job that runs on it: {"properties": {"cluster": {"id": …}, "nodeCount": 1, …}}',
 )
-_RESOURCE = Foreign("a resource of Azure", 'write the job itself: {"properties": {…}}')
+_RESOURCE = Foreign("an Azure resource", 'write the job itself: {"properties": {…}}')
 _TEMPLATE = Foreign(
-    "an ARM template without a job of Batch AI", 'write the job itself: {"properties": {"nodeCount": 1, …}}'
+    "an ARM template without a Batch AI job", 'write the job itself: {"properties": {"nodeCount": 1, …}}'
 )
 _AS_DICT = Foreign(
     "a job as as_dict() of the Python SDK prints it",
     'write the names of the format ("nodeCount", not "node_count"), as serialize() does, into "properties"',
 )
 _SCRIPT = Foreign("a script", "name it in a toolkit of a job.json, and drop both into one folder")
-_HTML = Foreign("a page of HTML", "fetch the file itself: the raw view of a repository, or with a log-in")
-_ANSWER = Foreign("the answer of a web server, and no file", "fetch the file again: its address is wrong")
-_MESSAGE = Foreign("a message of a command, and no file", "run the command again: it printed no job")
-_FAILURE = Foreign("an error that a service answered, and no job", "fetch the job again")
+_HTML = Foreign("an HTML page", "fetch the file itself: the raw view of a repository, or with a log-in")
+_ANSWER = Foreign("the answer of a web server, not a file", "fetch the file again: its address is wrong")
+_MESSAGE = Foreign("the output of a command, not a file", "run the command again: it printed no job")
+_FAILURE = Foreign("an error response of a service, not a job", "fetch the job again")
 _NOTEBOOK = Foreign("a notebook", f"save its code as a script, and run that by {_TOOLKIT}")
 _COMPOSE = Foreign(
-    "a file of Docker Compose", f"write the image into containerSettings, the command into {_TOOLKIT}"
+    "a Docker Compose file", f"write the image into containerSettings, the command into {_TOOLKIT}"
 )
-_FENCED = Foreign("Markdown around a document", "delete the lines of ``` around it")
+_FENCED = Foreign("Markdown around a document", "delete the ``` lines around it")
 _XML = Foreign("XML", 'write JSON: {"properties": {…}}')
 _YAML = Foreign("YAML", 'write the same as JSON: {"properties": {…}}, names and texts in double quotes')
 _BASE64 = Foreign("base64", "decode it: base64 -d; only messages on a queue may be encoded")
-_MERGE = Foreign("a file with the marks of a merge conflict", "keep one side, and delete the marks")
+_MERGE = Foreign("a file with merge conflict markers", "keep one side, and delete the marks")
 _WARNING = Foreign("a document with messages of a command before it", "keep what begins with the bracket")
 
 #: How files begin that are no text.
 _PACKED = (
-    (b"\x1f\x8b", Foreign("a file packed by gzip", "unpack it: gunzip")),
+    (b"\x1f\x8b", Foreign("a gzip file", "unpack it: gunzip")),
     (b"PK\x03\x04", Foreign("a ZIP archive", "unpack it, and send the job.json in it")),
-    (b"BZh", Foreign("a file packed by bzip2", "unpack it: bunzip2")),
-    (b"\xfd7zXZ\x00", Foreign("a file packed by xz", "unpack it: unxz")),
-    (b"\x28\xb5\x2f\xfd", Foreign("a file packed by zstd", "unpack it: unzstd")),
+    (b"BZh", Foreign("a bzip2 file", "unpack it: bunzip2")),
+    (b"\xfd7zXZ\x00", Foreign("an xz file", "unpack it: unxz")),
+    (b"\x28\xb5\x2f\xfd", Foreign("a zstd file", "unpack it: unzstd")),
     (b"7z\xbc\xaf\x27\x1c", Foreign("a 7-Zip archive", "unpack it, and send the job.json in it")),
     (b"%PDF-", Foreign("a PDF", "write the job into a text file; text copied from a PDF loses characters")),
 )

@@ -71,7 +71,7 @@ def stopped_at(text: str) -> json.JSONDecodeError | None:
 
 
 def _moved_back(text: str, found: Problem, so_far: Mending) -> Problem:
-    """A problem of the mended text, told of the text that a person wrote."""
+    """A problem of the mended text, with positions in the text that a person wrote."""
     if not so_far.edits or found.span is None:
         return found
     span = so_far.original_span(found.span)

@@ -209,7 +209,7 @@ def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
 def _order(place: Place, problem: Problem) -> tuple[bool, int, bool, str, int, int, str, str]:
     # The one that counts the rest comes last.
     text = place.file, place.line, place.column
-    # What surrounds the job comes first, whatever is missing at the same place.
+    # What surrounds the job comes first, before anything that is missing at the same place.
     return (
         problem.code == "SW016",
         problem.rank,

@@ -1,4 +1,4 @@
-"""What is wrong with text that is not JSON, told by what stands at the place where parsing stopped."""
+"""What is wrong with text that is not JSON, derived from the place where parsing stopped."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _unseparated(text: str, at: int, before: str) -> _Flaw:
         edits = (Edit(at, at + 1, ","),) if _MEMBER.match(text, at + 1) else ()
         return _Flaw(at, "a semicolon", 'write a comma: ","', 1, edits)
     if text[at - 1] == '"' and text[at] not in "{}[]:,":
-        return _Flaw(at, "the text ended at the quote before this", 'write \\" for a quote inside of a text')
+        return _Flaw(at, "the text ended at the quote before this", 'write \\" for a quote inside a text')
     return _Flaw(at, _NO_SEPARATOR, 'write "," or a closing bracket')
 
 
@@ -166,7 +166,7 @@ def _backslash(at: int, behind: str) -> _Flaw:
         # A second backslash would reach the shell, which then takes the $ for a letter.
         return _Flaw(at, f"a backslash before {behind}", "delete it", 1, (Edit(at, at + 1, ""),))
     if behind in _OF_SHELL:
-        # Which of the two is meant, the text does not tell.
+        # The text does not show which of the two is meant.
         remedy = f"write \\\\{behind} if the shell is to take {behind} as it is, or {behind} alone"
         return _Flaw(at, f"a backslash before {behind}", remedy)
     remedy = "write two backslashes, or a forward slash in paths"
@@ -207,7 +207,7 @@ def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
 def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
     if text[at - 1] == '"':
         return _Flaw(
-            at, "two quotes in a row", 'write \\" for a quote inside of a text, or a comma between texts'
+            at, "two quotes in a row", 'write \\" for a quote inside a text, or a comma between texts'
         )
     if _complete_before(before):
         return _Flaw(len(before), _NO_COMMA, 'write ","', 1, (Edit(len(before), len(before), ","),))
@@ -218,13 +218,11 @@ def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
 
 def _in_string(text: str, at: int) -> _Flaw:
     if text[at] == "\n" or text[at] == "\r":
-        return _Flaw(
-            at, "a line break inside of a text, or an unclosed text", 'write "\\n", or close the text'
-        )
+        return _Flaw(at, "a line break inside a text, or an unclosed text", 'write "\\n", or close the text')
     if text[at] == "\t":
-        return _Flaw(at, "a tab inside of a text", 'write "\\t" or a space', 1, (Edit(at, at + 1, "\\t"),))
+        return _Flaw(at, "a tab inside a text", 'write "\\t" or a space', 1, (Edit(at, at + 1, "\\t"),))
     if text[at] < " ":
-        return _Flaw(at, "a control character inside of a text", "delete the character")
+        return _Flaw(at, "a control character inside a text", "delete the character")
     return _Flaw(at, "a text is not closed", "write the closing double quote")
 
 

@@ -10,7 +10,7 @@ _NAMES = {
     ".py": "a Python script",
     ".sh": "a shell script",
     ".bash": "a shell script",
-    ".sbatch": "a batch script of Slurm",
+    ".sbatch": "a Slurm batch script",
     ".yaml": "YAML",
     ".yml": "YAML",
     ".toml": "TOML",
@@ -39,7 +39,7 @@ def kind(source: Source) -> str:
         return "an empty file"
     first = text.split("\n", 1)[0]
     if first.startswith("#!"):
-        return "a batch script of Slurm" if "\n#SBATCH" in text else f"a script ({first[:60].strip()})"
+        return "a Slurm batch script" if "\n#SBATCH" in text else f"a script ({first[:60].strip()})"
     if text.lstrip().startswith("["):
         return "a JSON list"
     return _NAMES.get(PurePath(source.file).suffix.lower(), "a text that is not JSON")

@@ -108,7 +108,7 @@ async def test_a_receipt_that_was_edited_is_refused(world: World, changes: dict[
     with pytest.raises(Misuse, match="was edited") as caught:
         await _again(world, job, **changes)
     assert caught.value.status == 409
-    assert caught.value.remedy.startswith("take the receipt as it stands in the container of answers; ")
+    assert caught.value.remedy.startswith("use the receipt as it is in the container of receipts; ")
 
 
 async def test_a_receipt_of_another_job_or_deployment_is_refused(world: World) -> None:
@@ -125,7 +125,7 @@ async def test_what_was_rejected_cannot_run_again(world: World) -> None:
     job = (await world.message(job_json(nodeCount=-1))).job
     with pytest.raises(Misuse, match="was rejected") as caught:
         await _again(world, job)
-    assert (caught.value.status, caught.value.remedy) == (409, "mend the document, send it again")
+    assert (caught.value.status, caught.value.remedy) == (409, "correct the document and send it again")
 
 
 async def test_what_has_lost_its_document_cannot_run_again(world: World) -> None:

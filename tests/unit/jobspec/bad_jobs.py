@@ -187,7 +187,7 @@ MOUNTS = (
     Bad("mounted twice over lists", mounts(azureBlobFileSystems=[BLOBS, {**BLOBS,
         "relativeMountPath": "logs"}]),
         "SW032", "/mountVolumes/azureBlobFileSystems/1/relativeMountPath"),
-    Bad("mounted inside of another", mounts(azureBlobFileSystems=[BLOBS, {**BLOBS,
+    Bad("mounted inside another", mounts(azureBlobFileSystems=[BLOBS, {**BLOBS,
         "relativeMountPath": "data/more"}]), "SW032",
         "/mountVolumes/azureBlobFileSystems/1/relativeMountPath", says="inside"),
     Bad("no size", job(containerSettings={"imageSourceRegistry": {"image": "a:1"}, "shmSize": ""}), "SW015",

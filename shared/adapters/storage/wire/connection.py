@@ -156,7 +156,7 @@ async def storage_errors() -> AsyncIterator[None]:
         yield
     except HttpResponseError as error:
         if error.status_code == 413:
-            raise Misuse("this is larger than storage takes", status=413, remedy="shorten it") from error
+            raise Misuse("this is larger than storage accepts", status=413, remedy="shorten it") from error
         code = getattr(error, "error_code", None) or error.reason or ""
         raise Unavailable(f"storage answered {error.status_code} {code}".strip()) from error
     except AzureError as error:

@@ -135,7 +135,7 @@ class Rest:
                 if answer.status < 300 or answer.status in expected:
                     return answer
                 if answer.status == 413:
-                    raise Misuse("this is larger than storage takes", status=413, remedy="shorten it")
+                    raise Misuse("this is larger than storage accepts", status=413, remedy="shorten it")
                 why = f"storage answered {answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
                 if answer.status not in _AGAIN:
                     raise Unavailable(why)

@@ -30,7 +30,7 @@ _OTHER_SERVICES = ("blob", "dfs", "queue", "table", "web")
 
 
 def mount_paths(context: Context) -> Iterator[Problem]:
-    """Relative, plain, each used once, and none inside of another, which would hide it."""
+    """Relative, plain, each used once, and none inside another, which would hide it."""
     seen: set[str] = set()
     whole = context.job_mounted
     for mount in context.mounts():
@@ -45,9 +45,7 @@ def mount_paths(context: Context) -> Iterator[Problem]:
         elif node.text in seen:
             yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {quote(node.text)}")
         elif whole.covers(node.text.rpartition("/")[0]):
-            yield problem(
-                "SW032", node.pointer, f"{quote(node.text)} lies inside of another mount of the job"
-            )
+            yield problem("SW032", node.pointer, f"{quote(node.text)} is inside another mount of the job")
         seen.add(node.text)
 
 
@@ -160,7 +158,7 @@ def mount_commands(context: Context) -> Iterator[Problem]:
     """A mount command runs as root on the node."""
     for mount in context.mounts("unmanagedFileSystems"):
         if not context.limits.unmanaged_mounts:
-            yield problem("SW038", mount.pointer, "mount commands of one's own are not allowed here")
+            yield problem("SW038", mount.pointer, "custom mount commands are not allowed here")
 
 
 def credentials(context: Context) -> Iterator[Problem]:

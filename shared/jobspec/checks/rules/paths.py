@@ -90,9 +90,7 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
         right = _VARIABLE.sub(r"${\1}", node.text.replace("\\", "/"))
         fix = _plainly(node, right) if _VARIABLE.search(node.text) else None
         remedy = "write $AZ_BATCHAI_JOB_MOUNT_ROOT/… and forward slashes"
-        yield problem(
-            "SW048", node.pointer, "this is a path of Windows, and nodes run Linux", remedy, fix=fix
-        )
+        yield problem("SW048", node.pointer, "this is a Windows path, and nodes run Linux", remedy, fix=fix)
     elif quoted := _QUOTED.fullmatch(node.text):
         fix = _plainly(node, quoted["path"])
         message = "the path is in quotes, which are then a part of its name"
@@ -134,7 +132,7 @@ def _unknown_mount(node: Node, found: re.Match[str]) -> Iterator[tuple[tuple[str
 
 
 def _once_a_mount(context: Context, told: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:
-    """A mount is one question, told where it matters most and first, however many paths lead there."""
+    """Report each mount once, at the path where it matters most, however many paths lead there."""
     root = context.properties.pointer
     order = {node.pointer: index for index, node in enumerate(walk(context.properties.value))} if told else {}
     told.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))

@@ -56,7 +56,7 @@ def placeholders(context: Context) -> Iterator[Problem]:
             yield problem("SW046", pointer, message, _REMEDIES[found[1]], part=found[0])
             continue
         if _EXPRESSION.fullmatch(node.value):
-            yield problem("SW046", pointer, "an expression of an ARM template is left")
+            yield problem("SW046", pointer, "an ARM template expression was not replaced")
             continue
         found = _WHOLE.fullmatch(node.value)
         if found is None and pointer not in shell:
@@ -64,4 +64,4 @@ def placeholders(context: Context) -> Iterator[Problem]:
             if found is None and pointer not in values and "/secrets/" not in pointer:
                 found = _TEMPLATE.search(node.value)
         if found:
-            yield problem("SW046", pointer, "a placeholder is left", part=found[0])
+            yield problem("SW046", pointer, "a placeholder was not replaced", part=found[0])

@@ -14,7 +14,7 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
-#: A path with something behind it; blanks inside of a name are a name's.
+#: A path with something behind it; blanks inside a name are a name's.
 _ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
 _ABSOLUTE = ("/", "$", "<")
 #: Relative paths and paths of Windows that `plain_paths` speaks of.
@@ -57,7 +57,7 @@ def commands(context: Context) -> Iterator[Problem]:
         right = text.replace("\r\n", "\n").rstrip("\r")
         certain = "\r" not in right and redact(right) == right and len(right) <= _LONGEST_FIXED
         fix = Fix("replace", node.pointer, right) if certain else None
-        yield problem("SW088", node.pointer, "the command line has the line ends of Windows", fix=fix)
+        yield problem("SW088", node.pointer, "the command line has Windows line endings", fix=fix)
 
 
 def _remedy(relative: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Secrets inside of commands and variables: they are sealed, and belong into `secrets` all the same."""
+"""Secrets inside commands and variables: they are sealed, and belong into `secrets` all the same."""
 
 from __future__ import annotations
 

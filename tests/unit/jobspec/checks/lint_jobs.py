@@ -51,7 +51,7 @@ LINTED: tuple[Linted, ...] = (
     Linted("preparation not there", dropped(customToolkitSettings={"commandLine": "true"},
         jobPreparation={"commandLine": "sh $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/a.sh"}), _EMPTY, "SW070",
         "/jobPreparation/commandLine"),
-    Linted("Windows line ends", dropped(), _windows(), "SW071", _COMMAND, says="Windows"),
+    Linted("Windows line endings", dropped(), _windows(), "SW071", _COMMAND, says="Windows"),
     Linted("shell script", dropped(customToolkitSettings={
         "commandLine": "bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/run.sh"}), _windows("run.sh"),
         "SW071", _COMMAND, says='"run.sh"'),

@@ -67,9 +67,9 @@ WRAPPED: dict[str, tuple[dict[str, Any], str]] = {
         {"type": "Microsoft.BatchAI/jobs", "apiVersion": "1", "properties": SENT},
         "ARM template",
     ),
-    "properties twice": ({"properties": {"properties": SENT}}, 'inside of "properties"'),
-    "a job in an object": ({"job": {"properties": SENT}}, 'inside of "job"'),
-    "the only one of a list": ({"value": [{"properties": SENT}], "nextLink": None}, 'inside of "value"'),
+    "properties twice": ({"properties": {"properties": SENT}}, 'is inside "properties"'),
+    "a job in an object": ({"job": {"properties": SENT}}, 'inside "job"'),
+    "the only one of a list": ({"value": [{"properties": SENT}], "nextLink": None}, 'inside "value"'),
     "a group beside each id": (
         {**SHOWN, "mountVolumes": {"fileServers": [NFS]}},
         "az batchai job show",

@@ -74,7 +74,7 @@ TEXTS: dict[str, tuple[bytes, str, str]] = {
         "merge conflict",
         "marks",
     ),
-    "message of a command": (b"ERROR: The client has no authorization\n", "message of a command", "again"),
+    "message of a command": (b"ERROR: The client has no authorization\n", "output of a command", "again"),
     "a code block": (b"```json\n" + JOB + b"\n```\n", "Markdown", "```"),
     "messages of a command": (
         b"WARNING: The command is in preview.\n" + JOB,
@@ -115,20 +115,20 @@ DOCUMENTS = {
     "Azure Batch task without id": ({"commandLine": "a", "resourceFiles": []}, "Azure Batch"),
     "virtual machine": (
         {"type": "Microsoft.Compute/virtualMachines", "apiVersion": "1", "properties": {"vmSize": "canary"}},
-        "a resource of Azure",
+        "an Azure resource",
     ),
     "cluster": (
         {"properties": {"vmSize": "STANDARD_NC6", "scaleSettings": {}, "userAccountSettings": {}}},
-        "a cluster",
+        "a Batch AI cluster",
     ),
     "cluster by its id": (
         {"id": f"{CLUSTER}", "properties": {"creationTime": "a", "provisioningState": "b", "nodeSetup": {}}},
-        "a cluster",
+        "a Batch AI cluster",
     ),
     "file server": ({"properties": {"vmSize": "a", "sshConfiguration": {}, "dataDisks": {}}}, "file server"),
     "template of a cluster": (
         {"contentVersion": "1.0.0.0", "resources": [{"type": "Microsoft.BatchAI/workspaces/clusters"}]},
-        "without a job",
+        "without a Batch AI job",
     ),
     "error": ({"error": {"code": "AuthorizationFailed", "message": "a"}}, "an error"),
     "notebook": ({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}, "a notebook"),

@@ -52,7 +52,7 @@ async def test_a_refusal_shows_each_place_in_the_file_its_remedy_and_the_job() -
 async def test_what_is_no_id_never_becomes_a_path(job: str) -> None:
     async with service("http://127.0.0.1:9") as api:
         for ask in (api.job, api.cancel, api.log, api.events, api.redeliver, api.redrive):
-            with pytest.raises(Failure, match="is no id; `slipway "):
+            with pytest.raises(Failure, match="is not an id; `slipway "):
                 await ask(job)
 
 
@@ -74,7 +74,7 @@ async def test_an_address_that_is_not_of_slipway_says_so() -> None:
         return web.Response(text="<html>", content_type="text/html")
 
     async with answering(missing) as url, service(f"{url}/api") as api:
-        with pytest.raises(Failure, match=r"/api does not answer as Slipway \(404\); --url is without /api"):
+        with pytest.raises(Failure, match=r"/api is not Slipway's API \(404\); give --url without /api"):
             await api.jobs()
     async with answering(page) as url, service(url) as api:
         with pytest.raises(Failure, match="something else answers there"):

@@ -40,7 +40,7 @@ def test_what_is_hidden_or_compiled_stays_here(tmp_path: Path) -> None:
 
 
 def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Failure, match="is no folder"):
+    with pytest.raises(Failure, match="is not a folder"):
         to_upload(tmp_path / "missing")
     with pytest.raises(Failure, match="holds no files"):
         to_upload(tmp_path)
@@ -48,7 +48,7 @@ def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["../x", "a/../b", "./a", "a//b", "a/.hidden", "/", "a\\b"])
 def test_a_folder_that_nobody_looks_into_is_refused(to: str, tmp_path: Path) -> None:
-    with pytest.raises(Failure, match=r"is no folder to drop into: .*--to team/digits"):
+    with pytest.raises(Failure, match=r"is not a folder to drop into: .*--to team/digits"):
         target_of(tmp_path, to)
 
 

@@ -36,7 +36,7 @@ def test_a_public_key_is_taken_and_a_private_one_refused(tmp_path: Path) -> None
     private.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nprivate\n")
 
     assert complete_plan(Plan(), public, None).ssh_key == "ssh-ed25519 AAAA somebody"
-    with pytest.raises(Failure, match="no public key") as refused:
+    with pytest.raises(Failure, match="is not a public key") as refused:
         complete_plan(Plan(), private, None)
     assert "OPENSSH" not in str(refused.value)
     with pytest.raises(Failure, match="cannot be read"):

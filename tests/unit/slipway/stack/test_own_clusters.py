@@ -57,8 +57,8 @@ def test_settings_are_read_in_either_form(tmp_path: Path, document: Any) -> None
         ({"Values": []}, '"Values" has to be an object'),
         ({"IsEncrypted": True, "Values": {}}, "is encrypted"),
         ({}, "names no Batch AI API: describe a Slurm cluster in SLIPWAY_CLUSTERS"),
-        ({**GOOD, "SLIPWAY_SLURM_KEY": KEY}, "is no setting; did you mean SLIPWAY_SLURM_KEYS?"),
-        ({**GOOD, "url": "x"}, "'url' is no setting"),
+        ({**GOOD, "SLIPWAY_SLURM_KEY": KEY}, "is not a setting; did you mean SLIPWAY_SLURM_KEYS?"),
+        ({**GOOD, "url": "x"}, "'url' is not a setting"),
         ({**GOOD, "SLIPWAY_STORAGE": f"AccountKey={KEY}"}, "the stack keeps its own storage"),
         ({"SLIPWAY_CLUSTERS": {"gpu": CLUSTER}}, "SLIPWAY_SLURM_KEYS holds no key for the cluster gpu"),
         ({**GOOD, "SLIPWAY_SLURM_KEYS": {"gpu": "canary"}}, "SLIPWAY_SLURM_KEYS: gpu is neither a token nor"),
@@ -88,5 +88,5 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_cluster_of_this_machine_beside_it_is_refused(
     tmp_path: Path, cluster: str, arguments: tuple[str, ...], option: str
 ) -> None:
-    with pytest.raises(Failure, match=f"--settings names clusters that are there, and {option} is"):
+    with pytest.raises(Failure, match=f"--settings names existing clusters, and {option} is"):
         up.run(None, Ports(), 1, cluster, arguments, settings_file=written(tmp_path, GOOD))

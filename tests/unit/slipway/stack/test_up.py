@@ -64,7 +64,7 @@ def test_a_file_for_the_emulator_is_named_by_its_whole_path_and_has_to_be_there(
 
 
 def test_options_of_the_emulator_are_refused_where_jobs_run_on_slurm() -> None:
-    with pytest.raises(Failure, match="--containers is of the emulator, and the cluster is slurm"):
+    with pytest.raises(Failure, match="--containers is an option of the emulator, but the cluster is slurm"):
         run(None, Ports(), 1, "slurm", ("--containers=host",))
 
 

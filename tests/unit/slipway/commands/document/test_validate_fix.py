@@ -21,9 +21,9 @@ NO_JOBS = {
     "run.sh": ("# no interpreter\necho hello # there\n", "a shell script"),
     "run.sbatch": (
         "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --time=1\nsrun hostname\n",
-        "a batch script of Slurm",
+        "a Slurm batch script",
     ),
-    "run": ("#!/bin/bash\n#SBATCH --nodes=2\n", "a batch script of Slurm"),
+    "run": ("#!/bin/bash\n#SBATCH --nodes=2\n", "a Slurm batch script"),
     "conf.yaml": ("# comment\na: 1\n", "YAML"),
     "conf.toml": ("# comment\n[a]\nb = 1\n", "TOML"),
     "notes.md": ("# Title\n\n// text\n", "Markdown"),
