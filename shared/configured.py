@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Cluster, Engine
+from shared.engines.provisioning import Provision
 from shared.engines.registry import ENGINES, UNNAMED, Configured, Entry, configure_of
 from shared.settings import Settings
 
@@ -35,6 +36,13 @@ class ConfiguredEngines:
     def faults(self) -> dict[str, str]:
         """The clusters on which no job can run as the settings stand → why, with the remedy."""
         return {name: why for found in self._configured.values() for name, why in found.faults.items()}
+
+    def provision_of(self, cluster: str) -> Provision | None:
+        """What makes a cluster that is not there; None where its engine makes none. Raises Misconfigured."""
+        found = self.clusters.get(cluster)
+        if found is None:
+            raise Misconfigured(f"cluster {cluster} is not configured")
+        return self._configured[found.engine].provision
 
     def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""

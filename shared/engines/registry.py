@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from shared.core.facts import ClusterFacts
 from shared.core.ports import Engine
+from shared.engines.provisioning import Provision
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Configured:
     load: Callable[[], Engine]
     #: clusters on which no job can run as the settings stand → why, with the remedy
     faults: Mapping[str, str] = field(default_factory=dict)
+    #: makes a cluster that is not there; None for an engine whose clusters an operator makes
+    provision: Provision | None = None
 
 
 class Values(Protocol):
@@ -59,6 +62,15 @@ class Values(Protocol):
 
     def hours(self, name: str) -> timedelta | None:
         """A number of hours; None for none."""
+
+    def connection(self) -> tuple[str, str, str, str]:
+        """The storage account: a connection string, or else the addresses of its services."""
+
+    def account(self) -> tuple[str, str]:
+        """The storage account's name and key."""
+
+    def storage_suffix(self) -> str:
+        """What the names of its services end with."""
 
 
 class Configure(Protocol):

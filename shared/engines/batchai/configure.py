@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.core.facts import ClusterFacts
 from shared.core.ports import Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.facts import configured
+from shared.engines.provisioning import Plan, Stage
 from shared.engines.registry import Configured, Values
 
 
@@ -33,8 +34,13 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
         return BatchAIEngine(workspace)
 
+    def provision(cluster: str, plan: Plan) -> Iterator[Stage]:
+        from shared.engines.batchai import provision as making
+
+        return making.provision(workspace, settings, cluster, plan)
+
     faults = dict.fromkeys(options, workspace.trouble) if workspace.trouble else {}
-    return Configured({name: own.get(name, usual) for name in options}, load, faults)
+    return Configured({name: own.get(name, usual) for name in options}, load, faults, provision)
 
 
 def _usual(settings: Values) -> ClusterFacts:

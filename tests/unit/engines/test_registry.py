@@ -13,6 +13,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState
 from shared.engines.memory import MemoryEngine
+from shared.engines.provisioning import Plan, Step
 from shared.engines.registry import ENGINES, Entry
 from shared.settings import Settings
 from tests.unit.world import World, job_json
@@ -42,6 +43,24 @@ async def test_an_engine_from_outside_runs_a_job() -> None:
 
     assert cluster.facts.max_nodes == 2
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+async def test_an_engine_from_outside_makes_its_clusters() -> None:
+    engines = engines_of({"small": {"engine": "toy", "nodes": 2}, "gpu": {"engine": "slurm", **SLURM}})
+    make = engines.provision_of("small")
+    assert make is not None
+    (stage,) = make("small", Plan())
+    assert (stage.service, [step async for step in stage.steps]) == ("toys", [Step("cluster", "small", True)])
+    assert engines.provision_of("gpu") is None, "an operator makes those"
+    with pytest.raises(Misconfigured, match="cluster none is not configured"):
+        engines.provision_of("none")
+
+
+def test_no_cluster_is_made_where_there_is_no_service_for_it() -> None:
+    make = engines_of({"old": {"engine": "batchai"}}).provision_of("old")
+    assert make is not None
+    with pytest.raises(Misconfigured, match="SLIPWAY_BATCHAI_URL names no Batch AI API"):
+        list(make("old", Plan()))
 
 
 def test_one_table_holds_clusters_of_all_engines() -> None:

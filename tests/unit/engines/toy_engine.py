@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from shared.core.facts import ClusterFacts
 from shared.engines.memory import MemoryEngine
+from shared.engines.provisioning import Plan, Stage, Step
 from shared.engines.registry import Configured, Values
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
     """Clusters with one option, of how many nodes a job may have."""
-    return Configured(
-        {name: ClusterFacts(max_nodes=one["nodes"]) for name, one in options.items()}, MemoryEngine
-    )
+    clusters = {name: ClusterFacts(max_nodes=one["nodes"]) for name, one in options.items()}
+    return Configured(clusters, MemoryEngine, provision=provision)
+
+
+def provision(cluster: str, plan: Plan) -> Iterator[Stage]:
+    """One thing is to be made of a cluster."""
+
+    async def steps() -> AsyncIterator[Step]:
+        yield Step("cluster", cluster, created=True)
+
+    yield Stage("toys", "SLIPWAY_CLUSTERS", steps())

@@ -1,0 +1,51 @@
+"""What an engine makes of a cluster that is not there yet: the plan, and one step for each thing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to create. The defaults are those of the Batch AI workspace script."""
+
+    location: str = "eastus"
+    vm_size: str = "Standard_NC6"
+    priority: str = "lowpriority"
+    minimum: int = 0
+    maximum: int = 1
+    share: str = "logs"
+    scripts: str = "scripts"
+    data: str = "datalake"
+    ssh_key: str = ""
+    #: a cluster.json, instead of the description above
+    cluster: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that is there now."""
+
+    kind: str
+    name: str
+    created: bool
+    #: Why it was not created, where that is left to a person.
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps at one service. Each is taken when it is asked for, and may be repeated safely.
+
+    `service` and `setting` are for people: what did not answer, and where its address comes from.
+    """
+
+    service: str
+    setting: str
+    steps: AsyncIterator[Step]
+
+
+#: Makes the cluster of that name, with what it needs. Raises Misconfigured.
+Provision = Callable[[str, Plan], Iterable[Stage]]
