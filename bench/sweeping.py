@@ -20,7 +20,6 @@ import psutil
 from aiohttp import web
 
 from bench.job import SPEC
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
@@ -31,6 +30,7 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import Engines, World
 
 _PAGE = 1000

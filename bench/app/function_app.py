@@ -24,8 +24,8 @@ from shared import wiring
 from shared.core.job import JobState, Target
 from shared.core.meter import Meter
 from shared.core.ports import Cluster, Engine, Observation, Order, Ports
-from shared.engines.memory import MemoryEngine
 from shared.settings import Settings
+from tests.doubles.memory_engine import MemoryEngine
 
 _build = wiring.build
 _SUBMITTED = os.environ.get("BENCH_SUBMITTED")

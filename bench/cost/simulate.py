@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bench.job import SPEC
-from shared.adapters.memory import MemoryLedger, MemoryTable
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
@@ -21,9 +20,10 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.orders import ended_message
 from shared.core.ports import Observation
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.archive import archive
+from tests.doubles.memory import MemoryLedger, MemoryTable
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World
 
 #: Rows in one answer of the table service.

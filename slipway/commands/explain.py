@@ -5,11 +5,9 @@ import json
 import os
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
 from shared.intake.accept import Candidate
@@ -24,6 +22,7 @@ from slipway.client.service import service
 from slipway.commands.drop import to_upload
 from slipway.commands.waiting import ONLY_TEMPLATE
 from slipway.failure import Failure
+from slipway.folder_drops import FolderDrops
 from slipway.settings import load
 
 _JOB = "job.json"
@@ -94,10 +93,10 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
     """The files of the folder in the place of the drop container, as `slipway drop` would upload them."""
     if folder is None:
         return ports
-    drops = MemoryDrops(lambda: datetime.now(UTC), container=ports.policy.drop_container)
-    for path in to_upload(folder):
-        drops.upload(f"{_name(folder)}/{path.relative_to(folder).as_posix()}", _bytes(path))
-    return replace(ports, drops=drops)
+    files = {
+        f"{_name(folder)}/{path.relative_to(folder).as_posix()}": _bytes(path) for path in to_upload(folder)
+    }
+    return replace(ports, drops=FolderDrops(files, ports.policy.drop_container))
 
 
 async def _folders(ports: Ports) -> list[str]:

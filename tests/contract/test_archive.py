@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from local.azurite import Azurite
-from shared.adapters.memory import MemoryArchive, MemoryLedger
 from shared.adapters.storage.archive import BlobArchive
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.ledger import TableLedger
@@ -23,6 +22,7 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.finished import Archive, FinishedJobs, Place, finished_of, line_of, places, tombstone
 from shared.core.ports import Ledger, Query
 from tests.contract.test_ledger import ANY, make, moved
+from tests.doubles.memory import MemoryArchive, MemoryLedger
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 

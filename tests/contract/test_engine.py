@@ -22,10 +22,10 @@ from shared.core.job import JobState, Reason, Target
 from shared.core.ports import Engine, Observation, Order
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
-from shared.engines.memory import MemoryEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
+from tests.doubles.memory_engine import MemoryEngine
 
 CLUSTER = "dev-cluster-00"
 pytestmark = pytest.mark.asyncio(loop_scope="session")

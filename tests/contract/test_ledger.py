@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from local.azurite import Azurite
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.ledger import TableLedger
@@ -27,6 +26,7 @@ from shared.core.ledger.dead import DeadMessage
 from shared.core.ledger.listing import brief
 from shared.core.notify.events import Delivery, Notice, notice_of
 from shared.core.ports import Active, Change, DeadMessages, Disabled, DropMemo, Ledger, Outbox, Pause, Query
+from tests.doubles.memory import MemoryLedger
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LONGEST = timedelta(hours=30)

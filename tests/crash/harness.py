@@ -16,7 +16,6 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
@@ -35,6 +34,7 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.parts import begin
 from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World
 
 _ROUNDS = 60

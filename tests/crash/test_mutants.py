@@ -19,7 +19,6 @@ import shared.lifecycle.observe
 import shared.lifecycle.sweep
 import shared.lifecycle.transition
 import shared.operate.cancel
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import GroupCommit
 from shared.adapters.storage.store import Store
@@ -29,10 +28,11 @@ from shared.core.errors import Conflict
 from shared.core.job import Job, JobState, Reason, Stored, Waiting
 from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Change, Order, Ports
-from shared.engines.memory import MemoryEngine
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import ARCHIVED, STORIES, WAITING, Story
+from tests.doubles.memory import MemoryLedger
+from tests.doubles.memory_engine import MemoryEngine
 
 Patch = pytest.MonkeyPatch
 _COUNT = itertools.count()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Drop, Entry, Job, JobState, Reason, Stored, Target
 from shared.core.ports import Ports
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.adapters.memory import MemoryArchive, MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished import TableFinishedJobs
@@ -20,11 +19,12 @@ from shared.core.job import Job
 from shared.core.policy import Policy
 from shared.core.ports import Cluster, Engine, Ports
 from shared.delivery.deliver import deliver
-from shared.engines.memory import MemoryEngine
 from shared.intake.accept import Accepted
 from shared.intake.arrive import message_arrived
 from shared.jobspec import Defaults
 from shared.lifecycle.sweep import Swept, sweep
+from tests.doubles.memory import MemoryArchive, MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
+from tests.doubles.memory_engine import MemoryEngine
 
 SECRET = "whsec_" + base64.b64encode(b"a signing key of thirty-two bytes"[:32]).decode()
 CLUSTER = Cluster(

@@ -1,6 +1,6 @@
 """What the ledger needs of a table: point reads, ranges of one partition, and transactions in one partition.
 
-Two things are tables: the service's (`resttable`), and one in memory for tests (`shared.adapters.memory`).
+Two things are tables: the service's (`resttable`), and one in memory for tests.
 """
 
 from __future__ import annotations

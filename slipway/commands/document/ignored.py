@@ -7,9 +7,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from shared.core.catalogue import RULES
 from shared.jobspec import Problem
 from slipway.failure import Failure
+from slipway.rules import RULES
 
 FILE = "slipway.toml"
 _TABLE, _CODES, _PER_FILE = "validate", "ignore", "per-file-ignores"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from shared.core.catalogue import RULES, Rule
 from shared.jobspec.report import Found
+from slipway.rules import RULES, Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "hint": "note"}

@@ -14,7 +14,7 @@ from shared.core.ledger.records import packed
 from shared.core.ports import Active, StatusLine
 from shared.delivery.answers import put_accepted, put_final, put_news, put_status, put_statuses
 from shared.delivery.receipt import diagnostics, diagnostics_json, receipt, status
-from shared.engines.memory import MemoryEngine
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.recorded import (
     DROP,
     FAILED,

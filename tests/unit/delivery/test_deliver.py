@@ -7,10 +7,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from shared.adapters.memory import MemoryWebhooks
 from shared.core.job import Job, JobState
 from shared.core.ports import Posted
 from shared.delivery.deliver import deliver
+from tests.doubles.memory import MemoryWebhooks
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

@@ -13,7 +13,7 @@ from shared.core.job import JobState, Reason, Target
 from shared.core.ports import OutputFile
 from shared.delivery import answers
 from shared.delivery.answers import put_final
-from shared.engines.memory import MemoryEngine
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
 

@@ -16,8 +16,8 @@ from shared.core.job import Entry, Job, JobState, Reason
 from shared.core.orders import digest
 from shared.core.ports import OutputFile
 from shared.delivery.receipt import attempts
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import blob_arrived, message_arrived
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, end, status_line_of, status_lines
 from tests.unit.world import World, job_json
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from shared.adapters.memory import MemoryWebhooks
 from shared.adapters.storage.rows import notice_of_row
 from shared.core.job import JobState
 from shared.core.notify.receivers import Receivers
 from shared.core.notify.webhook_url import safe_url
 from shared.core.ports import Posted
 from shared.delivery.deliver import deliver, finish
+from tests.doubles.memory import MemoryWebhooks
 from tests.unit.delivery.test_deliver import DOWN, HOOK, OK, ended, next_try
 from tests.unit.world import World, job_json
 

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.adapters.memory import MemoryWebhooks
 from shared.core.notify.schedule import Schedule
 from shared.core.ports import Posted
+from tests.doubles.memory import MemoryWebhooks
 from tests.unit.delivery.test_deliver import DOWN, OK, ended, next_try
 from tests.unit.world import World
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.delivery.answers import put_status
 from shared.delivery.deliver import deliver
 from shared.delivery.receipt import status, status_line
+from tests.doubles.memory import MemoryDrops
 from tests.unit.dropped_folder import drop_folder, end, status_line_of, status_lines
 from tests.unit.world import World, job_json
 

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from shared.adapters.sealing import AesSeal
-from shared.core.catalogue import RULES, index_text
 from shared.core.errors import Misconfigured
 from shared.core.ports import Cluster, Engine
-from shared.engines.memory import MemoryEngine
 from shared.intake.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
-from shared.jobspec.format.schema import job_schema
 from shared.jobspec.words import format_words
 from slipway.commands.document.validate import problems_of
+from slipway.job_schema import job_schema
+from slipway.rules import RULES, index_text
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -220,7 +220,7 @@ def test_a_page_is_short_and_says_what_why_wrong_and_right(code: str) -> None:
 def test_the_index_is_the_generated_one() -> None:
     written = (PAGES / "README.md").read_text(encoding="utf-8")
 
-    assert written == index_text(), "run: python -m shared.core.catalogue > docs/rules/README.md"
+    assert written == index_text(), "run: python -m slipway.rules > docs/rules/README.md"
 
 
 def test_every_property_of_the_schema_is_described_and_stands_in_the_format_page() -> None:

@@ -12,10 +12,10 @@ from shared.core.errors import Misconfigured
 from shared.core.ports import ClusterView, Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
-from shared.engines.matrix import ENGINES, table
-from shared.engines.memory import MemoryEngine
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.engine import SlurmEngine
+from slipway.engines_page import ENGINES, table
+from tests.doubles.memory_engine import MemoryEngine
 
 BARE = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
 SLURM = SlurmEngine(clusters_from({"gpu": BARE}, "x"), {})
@@ -28,7 +28,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "engines.md"
 
 def test_the_table_of_the_page_is_the_generated_one() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert f"\n\n{table()}\n\n" in text, "put in what `python -m shared.engines.matrix` writes"
+    assert f"\n\n{table()}\n\n" in text, "put in what `python -m slipway.engines_page` writes"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pytest
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState
-from shared.engines.memory import MemoryEngine
 from shared.engines.provisioning import Plan, Step
 from shared.engines.registry import ENGINES, Entry
 from shared.settings import Settings
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 
 SLURM = {"url": "https://head:6820", "user": "slipway", "shared": "/shared"}

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from shared.core.facts import ClusterFacts
-from shared.engines.memory import MemoryEngine
 from shared.engines.provisioning import Plan, Stage, Step
 from shared.engines.registry import Configured, Values
+from tests.doubles.memory_engine import MemoryEngine
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
@@ -25,6 +24,7 @@ from shared.intake.arrive import (
 from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.drop import FolderResult
 from shared.intake.message import read_request
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
 BODY = json.dumps({"spec": job_json()}).encode()

@@ -11,13 +11,13 @@ import pytest
 
 from shared.core.job import Drop
 from shared.core.orders import digest
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import message_arrived, request_arrived, request_explained, request_validated
 from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.intake.message import read_request
 from shared.jobspec import JobSpec, Problem
 from shared.jobspec.report import problems_as_json
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 
 Problems = list[dict[str, Any]]

@@ -12,11 +12,11 @@ import pytest
 
 from shared.core.errors import Misconfigured, Unavailable
 from shared.core.facts import ClusterFacts
-from shared.engines.memory import MemoryEngine
 from shared.intake import prepare as preparing
 from shared.intake.message import Request, read_request
 from shared.intake.prepare import Draft, prepare
 from shared.jobspec import Envelope, Limits, Problem, Source
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 #: It is not known whether the cluster mounts what the job needs: a warning about most documents here.

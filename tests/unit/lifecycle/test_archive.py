@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryArchive
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
@@ -22,6 +21,7 @@ from shared.lifecycle.archive import Archived, archive
 from shared.lifecycle.lookup import job as read_job
 from shared.lifecycle.lookup import visible
 from shared.operate.redeliver import events_of, redeliver_event, redeliver_job
+from tests.doubles.memory import MemoryArchive
 from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.world import World, job_json
 

@@ -13,10 +13,10 @@ from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
 from shared.core.ports import Observation, Order
 from shared.core.trouble import MEND
-from shared.engines.memory import MemoryEngine
 from shared.lifecycle.calling import place_of
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.operate.cancel import cancel
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import Engines, World, job_json
 

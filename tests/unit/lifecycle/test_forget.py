@@ -9,8 +9,8 @@ import pytest
 
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Budget, Job, JobState, Reason, Target
-from shared.engines.memory import MemoryEngine
 from shared.lifecycle.archive import archive
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 
 DAY = 86_400

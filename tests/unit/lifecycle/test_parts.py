@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.rows import shard_of
 from shared.core.errors import Unavailable
@@ -20,6 +19,7 @@ from shared.core.ports import Active
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.parts import begin, sweep_part
 from shared.lifecycle.sweep import sweep
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
 

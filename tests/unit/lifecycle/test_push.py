@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.adapters.memory import MemoryLedger
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.orders import ENDED
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import message_arrived
 from shared.intake.message import ForeignEvent, read_message
 from shared.jobspec import Limits
+from tests.doubles.memory import MemoryLedger
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_lines
 from tests.unit.world import World, job_json
 

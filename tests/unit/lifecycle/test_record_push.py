@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.job import Job, JobState, Reason
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.lifecycle.push import job_of_record
+from tests.doubles.memory import MemoryDrops
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger, MemoryTable
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.rows import shard_of
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.ports import Observation, Order
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import blob_arrived
+from tests.doubles.memory import MemoryLedger, MemoryTable
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.test_push import push
 from tests.unit.world import Engines, World, job_json
 

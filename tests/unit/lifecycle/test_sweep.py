@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops, MemoryLedger, MemoryTable
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
@@ -21,9 +20,10 @@ from shared.core.job import JobState, Reason, Target
 from shared.core.notify.receivers import Disabled
 from shared.core.ports import Ability, Observation, Pause
 from shared.core.trouble import Troubles
-from shared.engines.memory import MemoryEngine
 from shared.lifecycle.sweep import Swept, sweep
 from shared.operate.cancel import cancel
+from tests.doubles.memory import MemoryDrops, MemoryLedger, MemoryTable
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import Engines, World, job_json

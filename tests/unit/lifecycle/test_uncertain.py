@@ -10,9 +10,9 @@ import pytest
 from shared.core.errors import EngineError, Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState
 from shared.core.ports import Observation, Order
-from shared.engines.memory import MemoryEngine
 from shared.lifecycle.admit import pause, resume
 from shared.operate.cancel import cancel
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 
 

@@ -15,7 +15,6 @@ import azure.functions as func
 import pytest
 
 from functions.problem import public_route
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage import rows
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
@@ -37,6 +36,7 @@ from shared.operate.audit import audit
 from shared.operate.listing import jobs as list_jobs
 from shared.operate.ready import ready
 from shared.operate.redrive import listed
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import Engines, World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

@@ -10,12 +10,12 @@ import pytest
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState
 from shared.core.ports import Observation, Posted
-from shared.engines.memory import MemoryEngine
 from shared.intake.arrive import blob_arrived
 from shared.intake.dead_letter import bury
 from shared.lifecycle.admit import pause
 from shared.operate.audit import Audit, audit
 from slipway.commands.audit import lines
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops, MemoryTable
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
@@ -24,6 +23,7 @@ from shared.intake.arrive import message_arrived, poison_arrived
 from shared.intake.dead_letter import bury_poison
 from shared.operate.redeliver import redeliver_event, redeliver_job
 from shared.operate.redrive import listed, redrive
+from tests.doubles.memory import MemoryDrops, MemoryTable
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

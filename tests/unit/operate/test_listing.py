@@ -10,7 +10,6 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage import listing as stored_lists
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
@@ -21,6 +20,7 @@ from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request
 from shared.lifecycle.archive import archive
 from shared.operate.listing import jobs
+from tests.doubles.memory import MemoryLedger
 from tests.unit.routes import ASKING, ROUTES
 from tests.unit.world import World, job_json
 

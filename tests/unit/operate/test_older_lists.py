@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.store import Store
@@ -16,6 +15,7 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Query, brief
 from shared.core.ports import Active
 from shared.lifecycle.archive import archive
+from tests.doubles.memory import MemoryLedger
 from tests.unit.operate.test_listing import aged
 from tests.unit.world import World, job_json
 

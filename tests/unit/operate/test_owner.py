@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from shared.adapters.memory import MemoryTable
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
@@ -17,6 +16,7 @@ from shared.intake.arrive import message_arrived
 from shared.lifecycle.sweep import sweep
 from shared.operate.ready import ready
 from shared.settings import Settings
+from tests.doubles.memory import MemoryTable
 from tests.unit.world import World
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.core.caller import KEY_HOLDER
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState, Stored
@@ -12,6 +11,7 @@ from shared.intake.rerun import rerun
 from shared.lifecycle import lookup
 from shared.operate import listing, read
 from shared.operate.cancel import cancel
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
 

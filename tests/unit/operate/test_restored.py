@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from shared.adapters.memory import MemoryLedger
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
@@ -13,6 +12,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import JobState
 from shared.intake.inventory import inventory
 from shared.operate.audit import audit
+from tests.doubles.memory import MemoryLedger
 from tests.unit.dropped_folder import drop_folder
 from tests.unit.lifecycle.test_outages import JOB, drained, left
 from tests.unit.world import World

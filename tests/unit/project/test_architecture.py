@@ -22,7 +22,7 @@ VIOLATIONS = {
     "parts": ("shared/core/job.py", "import local.process"),
     "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),
     "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
-    "no-sdk": ("shared/lifecycle/sweep.py", "import shared.adapters.memory"),
+    "no-sdk": ("shared/lifecycle/sweep.py", "import shared.adapters.sealing"),
     "pure": ("shared/jobspec/checks/validate.py", "import socket"),
     "local": ("local/batchai/api/wire.py", "from shared.jobspec import JobSpec"),
     "local-parts": ("local/host/host.py", "import local.batchai.api.wire"),

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.adapters.memory import MemoryTable
 from shared.adapters.storage.group import GroupCommit, Write
 from shared.adapters.storage.table import Operation, Refused
 from shared.core.errors import Misuse, Unavailable
+from tests.doubles.memory import MemoryTable
 
 
 class Watched(MemoryTable):

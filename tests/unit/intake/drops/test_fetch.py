@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
 from shared.core.orders import digest
 from shared.intake.fetch import fetched
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Limits
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
 MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Misuse
 from shared.core.ports import Blob
 from shared.intake.folder import Plan, Plans, plans
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
 MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops, MemoryLedger
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.intake.arrive import blob_arrived
 from shared.intake.inventory import inventory
+from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.world import World, job_json
 
 SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/run/train.py"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.job import JobState
 from shared.intake.inventory import inventory, unseen
+from tests.doubles.memory import MemoryDrops
 from tests.unit.intake.drops.test_drop import TEMPLATE
 from tests.unit.intake.drops.test_inventory import Defective
 from tests.unit.world import World, job_json

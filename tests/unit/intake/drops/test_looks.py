@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops, MemoryLedger
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.ports import DropMemo
 from shared.intake.drop import Explanations, FolderResult, explain_folder, look_at_folder
 from shared.intake.inventory import inventory, unseen
+from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE
 from tests.unit.world import World, job_json
 

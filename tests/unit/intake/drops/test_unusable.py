@@ -7,12 +7,12 @@ import logging
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.core.errors import Unavailable
 from shared.intake.arrive import blob_arrived
 from shared.intake.inventory import inventory
 from shared.intake.unusable import note_path
 from shared.operate.audit import audit
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
 JOB = json.dumps(job_json()).encode()

@@ -10,10 +10,10 @@ import pytest
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
-from shared.engines.memory import MemoryEngine
 from shared.intake.facts import cluster_for, cluster_member, cluster_of
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 OTHER = replace(CLUSTER, name="other", id="/other", facts=ClusterFacts(max_nodes=3))

@@ -14,11 +14,11 @@ from shared.core.cost.prices import prices_from
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
 from shared.core.ports import ClusterView, Order, Submission, Variable
-from shared.engines.memory import MemoryEngine
 from shared.intake import explain as explaining
 from shared.intake.arrive import message_arrived, request_explained
 from shared.intake.message import read_request
 from shared.jobspec import JsonObject
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.priced_cluster import ROW, view_of
 from tests.unit.world import CLUSTER, Engines, World, job_json
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.catalogue import DEPLOYMENT
 from shared.core.job import JobState
 from shared.core.refusals import REFUSALS
 from shared.intake.arrive import request_validated
@@ -21,6 +20,7 @@ from shared.intake.prepare import prepare
 from shared.jobspec import CODES, Limits
 from shared.jobspec.text.tree import copied
 from slipway.commands.document.validate import problems_of
+from slipway.rules import DEPLOYMENT
 from tests.breadth import examples, one_each
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, everything, job, script_toolkit

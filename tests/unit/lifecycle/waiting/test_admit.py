@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.core.engine import ClusterView
 from shared.core.errors import Misuse, Transient, Unavailable
 from shared.core.job import Job, JobState
 from shared.core.ports import Active, Pause
-from shared.engines.memory import MemoryEngine
 from shared.intake.accept import Accepted
 from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request
 from shared.lifecycle.admit import pause, paused, resume
 from shared.operate.cancel import cancel
 from shared.operate.ready import ready
+from tests.doubles.memory import MemoryLedger
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.memory import MemoryLedger
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ports import Active
 from shared.lifecycle.admit import _good_for, admit, describe_pause, pause, paused, resume, submittable
+from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json
 

@@ -13,10 +13,10 @@ from shared.core.job import Job, JobState, Reason, Waiting
 from shared.core.ledger.records import packed, unpacked
 from shared.core.ports import Change
 from shared.core.view import summary, whole
-from shared.engines.memory import MemoryEngine
 from shared.intake.accept import Accepted
 from shared.lifecycle.admit import pause
 from shared.operate.waits import as_they_stand
+from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.memory import MemoryDrops
 from shared.settings import Settings
 from slipway.commands.drop import target_of, to_upload
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
+from tests.doubles.memory import MemoryDrops
 
 SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
 

@@ -1,6 +1,6 @@
 """Every rule there is, of the format and of deployments, and the index of their pages. Pure.
 
-`python -m shared.core.catalogue > docs/rules/README.md` writes the index.
+`python -m slipway.rules > docs/rules/README.md` writes the index.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GROUPS = (
 _HEAD = """# Rules
 
 One page for each problem that `slipway validate`, the API and the diagnostics of a drop can name.
-Errors stop the job; warnings and hints do not. This index is generated: `python -m shared.core.catalogue`.
+Errors stop the job; warnings and hints do not. This index is generated: `python -m slipway.rules`.
 """
 _TAIL = """## What only a deployment knows
 

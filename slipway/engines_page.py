@@ -1,6 +1,6 @@
 """What every engine can do, as the table of docs/reference/engines.md. Pure.
 
-`python -m shared.engines.matrix` writes the table, from the engines' own declarations.
+`python -m slipway.engines_page` writes the table, from the engines' own declarations.
 """
 
 from __future__ import annotations

@@ -1,0 +1,48 @@
+"""The files of a folder here in the place of the drop container."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from shared.core.errors import Misuse
+from shared.core.ports import Blob
+
+
+class FolderDrops:
+    """The drops port over files by name, to explain them before they are uploaded. It keeps no answer."""
+
+    def __init__(self, files: Mapping[str, bytes], container: str) -> None:
+        now = datetime.now(UTC).replace(microsecond=0)
+        self._files, self._container = files, container
+        self._blobs = [Blob(name, name, now, len(body)) for name, body in sorted(files.items())]
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """By prefix, in order of names."""
+        found = (blob for blob in self._blobs if blob.name.startswith(prefix))
+        return [blob for blob in found if deep or "/" not in blob.name.removeprefix(prefix)]
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        """The file; there is one version of it."""
+        body = self._files.get(name)
+        if body is not None and len(body) > limit:
+            raise Misuse(f"{name} has {len(body)} bytes, more than {limit}")
+        return None if body is None else (body, name)
+
+    async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
+        """Only what would be uploaded can be read here."""
+        container, _, name = reference.partition("/")
+        if container != self._container:
+            raise Misuse(f"container {container!r} may not be read")
+        found = await self.read(name, limit=limit)
+        return found[0] if found else None
+
+    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Nothing is kept."""
+
+    async def drop_answer(self, name: str) -> None:
+        """Nothing was kept."""
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        """Nothing is kept."""
+        return False

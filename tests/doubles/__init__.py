@@ -1,0 +1,1 @@
+"""What stands for storage, receivers and a scheduler where a test or a measurement has none."""
