@@ -154,7 +154,7 @@ def too_large(nodes: int, view: ClusterView) -> str:
 
 @dataclass(frozen=True)
 class Submission:
-    """The request that gives an order to the engine, before it is sent. `body` is JSON."""
+    """A request that gives an order, or what it needs, to the engine, before it is sent. `body` is JSON."""
 
     method: str
     path: str
@@ -220,8 +220,11 @@ class Engine(Protocol):
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """Pure: each of a job's `resources` that the cluster does not give it (SW109), below /resources."""
 
-    def submission(self, order: Order) -> Submission:
-        """Pure: the request that `submit` sends for the order; to show it, mask the order first."""
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
+        """Pure: the requests that `submit` sends for the order, in their order; the last one starts the job.
+
+        `submit` may be repeated after any of them. To show them, mask the order first.
+        """
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """Pure: the environment that the job's processes will see, in the order of its making."""

@@ -17,7 +17,7 @@ from shared.core.engine import room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
-from shared.core.ports import Cluster, ClusterView, Order, Ports
+from shared.core.ports import Cluster, ClusterView, Order, Ports, Submission
 from shared.intake.accept import Candidate, draft_of, record, runs_again
 from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
@@ -164,7 +164,7 @@ def _run(
     masked = with_credentials(redact(document), keys, suffix)
     order = Order(target, with_ours(masked, job), resources=job.resources)
     engine = ports.engines.get(target.engine)
-    asked = engine.submission(order)
+    *before, last = (_request(one) for one in engine.submissions(order))
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
     length = _wall_clock(document, facts.longest)
     size, priority = (view.size, view.priority) if view else ("", "")
@@ -173,12 +173,17 @@ def _run(
     return {
         "engineName": target.name,
         "environment": shown,
-        "request": {"method": asked.method, "path": asked.path, "body": redact(asked.body)},
+        **({"requestsBefore": before} if before else {}),
+        "request": last,
         "limits": limits(nodes, length, policy.limits, view, facts),
         "wait": wait(nodes, view, ahead),
         "cost": cost(nodes, length, size, priority, rows),
         "wallClockLimit": iso_duration(length),
     }
+
+
+def _request(asked: Submission) -> JsonObject:
+    return {"method": asked.method, "path": asked.path, "body": redact(asked.body)}
 
 
 def _variables(variables: Any) -> list[JsonObject]:

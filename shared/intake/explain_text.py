@@ -27,7 +27,7 @@ def markdown(body: JsonObject) -> str:
         *_identity(job, body.get("engineName")),
         *_list("What is filled in", body["notes"]),
         *_environment(body.get("environment")),
-        *_request(body.get("request")),
+        *_requests(body),
         *_document(body["document"]),
     ]
     return "\n\n".join(parts) + "\n"
@@ -115,11 +115,14 @@ def _environment(variables: Sequence[JsonObject] | None) -> list[str]:
     return ["## Environment of the script", text, _table(("name", "value", "set by"), rows)]
 
 
-def _request(request: JsonObject | None) -> list[str]:
-    if request is None:
+def _requests(body: JsonObject) -> list[str]:
+    if "request" not in body:
         return []
-    line = f"`{request['method']} {request['path']}`"
-    return ["## The request to the engine", line, _code(request["body"])]
+    requests = [*body.get("requestsBefore", ()), body["request"]]
+    found = ["## The request to the engine" if len(requests) == 1 else "## The requests to the engine"]
+    for one in requests:
+        found += [f"`{one['method']} {one['path']}`", _code(one["body"])]
+    return found
 
 
 def _document(document: Any) -> list[str]:

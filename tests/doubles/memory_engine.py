@@ -72,9 +72,9 @@ class MemoryEngine:
         block = next(name for name, kind in TOOLKITS.items() if kind == spec.properties.tool_type)
         return (refused("SW109", f"/properties/{block}", why),) if why else ()
 
-    def submission(self, order: Order) -> Submission:
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
         """As an engine with one call."""
-        return Submission("PUT", f"/jobs/{order.target.name}", order.document)
+        return (Submission("PUT", f"/jobs/{order.target.name}", order.document),)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The job's own variables."""

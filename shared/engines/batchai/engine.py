@@ -81,9 +81,9 @@ class BatchAIEngine:
             raise Misconfigured(self._workspace.trouble)
         return ()
 
-    def submission(self, order: Order) -> Submission:
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The PUT of the job."""
-        return submission(self._workspace, order)
+        return (submission(self._workspace, order),)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The documented variables, and the job's own."""
@@ -240,7 +240,7 @@ class BatchAIEngine:
         """The existing job when the service answered 200 with one, None for a fresh 202."""
         from azure.core.rest import HttpRequest
 
-        asked = self.submission(order)
+        asked = submission(self._workspace, order)
         request = HttpRequest(asked.method, asked.path, json=asked.body)
         answer = await (await self._client())._send_request(request, stream=False)
         raise_for(answer, 200, 202)

@@ -96,12 +96,12 @@ class SlurmEngine:
         place = _place(found, resources)
         return tuple(absent(found.name, place[1] or found.name, self._listed.get(place, Listed()), resources))
 
-    def submission(self, order: Order) -> Submission:
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The POST of the held job, in the dialect that was agreed on, or in the newest."""
         cluster = self._cluster(order.target.cluster)
         client = self._clients.get(cluster.name)
         bounded = self._bounded(cluster, order.resources)
-        return submission(bounded, (client and client.dialect) or DIALECTS[0], order)
+        return (submission(bounded, (client and client.dialect) or DIALECTS[0], order),)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The variables of the job's processes."""

@@ -27,7 +27,7 @@ def test_the_request_is_the_one_of_the_golden_file() -> None:
             "constraints": {"maxWallClockTime": "PT36H"},
         }
     }
-    asked = BatchAIEngine(WORKSPACE).submission(_order(document))
+    (asked,) = BatchAIEngine(WORKSPACE).submissions(_order(document))
     written = {"method": asked.method, "path": asked.path, "body": asked.body}
     assert written == json.loads(GOLDEN.read_text(encoding="utf-8"))
 

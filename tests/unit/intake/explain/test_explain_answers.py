@@ -16,6 +16,7 @@ from shared.core.job import JobState, Stored
 from shared.core.ports import ClusterView, Order, Submission, Variable
 from shared.intake import explain as explaining
 from shared.intake.arrive import message_arrived, request_explained
+from shared.intake.explain_text import markdown
 from shared.intake.message import read_request
 from shared.jobspec import JsonObject
 from tests.doubles.memory_engine import MemoryEngine
@@ -184,9 +185,9 @@ class Asked(MemoryEngine):
 
     order: Order | None = None
 
-    def submission(self, order: Order) -> Submission:
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
         self.order = order
-        return super().submission(order)
+        return super().submissions(order)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         return (Variable("PATH", "/bin:…", "engine", exact=False), Variable("PASSWORD", "canary", "job"))
@@ -215,6 +216,25 @@ async def test_the_request_is_that_of_the_engine_with_masks_for_keys(world: Worl
         {"name": "PATH", "value": "/bin:…", "source": "engine", "exact": False},
         {"name": "PASSWORD", "value": "***", "source": "job", "exact": True},
     ]
+
+
+class Several(MemoryEngine):
+    """An engine that needs an object of its own before the job."""
+
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
+        return (Submission("POST", "/secrets", {"accountKey": "canary"}), *super().submissions(order))
+
+
+async def test_an_engine_may_need_several_requests_and_all_are_shown_in_their_order(world: World) -> None:
+    world.use(engines=Engines(Several()))
+    body = await explained(world, job_json())
+
+    assert body["requestsBefore"] == [
+        {"method": "POST", "path": "/secrets", "body": {"accountKey": "***"}},
+    ]
+    assert body["request"]["method"] == "PUT"
+    text = markdown(body)
+    assert text.index("## The requests to the engine") < text.index("`POST /secrets`") < text.index("`PUT ")
 
 
 @pytest.mark.parametrize(
