@@ -40,6 +40,11 @@ class Watch:
     _lines: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _logs: dict[str, _Log] = field(default_factory=dict)
 
+    def progress(self) -> object:
+        """What differs from an earlier one if anything has happened since."""
+        states = [(name, job["state"], len(job.get("history", ()))) for name, job in self.jobs.items()]
+        return states, self.nodes, [log.offset for log in self._logs.values()]
+
     async def poll(self) -> None:
         """One look. Raises Failure."""
         self.looks += 1

@@ -6,6 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from local.patience import Patience
 from local.stack import Options, Stack
 from shared.settings import Settings
 from slipway.client.service import Service, service
@@ -27,6 +28,7 @@ _EMULATOR = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=
 _SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
+#: Seconds without any progress.
 _PATIENCE = 120.0
 _INTERRUPTED = 130
 _SHOWN_LINES = 15
@@ -102,13 +104,12 @@ async def _send(out: Screen, stack: Stack, api: Service) -> None:
 
 async def _follow(watch: Watch, stack: Stack) -> None:
     """Watch until every job has ended, its webhooks have come and the nodes are gone. Raises Failure."""
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not watch.nodes):
-                await watch.poll()
-                await asyncio.sleep(_LOOK_EVERY)
-    except TimeoutError:
-        raise Failure(_late(watch, stack)) from None
+    patience = Patience(_PATIENCE)
+    while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not watch.nodes):
+        if patience.is_over((watch.progress(), _delivered(stack))):
+            raise Failure(_late(watch, stack))
+        await watch.poll()
+        await asyncio.sleep(_LOOK_EVERY)
 
 
 def _all_ended(watch: Watch) -> bool:
@@ -122,7 +123,7 @@ def _delivered(stack: Stack) -> int:
 
 def _late(watch: Watch, stack: Stack) -> str:
     states = ", ".join(f"{job['name']} is {job['state']}" for job in watch.jobs.values()) or "no job came"
-    return f"not done after {_PATIENCE:g} s: {states}; {_delivered(stack)} webhooks, {watch.nodes} nodes"
+    return f"no progress for {_PATIENCE:g} s: {states}; {_delivered(stack)} webhooks, {watch.nodes} nodes"
 
 
 def _explain(out: Screen, failure: Failure, data: Path) -> None:

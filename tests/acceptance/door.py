@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -16,9 +16,11 @@ from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueServiceClient
 
+from local.patience import Patience
 from local.stack import Stack
 
 T = TypeVar("T")
+#: Seconds without any progress.
 PATIENCE = 120.0
 ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
@@ -85,11 +87,14 @@ class Door:
 
     async def ended(self, **wanted: str) -> dict[str, Any]:
         """Wait for the one job that is as wanted to end."""
+        states: list[str] = []
 
         async def look() -> dict[str, Any] | None:
-            return next((job for job in await self.jobs(**wanted) if job["state"] in ENDS), None)
+            jobs = await self.jobs(**wanted)
+            states[:] = [job["state"] for job in jobs]
+            return next((job for job in jobs if job["state"] in ENDS), None)
 
-        return await eventually(look, f"a job with {wanted} to end")
+        return await eventually(look, f"a job with {wanted} to end", states)
 
     async def events(self, hook: str) -> list[dict[str, Any]]:
         """What the receiver got at a hook."""
@@ -101,12 +106,15 @@ class Door:
 
     async def event(self, hook: str, type_: str, count: int = 1) -> list[dict[str, Any]]:
         """Wait for verified events of a type at a hook."""
+        came: list[str] = []
 
         async def look() -> list[dict[str, Any]] | None:
-            found = [event for event in await self.events(hook) if event["type"] == type_]
+            events = await self.events(hook)
+            came[:] = [event["type"] for event in events]
+            found = [event for event in events if event["type"] == type_]
             return found if len(found) >= count else None
 
-        return await eventually(look, f"{count} events {type_} at {hook}")
+        return await eventually(look, f"{count} events {type_} at {hook}", came)
 
     def hook(self, name: str, query: str = "") -> dict[str, Any]:
         """A subscription at a hook of the receiver."""
@@ -134,12 +142,13 @@ def shell(command: str, **properties: Any) -> dict[str, Any]:
     }
 
 
-async def eventually(look: Callable[[], Awaitable[T | None]], what: str) -> T:
-    """Poll another process until it shows something; fail with what was missing."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while (found := await look()) is None:  # noqa: ASYNC110 - another process
-                await asyncio.sleep(0.2)
-            return found
-    except TimeoutError:
-        raise AssertionError(f"waited {PATIENCE:g} s for {what}") from None
+async def eventually(look: Callable[[], Awaitable[T | None]], what: str, progress: Iterable[str] = ()) -> T:
+    """Poll another process until it shows something; fail with what was missing when nothing goes on.
+
+    `progress` is what `look` saw on the way, which it keeps up to date.
+    """
+    patience = Patience(PATIENCE)
+    while (found := await look()) is None:
+        assert not patience.is_over(tuple(progress)), f"nothing new for {PATIENCE:g} s; waited for {what}"
+        await asyncio.sleep(0.2)
+    return found

@@ -16,8 +16,11 @@ from pathlib import Path
 import aiohttp
 import psutil
 
+from local.patience import Patience
+
 ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--subscriber-port=0")
+#: Seconds without any progress.
 PATIENCE = 180.0
 
 
@@ -55,11 +58,10 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
     try:
         assert process.stdout is not None
         said = ""
-        async with asyncio.timeout(PATIENCE):
-            while "Ctrl-C stops everything" not in said:
-                line = await process.stdout.readline()
-                assert line, said
-                said += line.decode()
+        while "Ctrl-C stops everything" not in said:
+            line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
+            assert line, said
+            said += line.decode()
         ready = re.search(r"^ready (http://\S+)$", said, re.MULTILINE)
         assert ready is not None, said
         yield Up(process, ready[1], data / "local.settings.json", said)
@@ -98,10 +100,11 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
         page = {"Origin": "https://evil.example", "Content-Type": "text/plain"}
         assert await post(running.url, page) == 403
         assert await post(running.url, {"Content-Type": "text/plain"}) == 415
-        table = ""
-        async with asyncio.timeout(PATIENCE):
-            while not ("rejected" in table and "cancelled" in table):
-                table = await slipway("jobs", url)
+        table, patience = "", Patience(PATIENCE)
+        while not ("rejected" in table and "cancelled" in table):
+            table = await slipway("jobs", url)
+            states = re.findall(r"queued|running|cancel\w+|rejected", table)
+            assert not patience.is_over(states), table
         code = await running.stop(signal.SIGINT)
 
     async with up(tmp_path) as again:

@@ -24,6 +24,7 @@ from pathlib import Path
 import psutil
 
 from local.azurite import ACCOUNT, KEY
+from local.patience import Patience
 from local.stack import Options, Stack, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
@@ -111,8 +112,7 @@ class Chaos:
         killing = [asyncio.create_task(self._kill(system)), asyncio.create_task(self._kill_storage())]
         try:
             await sender.send(self.options.jobs)
-            async with asyncio.timeout(_PATIENCE):
-                await self._all_ran(killing)
+            await self._all_ran(killing)
             await _ended(killing)
             before = _sweeps(host_log)
             while True:
@@ -156,7 +156,10 @@ class Chaos:
                 await killing  # it comes back before anybody looks at what is left
 
     async def _all_ran(self, killing: list[asyncio.Task[None]]) -> None:
-        while len(set(evidence.starts(self.log))) < self.options.jobs:
+        patience = Patience(_PATIENCE)
+        while (ran := len(set(evidence.starts(self.log)))) < self.options.jobs:
+            if patience.is_over(ran):
+                raise TimeoutError(f"no job has run for {_PATIENCE:g} s; {ran} have")
             done, _ = await asyncio.wait(killing, timeout=_LOOK_EVERY)
             for failed in done:
                 failed.result()

@@ -6,7 +6,6 @@ checkout is taken. Files of our own with the same features are always tried.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ import pytest
 import pytest_asyncio
 
 from local.azurite import ACCOUNT
+from local.patience import Patience
 from tests.acceptance.az.az import AZ, REASON, Az
 
 pytestmark = [
@@ -147,9 +147,10 @@ async def _launch(az: Az, prefix: str, files: dict[str, Path]) -> dict[str, Any]
             "-c", "nc6", "-f", str(file), "--storage-account-name", ACCOUNT,
         )  # fmt: skip
     jobs: list[Any] = []
-    async with asyncio.timeout(120):
-        while not jobs or any(job["executionState"] not in ("succeeded", "failed") for job in jobs):
-            jobs = await az.ask("batchai", "job", "list", *_IN_WORKSPACE, "-e", EXPERIMENT)
+    patience = Patience(120)
+    while not jobs or any(job["executionState"] not in ("succeeded", "failed") for job in jobs):
+        jobs = await az.ask("batchai", "job", "list", *_IN_WORKSPACE, "-e", EXPERIMENT)
+        assert not patience.is_over([job["executionState"] for job in jobs]), jobs
     return {job["name"].removeprefix(f"{prefix}-"): job for job in jobs if job["name"].startswith(prefix)}
 
 

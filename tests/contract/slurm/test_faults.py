@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from local.patience import Patience
 from local.slurm import Options, Partition, Slurm, slurm
 from shared.core.engine import Earlier
 from shared.core.errors import NotFound
@@ -68,9 +69,10 @@ async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own:
         queue = await own.command("squeue", "--noheader")
         forgotten = _BURST - len(queue.splitlines())
 
-        async with asyncio.timeout(PATIENCE * 4):
-            while (await sweep(world.ports)).active:  # noqa: ASYNC110 - as a timer does
-                await asyncio.sleep(1)
+        patience = Patience(PATIENCE)
+        while active := (await sweep(world.ports)).active:
+            assert not patience.is_over(active)
+            await asyncio.sleep(1)
 
     jobs = [await world.job(one.job.id) for one in accepted]
     assert Counter(job.state for job in jobs) == {JobState.SUCCEEDED: _BURST}
@@ -231,9 +233,10 @@ async def _forget_everything(running: Slurm) -> None:
 
 async def _lines(path: Path, count: int) -> None:
     """Until the nodes have written so many lines."""
-    async with asyncio.timeout(PATIENCE):
-        while _text(path).count("\n") < count:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.05)
+    patience = Patience(PATIENCE)
+    while (written := _text(path).count("\n")) < count:
+        assert not patience.is_over(written)
+        await asyncio.sleep(0.05)
 
 
 async def _file(path: Path) -> None:

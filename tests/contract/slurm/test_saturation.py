@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from local.patience import Patience
 from local.slurm import Options, Partition, slurm
 from shared.core.job import JobState
 from shared.lifecycle.sweep import sweep
@@ -46,10 +47,11 @@ async def test_ten_jobs_on_a_controller_that_takes_three_all_run_once(tmp_path: 
             assert (job.waiting.word, "MaxJobCount" in job.waiting.text) == ("Saturated", True)
         assert not world.ports.breaker.open(f"slurm/{NAME}", world.ports.clock())
 
-        async with asyncio.timeout(PATIENCE * 2):
-            while (await sweep(world.ports)).active:
-                await asyncio.sleep(0.5)
-                ahead += timedelta(seconds=60)  # what waits for capacity is tried again after minutes
+        patience = Patience(PATIENCE)
+        while active := (await sweep(world.ports)).active:
+            assert not patience.is_over(active)
+            await asyncio.sleep(0.5)
+            ahead += timedelta(seconds=60)  # what waits for capacity is tried again after minutes
 
         jobs = [await world.job(one.job.id) for one in accepted]
         assert Counter((job.state, job.attempt) for job in jobs) == {(JobState.SUCCEEDED, 1): _JOBS}
