@@ -71,7 +71,7 @@ class Observation:
     unstarted: bool = False
     #: of one that is queued; None where nothing is known to hinder it
     why: Why | None = None
-    #: by what the engine itself calls it, "" where that is not known
+    #: by what the engine itself calls it, "" where that is not known: any text, kept in the record for people
     handle: str = ""
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
 
 from shared.core.engine import Why
 from shared.core.job import Job, JobState, Reason
+from shared.core.view import whole
+from shared.lifecycle import lookup
+from shared.lifecycle.archive import archive
 from shared.lifecycle.observe import decide
 from shared.operate.cancel import cancel
 from tests.unit.lifecycle.test_outages import JOB
@@ -50,6 +54,18 @@ async def test_a_handle_changes_only_where_the_cluster_names_another_one(world: 
         world.pass_time(3600)
 
     assert handles == ["17", "18"]
+
+
+async def test_a_handle_may_be_any_text_and_is_kept_as_it_is_beyond_the_archive(world: World) -> None:
+    handle = json.dumps({"job": "uid-1", "service": "a/b|c", "pods": ["é"]})
+    await world.message(JOB)
+    await _seen(world, JobState.RUNNING, handle=handle)
+    ended = await _seen(world, JobState.SUCCEEDED)
+    world.pass_time(31 * 86_400)
+    assert (await archive(world.ports)).jobs == 1
+
+    stored = await lookup.job(world.ports, ended.id)
+    assert whole(stored.job)["engine"]["id"] == handle
 
 
 async def test_what_the_record_has_already_is_no_change(world: World) -> None:
