@@ -33,6 +33,8 @@ TESTS = (
     "tests/unit/functions",
     "tests/mutants/stories.py",
 )
+#: Of pytest: no words of its own.
+FLAGS = ("-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal")
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 CACHE = ROOT / ".local" / "mutants.json"
 
@@ -61,7 +63,7 @@ def _modules(named: list[str]) -> list[Path]:
     return [module for module in found if module.name != "__init__.py"]
 
 
-class _Report:
+class Report:
     """What came of the mutants: told, counted and, of those that were caught, kept for the next run."""
 
     def __init__(self, expected: dict[str, str], fresh: bool, quick: bool) -> None:
@@ -105,6 +107,11 @@ class _Report:
         say(f"{module}: {told or 'nothing to change'}")
         return self._as_expected
 
+    def failed(self, test: str) -> None:
+        """Without a mutant: there is nothing to compare with."""
+        self._as_expected = False
+        say(f"fails without any mutant: {test}")
+
     def _keep(self) -> None:
         """For the next run; what another run found at the same time stays."""
         CACHE.parent.mkdir(exist_ok=True)
@@ -144,11 +151,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not hasattr(sys, "monitoring"):
         parser.error("sys.monitoring, which says what a test runs, needs Python 3.12 or newer")
     modules = _modules(options.modules)
-    report = _Report(equivalents(EQUIVALENT.read_text(encoding="utf-8")), options.fresh, options.quick)
+    report = Report(equivalents(EQUIVALENT.read_text(encoding="utf-8")), options.fresh, options.quick)
     names = {module: _name(module) for module in modules}
     mutation = Mutation(names, report, lambda: random.random() < options.sample, options.jobs)
-    flags = ["--all", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal"]
-    status = pytest.main([*flags, *(str(ROOT / test) for test in TESTS)], plugins=[mutation])
+    status = pytest.main(["--all", *FLAGS, *(str(ROOT / test) for test in TESTS)], plugins=[mutation])
     ran = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     return 0 if ran and mutation.as_expected else 1
 

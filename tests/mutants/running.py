@@ -36,6 +36,8 @@ _MEMORY = 4 * 2**30
 _QUICK, _CASES, _ENOUGH = 0.3, 8, 1.5
 #: What a function is, beside a plain one.
 _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+#: What stands in place of a test's number before one that fails by itself.
+_FAILED = "failed"
 _TOOL = 4  # a tool of sys.monitoring that no debugger or profiler uses
 
 CAUGHT, SURVIVED, UNTESTED = "caught", "survived", "no test runs it"
@@ -56,6 +58,9 @@ class Report(Protocol):
     def ended(self, module: str) -> bool:
         """There are no more of this module. Whether all is as expected."""
 
+    def failed(self, test: str) -> None:
+        """A test that fails, or cannot be collected, without any mutant, and where."""
+
 
 class Mutation:
     """A plugin of pytest: in place of running the tests, it runs mutants of some modules against them."""
@@ -75,6 +80,11 @@ class Mutation:
         self._seconds: dict[int, float] = {}
         self._catches: Counter[int] = Counter()
         self._own_catches: Counter[tuple[str, int]] = Counter()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Nothing is measured with tests that are not there."""
+        if report.failed:
+            self._report.failed(_failure(report))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -131,6 +141,9 @@ class Mutation:
         with os.fdopen(reader) as words:
             for line in words:
                 number, seconds, *places = line.rstrip("\n").split("\t")
+                if number == _FAILED:
+                    self._report.failed(seconds)
+                    continue
                 self._seconds[int(number)] = float(seconds)
                 for place in places:
                     file, _, found = place.rpartition(":")
@@ -221,16 +234,22 @@ def _quiet() -> None:
         os.dup2(nowhere, stream)
 
 
+def _failure(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Which test, and the last line of what it says: where it failed, and the kind of the error."""
+    lines = [line.strip() for line in report.longreprtext.split("\n") if line.strip()]
+    return f"{report.nodeid}: {lines[-1] if lines else 'it says nothing'}".replace("\t", " ")
+
+
 class _Reports:
     """Hears of each failure."""
 
-    def __init__(self, failed: Callable[[], None]) -> None:
+    def __init__(self, failed: Callable[[pytest.TestReport], None]) -> None:
         self._failed = failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Of setup, call or teardown."""
         if report.failed:
-            self._failed()
+            self._failed(report)
 
 
 def _run_until_failure(session: pytest.Session, order: list[tuple[int, float]], out: int) -> None:
@@ -244,7 +263,7 @@ def _run_until_failure(session: pytest.Session, order: list[tuple[int, float]], 
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
         signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 20 * seconds)
 
-        def failed(number: int = number) -> None:
+        def failed(_: pytest.TestReport, number: int = number) -> None:
             with suppress(BrokenPipeError):  # whoever ran us was stopped
                 os.write(out, str(number).encode())
             os._exit(1)
@@ -254,7 +273,7 @@ def _run_until_failure(session: pytest.Session, order: list[tuple[int, float]], 
 
 
 class _heard:  # noqa: N801 - a context manager that reads like a function
-    def __init__(self, session: pytest.Session, failed: Callable[[], None]) -> None:
+    def __init__(self, session: pytest.Session, failed: Callable[[pytest.TestReport], None]) -> None:
         self._manager, self._plugin = session.config.pluginmanager, _Reports(failed)
 
     def __enter__(self) -> None:
@@ -270,7 +289,10 @@ def _protocol(session: pytest.Session, number: int) -> None:
 
 
 def _record(session: pytest.Session, functions: list[FunctionType], write: Callable[[str], object]) -> int:
-    """Each test's number, its seconds and the lines that it ran of these functions; 1 when one fails."""
+    """Each test's number, its seconds and the lines that it ran of these functions; those that failed.
+
+    1 when one did.
+    """
     _quiet()
     failures: list[str] = []
     ran: set[str] = set()
@@ -285,13 +307,15 @@ def _record(session: pytest.Session, functions: list[FunctionType], write: Calla
     for function in functions:
         for code in (function.__code__, *_inside(function.__code__)):
             monitoring.set_local_events(_TOOL, code, monitoring.events.LINE)
-    for number, item in enumerate(session.items):
+    for number in range(len(session.items)):
         ran.clear()
         monitoring.restart_events()
         begun = time.process_time()
-        with _heard(session, lambda item=item: failures.append(item.nodeid)):  # type: ignore[misc]
+        with _heard(session, lambda report: failures.append(_failure(report))):
             _protocol(session, number)
         write("\t".join([str(number), f"{time.process_time() - begun:.4f}", *ran]) + "\n")
+    for failure in failures:
+        write(f"{_FAILED}\t{failure}\n")
     return len(failures) and 1
 
 
