@@ -55,18 +55,18 @@ class Entry:
 
 
 class Fence:
-    """A directory, held open. `known` is its path for those who make absolute links to what is below it.
+    """A directory, held open. `display` is its path for those who make absolute links to what is below it.
 
     Paths are relative, with slashes. All methods raise OSError; Refused is one.
     """
 
-    def __init__(self, fd: int, known: str = "") -> None:
-        self.fd, self._known = fd, known.rstrip("/")
+    def __init__(self, fd: int, display: str = "") -> None:
+        self.fd, self._known = fd, display.rstrip("/")
 
     @classmethod
-    def from_root(cls, root: Path | str, known: str = "") -> Self:
+    def from_root(cls, root: Path | str, display: str = "") -> Self:
         """The operator's own path: links in it are followed."""
-        return cls(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), known)
+        return cls(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), display)
 
     @classmethod
     def real(cls, path: Path) -> Fence:
@@ -80,13 +80,13 @@ class Fence:
     def __exit__(self, *_: object) -> None:
         os.close(self.fd)
 
-    def below(self, path: str, *, links: bool = True, known: str = "") -> Fence:
+    def below(self, path: str, *, links: bool = True, display: str = "") -> Fence:
         """A directory below as a root of its own. Without `links`, none may stand on the way."""
         fd, _ = self._walk(path, _PASS, links=links)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             os.close(fd)
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        return Fence(fd, known)
+        return Fence(fd, display)
 
     def make_directory(self, path: str) -> Fence:
         """A directory below, made with those above it where there is none. No link may stand on the way."""
@@ -243,9 +243,9 @@ class _Way:
         self.names = []
 
 
-def modified(found: os.stat_result) -> float:
+def modified(status: os.stat_result) -> float:
     """When a file was changed, Unix time; who wrote it may have said any year, and no date holds them all."""
-    return min(max(0.0, found.st_mtime), _LATEST)
+    return min(max(0.0, status.st_mtime), _LATEST)
 
 
 def _checked(path: str) -> str:

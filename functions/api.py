@@ -182,12 +182,12 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"clusters": found})
 
 
-def key_of(req: func.HttpRequest, written: str | None) -> str | None:
+def key_of(req: func.HttpRequest, text: str | None) -> str | None:
     """The header is a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
     key = req.headers.get("Idempotency-Key")
     if key is not None and len(key) > 1 and key[0] == key[-1] == '"':
         key = re.sub(r'\\(["\\])', r"\1", key[1:-1])
-    key = key if key is not None else written
+    key = key if key is not None else text
     if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     return key

@@ -14,7 +14,7 @@ _OF_THE_HOST = frozenset({"code", "clientid"})
 _SHOWN = 40
 
 
-def check_query(req: func.HttpRequest, known: Collection[str]) -> None:
+def check_query(req: func.HttpRequest, parameters: Collection[str]) -> None:
     """Raise Misuse for the first parameter that is unknown, empty or repeated: none is ignored in silence.
 
     The host joins repeated values by commas, so the address is parsed to separate them.
@@ -24,8 +24,8 @@ def check_query(req: func.HttpRequest, known: Collection[str]) -> None:
     for name, value in found:
         if name.lower() in _OF_THE_HOST:
             continue
-        if name not in known:
-            raise Misuse(f"there is no parameter {name[:_SHOWN]!r}", remedy=_remedy(name, known))
+        if name not in parameters:
+            raise Misuse(f"there is no parameter {name[:_SHOWN]!r}", remedy=_remedy(name, parameters))
         if not value:
             raise Misuse(f"the parameter {name} is empty", remedy="give it a value, or leave it out")
         if name in seen:
@@ -33,11 +33,11 @@ def check_query(req: func.HttpRequest, known: Collection[str]) -> None:
         seen.add(name)
 
 
-def _remedy(name: str, known: Collection[str]) -> str:
-    if not known:
+def _remedy(name: str, parameters: Collection[str]) -> str:
+    if not parameters:
         return "this call takes no parameters"
     from difflib import get_close_matches
 
-    near = get_close_matches(name.lower()[:_SHOWN], known, n=1, cutoff=0.6)
+    near = get_close_matches(name.lower()[:_SHOWN], parameters, n=1, cutoff=0.6)
     guess = f"did you mean {near[0]}? " if near else ""
-    return f"{guess}this call takes {', '.join(known)}"
+    return f"{guess}this call takes {', '.join(parameters)}"

@@ -67,8 +67,8 @@ class Border:
         foreign = self.foreign(request.method, request.headers)
         return foreign.answer() if foreign else await handler(request)
 
-    def _is_ours(self, found: re.Match[str] | None) -> bool:
-        name = found["name"].lower().removesuffix(".") if found else ""
+    def _is_ours(self, match: re.Match[str] | None) -> bool:
+        name = match["name"].lower().removesuffix(".") if match else ""
         if name == "localhost" or name.endswith(".localhost") or name in self.names:
             return True
         try:

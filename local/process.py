@@ -54,16 +54,16 @@ class Child:
         """The last lines that the child wrote."""
         return tuple(self._lines)
 
-    async def line(self, pattern: str, within: float = 30.0) -> re.Match[str]:
-        """The first line that matches, already written or to come; `within` is in seconds.
+    async def line(self, pattern: str, seconds: float = 30.0) -> re.Match[str]:
+        """The first line that matches, already written or to come; `seconds` limits the wait.
 
         Raises ProcessError, with the child's last lines, when it ends or the time is over before.
         """
         try:
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(seconds):
                 return await self._search(re.compile(pattern))
         except TimeoutError:
-            raise ProcessError(self._story(f"was not ready within {within:g} s")) from None
+            raise ProcessError(self._story(f"was not ready within {seconds:g} s")) from None
 
     async def wait(self) -> int:
         """Wait until the child has ended and all its lines are read; its exit code."""

@@ -253,7 +253,7 @@ class _Starter:
             )
         )
         self.started.append(process)
-        ready = await process.line(r"^ready (http://\S+)", within=_PATIENCE)
+        ready = await process.line(r"^ready (http://\S+)", seconds=_PATIENCE)
         return ready[1].rstrip("/")
 
 

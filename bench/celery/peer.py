@@ -104,5 +104,5 @@ async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Ver
         argv = [sys.executable, "-m", "celery", "-A", "bench.celery.peer_tasks", "worker", "-P", "prefork"]
         argv += ["-c", str(processes), "-l", "info"]
         worker = await opened.enter_async_context(child(argv, name="Celery", env=environment, cwd=ROOT))
-        await worker.line("ready\\.", within=60)
+        await worker.line("ready\\.", seconds=60)
         yield address, hook, Verified(log), psutil.Process(worker.pid)

@@ -70,7 +70,9 @@ async def _serve(settings: Settings, port: int, https_port: int | None, until_st
     return 0
 
 
-async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None, proxy: StorageProxy) -> None:
+async def _serve_tls(
+    runner: web.AppRunner, data: Path, requested_port: int | None, proxy: StorageProxy
+) -> None:
     """The same over https, for the Azure CLI, and the proxy to storage; ports stay the same over restarts.
 
     What a client has to know is left in `https.json`.
@@ -78,7 +80,7 @@ async def _serve_tls(runner: web.AppRunner, data: Path, wanted: int | None, prox
     file = data / "https.json"
     known = json.loads(file.read_text()) if file.exists() else {}
     context = server_context(certificate(data, proxy.names))
-    ports = [known.get("port", 0), 0] if wanted is None else [wanted]
+    ports = [known.get("port", 0), 0] if requested_port is None else [requested_port]
     for port in ports:
         site = web.TCPSite(runner, _HOST, port, ssl_context=context)
         with contextlib.suppress(OSError):

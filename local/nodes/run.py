@@ -25,7 +25,7 @@ DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its
 
 
 class Run:
-    """A run of a job on its machines. `found` is called with where the output directories really are."""
+    """A run of a job on machines. `on_outputs` gets the real paths of the output directories."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class Run:
         mounter: Mounter,
         launcher: Launcher,
         clock: Callable[[], datetime],
-        found: Callable[[dict[str, str]], Awaitable[None]],
+        on_outputs: Callable[[dict[str, str]], Awaitable[None]],
     ) -> None:
         self._order = work
         self._settings = settings
         self._mounter = mounter
         self._launcher = launcher
-        self._found = found
+        self._found = on_outputs
         self._machines, self._mark = work.machines, work.mark
         self._places = [machine.place(settings.data, work.names) for machine in self._machines]
         self._volumes: Sequence[Volume] = ()

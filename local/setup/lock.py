@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     """Write every file."""
     more = tuple(arguments)
     groups = sorted({group for lock in _LOCKS for group in lock.groups})
-    everything = _compiled(groups, *more, known=ROOT / _ALL, app=True)
+    everything = _compiled(groups, *more, constraints=ROOT / _ALL, app=True)
     about = "Every package that an installation may bring, direct or not, at one version: what is audited."
     (ROOT / _ALL).write_text(_WRITTEN.format(about=about) + everything)
     fixed = ("--generate-hashes", "--constraints", _ALL)
@@ -77,7 +77,9 @@ def main(arguments: Sequence[str]) -> int:
         brought[lock.file] = found
         _write(lock, [block for block in found if not any(block in brought[f] for f in _included(lock))])
     for lock in _APART:
-        _write(lock, _blocks(_compiled(lock.groups, "--generate-hashes", *more, known=ROOT / lock.file)))
+        _write(
+            lock, _blocks(_compiled(lock.groups, "--generate-hashes", *more, constraints=ROOT / lock.file))
+        )
     return 0
 
 
@@ -87,12 +89,14 @@ def _included(lock: Lock) -> set[str]:
     return set(lock.includes).union(*map(_included, direct))
 
 
-def _compiled(groups: Sequence[str], *options: str, app: bool = False, known: Path | None = None) -> str:
-    """What uv finds for groups, and for the function app if asked; versions of the `known` file stay."""
+def _compiled(
+    groups: Sequence[str], *options: str, app: bool = False, constraints: Path | None = None
+) -> str:
+    """What uv finds for groups, and for the function app if asked; `constraints` keeps versions."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out.txt"
-        if known is not None and known.exists():
-            out.write_text(known.read_text())
+        if constraints is not None and constraints.exists():
+            out.write_text(constraints.read_text())
         argv = [str(tool("uv")), "pip", "compile", "--quiet", "--universal", f"--python-version={_OLDEST}"]
         argv += ["--no-header", "--no-annotate", f"--output-file={out}", *options]
         argv += [f"--group={group}" for group in groups]

@@ -155,7 +155,7 @@ class Slurm:
                 *(f"--key-file={self.home}/munge.key", f"--pid-file={run}/munged.pid"),
                 *(f"--seed-file={run}/munge.seed", f"--log-file={self.logs}/munged.log"),
             )
-            await self._parts["munged"].line("Created .* work threads", within=_PATIENCE)
+            await self._parts["munged"].line("Created .* work threads", seconds=_PATIENCE)
             if self._site.accounting:
                 await self._start_accounting(self._site.accounting)
             await self.start_controller()
@@ -178,7 +178,7 @@ class Slurm:
         argv = database(home, user)
         if not (store / "mysql").is_dir():
             store.mkdir(exist_ok=True)
-            await self._output(*argv, "--bootstrap", given=first_tables().encode())
+            await self._output(*argv, "--bootstrap", stdin=first_tables().encode())
         (home / "database.sql").write_text(rights())
         conf = home / "slurmdbd.conf"
         conf.touch(0o600)
@@ -233,7 +233,7 @@ class Slurm:
         states = await self.command("sinfo", "--noheader", "--format=%T", f"--nodes={','.join(names)}")
         return set(states.split()) == {"idle"}
 
-    async def _output(self, *argv: str, conf: Path | None = None, given: bytes = b"") -> str:
+    async def _output(self, *argv: str, conf: Path | None = None, stdin: bytes = b"") -> str:
         env = {"PATH": self._programs.path} | ({"SLURM_CONF": str(conf)} if conf else {})
         process = await asyncio.create_subprocess_exec(
             *(shutil.which(argv[0], path=self._programs.path) or argv[0], *argv[1:]),
@@ -242,7 +242,7 @@ class Slurm:
             stderr=asyncio.subprocess.PIPE,
             env=env,
         )
-        out, error = await process.communicate(given)
+        out, error = await process.communicate(stdin)
         if process.returncode:
             said = error.decode("utf-8", "replace").strip()
             raise SlurmError(f"{argv[0]} failed ({process.returncode}): {said}")

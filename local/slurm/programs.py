@@ -69,11 +69,11 @@ def find_programs() -> Programs:
     return Programs(Path(root).resolve() if root else None)
 
 
-def version_of(said: str) -> tuple[int, int]:
+def version_of(output: str) -> tuple[int, int]:
     """Major and minor number of what `slurmctld -V` says."""
-    numbers = re.search(r"(\d+)\.(\d+)\.", said)
+    numbers = re.search(r"(\d+)\.(\d+)\.", output)
     if not numbers:
-        raise SlurmError(f"slurmctld says its version is {said.strip()!r}, which names none")
+        raise SlurmError(f"slurmctld says its version is {output.strip()!r}, which names none")
     return int(numbers[1]), int(numbers[2])
 
 

@@ -60,16 +60,16 @@ class Breaker:
         """Forget the failures of a key: it works."""
         self._failing.pop(key, None)
 
-    def failed(self, key: str, now: datetime, *, asked: float | None = None) -> None:
-        """It does not work. `asked`: seconds for which it wants to be left alone."""
+    def failed(self, key: str, now: datetime, *, pause: float | None = None) -> None:
+        """Count a failure of a key. `pause`: seconds for which it asks to be left alone."""
         one = self._failing.setdefault(key, _Failing())
         if len(self._failing) > _KEYS:
             del self._failing[next(iter(self._failing))]
-        if one.until is not None and not one.probing and not asked:
+        if one.until is not None and not one.probing and not pause:
             return  # begun before it opened: the pause is over soon enough
         one.failures += 1
         over = one.failures - self._failures
         grown = min(self._longest, self._pause * 2.0 ** min(over, 30)) if over >= 0 else 0.0
-        one.pause = max(grown, asked or 0.0)
+        one.pause = max(grown, pause or 0.0)
         one.until = now + timedelta(seconds=one.pause) if one.pause else None
         one.probing = False

@@ -17,8 +17,8 @@ def without_secrets(ports: Ports, job: Job, document: Mapping[str, Any] | None, 
     """The text without the values that the stored document seals, and without signatures in addresses."""
     values: set[str] = set(ports.account_keys.values())
 
-    def collect(at: str, value: str) -> str:
-        values.add(opened := ports.seal.unseal(value, f"{job.key}{at}"))
+    def collect(pointer: str, value: str) -> str:
+        values.add(opened := ports.seal.unseal(value, f"{job.key}{pointer}"))
         return opened
 
     open_secrets(dict(document or {}), collect)

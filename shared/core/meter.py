@@ -59,9 +59,9 @@ def timed(name: str) -> Callable[[Act], Act]:
 
     def around(act: Act) -> Act:
         @wraps(act)
-        async def inside(held: Metered, *args: Any, **named: Any) -> Any:
-            with held.meter.span(name):
-                return await act(held, *args, **named)
+        async def inside(holder: Metered, *args: Any, **named: Any) -> Any:
+            with holder.meter.span(name):
+                return await act(holder, *args, **named)
 
         return cast("Act", inside)
 

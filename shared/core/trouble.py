@@ -24,9 +24,9 @@ _LATELY, _SWEPT = timedelta(minutes=15), timedelta(minutes=3)
 _MOST = 1000
 
 
-def lately(kind: str, at: datetime, now: datetime) -> bool:
+def lately(kind: str, moment: datetime, now: datetime) -> bool:
     """Whether what was found then still counts."""
-    return now - at < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
+    return now - moment < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
 
 
 class Troubles:

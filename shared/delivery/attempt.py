@@ -71,7 +71,7 @@ async def _webhook(ports: Ports, notice: Notice, target: Delivery, now: datetime
 async def _learn(ports: Ports, target: Delivery, url: str, now: datetime, posted: Posted) -> None:
     """What the answer says about the receiver, and not only about this event."""
     if posted.outcome == "retry":
-        ports.receivers.breaker.failed(url, ports.clock(), asked=posted.retry_after)
+        ports.receivers.breaker.failed(url, ports.clock(), pause=posted.retry_after)
         return
     ports.receivers.breaker.succeeded(url)
     if posted.outcome == "gone":

@@ -141,10 +141,10 @@ def _unchanged(memo: DropMemo, plan: Plan) -> bool:
     return all(memo.etags.get(blob.name) == blob.etag for blob in plan.own_files)
 
 
-async def _remember(ports: Ports, folder: str, content: str, done: Iterable[DropMemo]) -> None:
+async def _remember(ports: Ports, folder: str, content: str, memos: Iterable[DropMemo]) -> None:
     """Only now is the content known: until all plans are done, every inventory has to look again."""
     await _no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
-    new = [replace(memo, content=content) for memo in done if memo.content != content]
+    new = [replace(memo, content=content) for memo in memos if memo.content != content]
     await asyncio.gather(*(ports.ledger.remember(memo) for memo in new))
 
 

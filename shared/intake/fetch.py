@@ -56,7 +56,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         request,
         document=document,
         payload=payload,
-        at="",
+        pointer="",
         problems=(*before, *problems),
         readable=not problems,
         source=source,

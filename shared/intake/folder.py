@@ -224,11 +224,11 @@ def _named_scripts(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
     return scripts_wanted(completed, container=ports.policy.drop_container, account=account)
 
 
-async def _find(ports: Ports, wanted: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
+async def _find(ports: Ports, names: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
     """The wanted blobs that exist, from the folder's own listing or from elsewhere in the container."""
     have = {blob.name: blob for blob in blobs}
     found: dict[str, Blob] = {}
-    for name in wanted:
+    for name in names:
         blob = have.get(name) or await _exact(ports, name)
         if blob is not None:
             found[name] = blob

@@ -119,8 +119,8 @@ def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
     }
 
 
-def _limit(name: str, asked: Any, allowed: Any, *, met: bool | None, why: str = "") -> dict[str, Any]:
-    found = {"name": name, "asked": asked, "allowed": allowed, "met": met}
+def _limit(name: str, value: Any, allowed: Any, *, met: bool | None, why: str = "") -> dict[str, Any]:
+    found = {"name": name, "asked": value, "allowed": allowed, "met": met}
     return found | ({"why": why} if why else {})
 
 

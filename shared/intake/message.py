@@ -74,7 +74,7 @@ class Request:
     key: str | None = None
     problems: tuple[Problem, ...] = ()
     #: where the document stands in what was sent, and where its envelope: "/spec" and "" in a message
-    at: str = ""
+    pointer: str = ""
     envelope_at: str = ""
     #: where the properties of the document stand in it, if that is not where they belong
     properties: str = "/properties"
@@ -132,13 +132,13 @@ def unwrap(body: bytes) -> bytes:
         return body
 
 
-def _unsound(source: Source, problems: tuple[Problem, ...], found: Message | None) -> Request:
+def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | None) -> Request:
     """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
     payload = hashlib.sha256(source.data).hexdigest()
-    if not isinstance(found, Request):
+    if not isinstance(message, Request):
         return Request(Envelope(), None, payload, problems=problems, source=source, readable=False)
-    problems = (*problems, *found.problems)
-    return replace(found, payload=payload, key=None, problems=problems, readable=False)
+    problems = (*problems, *message.problems)
+    return replace(message, payload=payload, key=None, problems=problems, readable=False)
 
 
 def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -151,15 +151,15 @@ def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
     return tuple(_one(event, source, limits, f"/{index}") for index, event in enumerate(events))
 
 
-def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "") -> Message:
+def _one(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
     if document.get("Type") == _BLOB_TRIGGER:
         return _triggered(document) or ForeignEvent(_BLOB_TRIGGER)
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
-        return _request(document, digest(document), source, limits, at)
+        return _request(document, digest(document), source, limits, pointer)
     payload = document.get("data")
     if type_ == SUBMIT and "specversion" in document:
-        return _submitted(document, payload, source, limits, f"{at}/data")
+        return _submitted(document, payload, source, limits, f"{pointer}/data")
     payload = payload if isinstance(payload, dict) else {}
     if type_ in _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
@@ -172,14 +172,16 @@ def _one(document: dict[str, Any], source: Source, limits: Limits, at: str = "")
     return ForeignEvent(type_[:100])
 
 
-def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, at: str) -> Request:
+def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, pointer: str) -> Request:
     """The job message in a CloudEvent."""
     if isinstance(data, dict):
-        request = _request(data, digest(data), source, limits, at)
+        request = _request(data, digest(data), source, limits, pointer)
     else:
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
-        found = problem("SW008", at, "the event contains no job message", remedy)
-        request = Request(Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=at)
+        found = problem("SW008", pointer, "the event contains no job message", remedy)
+        request = Request(
+            Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=pointer
+        )
     sender, identity = event.get("source"), event.get("id")
     if request.key is None and sender and identity:
         request = replace(request, key=f"{sender}|{identity}")
@@ -224,11 +226,15 @@ def _folder_look(data: dict[str, Any]) -> FolderLook | None:
         return None
 
 
-def _request(document: dict[str, Any], payload: str, source: Source, limits: Limits, at: str = "") -> Request:
+def _request(
+    document: dict[str, Any], payload: str, source: Source, limits: Limits, pointer: str = ""
+) -> Request:
     if foreign_document(document) or unwrapped(document) or is_bare_job(document):
-        return inside(Request(Envelope(), document, payload, source=source, at=at, envelope_at=at))
+        return inside(
+            Request(Envelope(), document, payload, source=source, pointer=pointer, envelope_at=pointer)
+        )
     envelope, found = read_envelope(document, limits=limits)
-    problems = tuple(one.relocate(at) for one in found)
+    problems = tuple(one.relocate(pointer) for one in found)
     spec = document.get("spec")
     asked = Request(
         envelope or sound_members(document, found),
@@ -236,8 +242,8 @@ def _request(document: dict[str, Any], payload: str, source: Source, limits: Lim
         payload,
         key=envelope.idempotency_key if envelope else None,
         problems=problems,
-        at=f"{at}/spec",
-        envelope_at=at,
+        pointer=f"{pointer}/spec",
+        envelope_at=pointer,
         source=source,
     )
     return inside(asked)
@@ -251,10 +257,10 @@ def inside(request: Request) -> Request:
     if request.document is None:
         return request
     if foreign := foreign_document(request.document):
-        problems = (*request.problems, foreign.document(request.document).relocate(request.at))
+        problems = (*request.problems, foreign.document(request.document).relocate(request.pointer))
         return replace(request, document=None, problems=problems, readable=False)
     if found := unwrapped(request.document):
-        problems = (*request.problems, found.problem.relocate(request.at))
+        problems = (*request.problems, found.problem.relocate(request.pointer))
         return replace(
             request, document=found.document, properties=found.properties, problems=problems, readable=False
         )

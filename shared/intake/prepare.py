@@ -100,7 +100,9 @@ def prepare(
     except Exception as error:
         log.exception("a document could not be checked; it is refused")
         # The text of the error may quote the document.
-        found = refused("SW111", request.at, f"the document could not be checked ({type(error).__name__})")
+        found = refused(
+            "SW111", request.pointer, f"the document could not be checked ({type(error).__name__})"
+        )
         return Draft(None, None, (), with_pages((found,), ports.policy.rules_url))
 
 
@@ -122,7 +124,7 @@ def _judged(
         checked = _checked(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
-        found = tuple(problem.relocate(request.at, request.properties) for problem in checked.problems)
+        found = tuple(problem.relocate(request.pointer, request.properties) for problem in checked.problems)
         sound = checked.document if request.readable else None
         draft = replace(
             checked,
@@ -173,7 +175,7 @@ def _checked(
     if unknown := unknown_properties(problems):
         sealed = masked(sealed, unknown)
     problems = (*problems, *_too_large(request, sealed))
-    problems = with_lint(problems, completed, _facts(ports, request, cluster), written=document)
+    problems = with_lint(problems, completed, _facts(ports, request, cluster), original=document)
     return Draft(sealed, cluster, (), (*problems, *seal_problems), notes)
 
 
@@ -249,9 +251,9 @@ def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
 def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:
     pointers: dict[str, None] = {}
 
-    def seal(at: str, value: str) -> str:
-        pointers[at] = None
-        return ports.seal.seal(value, f"{key}{at}") if ports.seal.available else value
+    def seal(pointer: str, value: str) -> str:
+        pointers[pointer] = None
+        return ports.seal.seal(value, f"{key}{pointer}") if ports.seal.available else value
 
     sealed = seal_secrets(document, seal)
     if ports.seal.available:
@@ -295,16 +297,18 @@ def check_default_notify(ports: Ports) -> None:
             raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
 
 
-def _refused(ports: Ports, subscription: Subscription, at: str) -> Problem | None:
+def _refused(ports: Ports, subscription: Subscription, pointer: str) -> Problem | None:
     why = refusal(subscription.url, ports.policy.urls)
     if why is not None:
-        return refused("SW103", f"{at}/url", f"webhook address refused: {why}")
+        return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")
     name = subscription.secret or "default"
     if name not in ports.secrets:
         known = ", ".join(sorted(ports.secrets)) or "none is configured"
-        return refused("SW104", f"{at}/secret", f"there is no webhook secret named {name!r} (known: {known})")
+        return refused(
+            "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {known})"
+        )
     if hides(subscription.url) and not ports.seal.available:
         return refused(
-            "SW102", f"{at}/url", "an address with a path may hold a secret, and no key can seal it"
+            "SW102", f"{pointer}/url", "an address with a path may hold a secret, and no key can seal it"
         )
     return None

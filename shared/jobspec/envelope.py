@@ -119,11 +119,11 @@ def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelo
         return Envelope()
 
 
-def _for_envelope(found: Problem) -> Problem:
-    if (found.code, found.pointer) == ("SW012", "/properties"):
+def _for_envelope(original: Problem) -> Problem:
+    if (original.code, original.pointer) == ("SW012", "/properties"):
         message = '"properties" stands beside the members of an envelope'
-        return replace(found, message=message, remedy='put it into "spec": {"properties": …}', fix=None)
-    return found
+        return replace(original, message=message, remedy='put it into "spec": {"properties": …}', fix=None)
+    return original
 
 
 def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:

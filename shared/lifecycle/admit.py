@@ -214,9 +214,9 @@ def _few(ports: Ports, key: str, limit: int) -> bool:
     return not limit or ports.memo.added(key) < limit // _SHARE
 
 
-def _good_for(limit: int, found: Sized) -> float:
+def _good_for(limit: int, count: Sized) -> float:
     """The seconds for which a count is good."""
-    return _COUNTS if limit - len(found) < _FAR else _FAR_COUNTS
+    return _COUNTS if limit - len(count) < _FAR else _FAR_COUNTS
 
 
 def _recent_key(source: str) -> str:

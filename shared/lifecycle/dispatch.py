@@ -111,16 +111,18 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
     return applied
 
 
-def _adopt(ports: Ports, stored: Stored, seen: Observation | None) -> Change:
-    return follow(ports, stored, seen or Observation(JobState.QUEUED))
+def _adopt(ports: Ports, stored: Stored, observation: Observation | None) -> Change:
+    return follow(ports, stored, observation or Observation(JobState.QUEUED))
 
 
-async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutError, said: str) -> Change:
+async def _not_taken(
+    ports: Ports, stored: Stored, error: EngineError | TimeoutError, error_text: str
+) -> Change:
     """What a try without success means. No end is written while a try, also a lost one, may have landed."""
     job = stored.job
-    end = _end(job, error, said)
+    end = _end(job, error, error_text)
     if end is None:
-        return note(ports, stored, **_later(ports, job, error, said))
+        return note(ports, stored, **_later(ports, job, error, error_text))
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
         try:
             if seen := await _landed(ports, job):
@@ -128,18 +130,18 @@ async def _not_taken(ports: Ports, stored: Stored, error: EngineError | TimeoutE
         except (EngineError, TimeoutError) as unknown:
             return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
-            return note(ports, stored, **_later(ports, job, error, said))
+            return note(ports, stored, **_later(ports, job, error, error_text))
     return move(ports, stored, **end)
 
 
-def _end(job: Job, error: EngineError | TimeoutError, said: str) -> dict[str, Any] | None:
+def _end(job: Job, error: EngineError | TimeoutError, error_text: str) -> dict[str, Any] | None:
     """The end that a definite refusal is, None for any other error."""
     if isinstance(error, Conflict):
-        return {"state": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": said}
+        return {"state": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": error_text}
     if isinstance(error, Rejected):
-        return {"state": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": said}
+        return {"state": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": error_text}
     if job.cancel and isinstance(error, (Saturated, Misconfigured)):
-        text = f"cancelled; the cluster had not taken it: {said}"
+        text = f"cancelled; the cluster had not taken it: {error_text}"
         return {"state": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
     return None
 
@@ -210,9 +212,9 @@ def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
 
 
-def _error_text(ports: Ports, job: Job, sent: JsonObject | None, error: Exception) -> str:
+def _error_text(ports: Ports, job: Job, document: JsonObject | None, error: Exception) -> str:
     """What an error says. A cluster that was sent the document may quote it; else the words are our own."""
-    return without_secrets(ports, job, sent, str(error))
+    return without_secrets(ports, job, document, str(error))
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
@@ -225,36 +227,36 @@ def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
     return {"properties": properties}
 
 
-def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, said: str) -> dict[str, Any]:
+def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_text: str) -> dict[str, Any]:
     """When to try again, and the message of the job until then."""
     now = ports.clock()
     if isinstance(error, Misconfigured):
-        if ports.troubles.report("job", job.id, said):
-            log.error("parked %s: %s", job.id, said, extra={"job": job.id, "action": "parked"})
-        word, (wait, text) = PARKED, _parked(job, said, now)
+        if ports.troubles.report("job", job.id, error_text):
+            log.error("parked %s: %s", job.id, error_text, extra={"job": job.id, "action": "parked"})
+        word, (wait, text) = PARKED, _parked(job, error_text, now)
     elif isinstance(error, Saturated):
-        word, wait, text = "Saturated", 300.0, f"waits for capacity: {said}"
+        word, wait, text = "Saturated", 300.0, f"waits for capacity: {error_text}"
     elif isinstance(error, Rejected):
         word, wait = "Refused", 300.0
-        text = f"refused, and an earlier try without an answer may still land: {said}"
+        text = f"refused, and an earlier try without an answer may still land: {error_text}"
     else:
         busy = isinstance(error, Busy)
         word, how = (NOT_NOW, "cannot take it now") if busy else (NO_ANSWER, "did not answer")
         tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
         wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
-        why = "no answer in time" if isinstance(error, TimeoutError) else said[:200]
+        why = "no answer in time" if isinstance(error, TimeoutError) else error_text[:200]
         text = f"the engine {how} ({why}); it is asked again with the same name"
         text += ", and the job is cancelled then" if job.cancel else ""
     since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
     # A wait has its own time, a message has none.
-    waits = waiting(ports, job, Why(word, f"{MEND}: {said}" if word == PARKED else text))
+    waits = waiting(ports, job, Why(word, f"{MEND}: {error_text}" if word == PARKED else text))
     due = now + timedelta(seconds=wait)
     return {"due": due, "message": text, "unknown_since": since, "waiting": waits}
 
 
-def _parked(job: Job, said: str, now: datetime) -> tuple[float, str]:
+def _parked(job: Job, error_text: str, now: datetime) -> tuple[float, str]:
     """Seconds until the next try, about as many as it has waited; and what it waits for, since when."""
     before = job.waiting
     since = before.since if before is not None and before.word == PARKED else now
     wait = min(max((now - since).total_seconds(), _SHORTEST_PARKED), _LONGEST_PARKED)
-    return wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {said}"
+    return wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {error_text}"

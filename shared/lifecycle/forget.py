@@ -26,15 +26,15 @@ log = logging.getLogger(__name__)
 _PATIENCE = timedelta(days=7)
 
 
-async def forget(ports: Ports, found: Sequence[FinishedJob]) -> list[FinishedJob]:
+async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[FinishedJob]:
     """Those that may go: no cluster keeps anything of them, or they have waited for it long enough."""
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
-    for one in found:
+    for one in finished_jobs:
         if one.job.target is not None:
             groups[(one.job.target.engine, one.job.target.cluster)].append(one.job)
     asked = await asyncio.gather(*(_group(ports, *place, jobs) for place, jobs in groups.items()))
     left = frozenset[str]().union(*asked)
-    return [one for one in found if one.job.id not in left or _has_waited(ports, one.job)]
+    return [one for one in finished_jobs if one.job.id not in left or _has_waited(ports, one.job)]
 
 
 async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -> frozenset[str]:

@@ -66,13 +66,13 @@ def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     )
 
 
-def _another_attempt(ports: Ports, stored: Stored, observation: Observation, spent: Budget) -> Change:
+def _another_attempt(ports: Ports, stored: Stored, observation: Observation, budget: Budget) -> Change:
     """Another attempt of the same job, under another engine-side name, after a while."""
     job = stored.job
     attempt = job.attempt + 1
     why = f"attempt {job.attempt} failed: {observation.message or observation.reason}"
     if observation.unstarted:
-        free = job.attempt - spent.infrastructure - spent.user
+        free = job.attempt - budget.infrastructure - budget.user
         times = f" ({free} by now, which cost no retry)" if free > 1 else " (which costs no retry)"
         why = f"attempt {job.attempt} was not started by the cluster{times}: {observation.message}"
         log.warning("%s: %s", job.id, why, extra={"job": job.id})
@@ -84,7 +84,7 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, spe
         reason=observation.reason,
         message=why,
         attempt=attempt,
-        spent=spent,
+        spent=budget,
         target=None,
         handle="",
         waiting=waiting(ports, job, _next_attempt(attempt, due, why)),
@@ -97,26 +97,28 @@ def _next_attempt(attempt: int, due: datetime, why: str) -> Why:
     return Why("NewAttempt", f"attempt {attempt} is not before {due.isoformat(timespec='seconds')}: {why}")
 
 
-def _at_whose_request(job: Job, seen: Observation) -> Observation:
+def _at_whose_request(job: Job, observation: Observation) -> Observation:
     """An end that was asked for here is a cancellation, and one that was not says where it came from."""
-    if seen.unstarted:  # no other attempt follows, so it was cancelled
-        return replace(seen, state=JobState.CANCELLED, reason=Reason.TERMINATED)
-    if seen.state is JobState.CANCELLED and not job.cancel:
+    if observation.unstarted:  # no other attempt follows, so it was cancelled
+        return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
+    if observation.state is JobState.CANCELLED and not job.cancel:
         text = "cancelled on the cluster and not here: by its administrator, or by hand"
-        return replace(seen, message=f"{text} ({seen.message})" if seen.message else text)
-    return seen
+        return replace(
+            observation, message=f"{text} ({observation.message})" if observation.message else text
+        )
+    return observation
 
 
-def _times(job: Job, seen: Observation) -> dict[str, datetime | None]:
+def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     """The engine's own times before ours: a sweep sees a start late, and of a short job never."""
-    if seen.state is JobState.QUEUED:
+    if observation.state is JobState.QUEUED:
         return {"started": None}  # requeued where it was: what ran before is lost, and no node has it now
-    started = None if seen.unstarted else seen.started or job.started
-    if not seen.state.terminal:
+    started = None if observation.unstarted else observation.started or job.started
+    if not observation.state.terminal:
         return {"started": started} if started else {}
-    if started and seen.ended and started > seen.ended:
-        started = seen.ended  # seen by a sweep, after it was over
-    return {"started": started} | ({"ended": seen.ended} if seen.ended else {})
+    if started and observation.ended and started > observation.ended:
+        started = observation.ended  # seen by a sweep, after it was over
+    return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
 
 
 async def _missing(ports: Ports, stored: Stored) -> Change | None:

@@ -22,17 +22,17 @@ _BASE, _CAP = 30.0, 900.0
 _SEEN = 50
 
 
-def spent_on_another(job: Job, seen: Observation) -> Budget | None:
+def spent_on_another(job: Job, observation: Observation) -> Budget | None:
     """What is spent when the job gets another attempt after this end; None when it gets none.
 
     An attempt that the cluster did not start costs nothing, and is always followed by another one.
     """
     if job.cancel:
         return None
-    if seen.unstarted:
+    if observation.unstarted:
         return job.spent
-    name = _BUDGETS.get(seen.reason)
-    if seen.state is not JobState.FAILED or name is None:
+    name = _BUDGETS.get(observation.reason)
+    if observation.state is not JobState.FAILED or name is None:
         return None
     used: int = getattr(job.spent, name)
     if used >= getattr(job.retry, name):

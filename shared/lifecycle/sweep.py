@@ -209,11 +209,11 @@ def _with_engine(row: Active) -> bool:
     return row.state in (JobState.QUEUED, JobState.RUNNING)
 
 
-def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
+def _news(row: Active, observations: Seen, policy: Policy, now: datetime) -> bool:
     """Whether the record may change: the engine says something else than the index row."""
-    if row.job_id not in seen:
+    if row.job_id not in observations:
         return False
-    observation = seen[row.job_id]
+    observation = observations[row.job_id]
     if observation is None:
         # Spaced evidence: the next miss counts only after a part of the whole period.
         return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
@@ -222,15 +222,15 @@ def _news(row: Active, seen: Seen, policy: Policy, now: datetime) -> bool:
     return waits_anew(row, observation, now)
 
 
-async def _commit(ports: Ports, rows: list[Active], seen: Seen) -> int:
+async def _commit(ports: Ports, rows: list[Active], observations: Seen) -> int:
     """Decide and commit what changes, and report at once what can be reported."""
     applied: list[Change] = []
 
     async def one(row: Active) -> None:
-        await _change(ports, row, seen[row.job_id], applied)
+        await _change(ports, row, observations[row.job_id], applied)
 
-    await _each(ports, (row for row in rows if seen[row.job_id] is not None), one, at_once=_BULK)
-    await _each(ports, (row for row in rows if seen[row.job_id] is None), one)  # each asks the engine
+    await _each(ports, (row for row in rows if observations[row.job_id] is not None), one, at_once=_BULK)
+    await _each(ports, (row for row in rows if observations[row.job_id] is None), one)  # each asks the engine
     for change in applied:
         count(ports, change)
         job = change.transition.after

@@ -116,17 +116,17 @@ async def _recent_ends(ports: Ports) -> list[Job]:
     return [stored.job for stored in found if stored is not None]
 
 
-async def _settings(ports: Ports, known: Iterable[Job], found: Audit) -> None:
+async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None:
     """Every cluster that a job needs is configured, and nothing waits for the deployment to be mended."""
-    for job in known:
+    for job in records:
         if job.cluster and job.cluster not in ports.engines.clusters:
             text = f"{job.state.value}, and its cluster {job.cluster} is not configured"
-            found.differs("settings", job.id, text)
+            report.differs("settings", job.id, text)
         elif job.message.startswith(MEND):
-            found.differs("settings", job.id, job.message)
+            report.differs("settings", job.id, job.message)
 
 
-async def _overdue(ports: Ports, found: Audit) -> None:
+async def _overdue(ports: Ports, report: Audit) -> None:
     """What should be in the archive for days is looked into: a record that cannot be read stays behind."""
     if not (retention := ports.policy.retention):
         return
@@ -139,64 +139,66 @@ async def _overdue(ports: Ports, found: Audit) -> None:
             except Unreadable:
                 continue
             if left is not None:
-                found.differs("record", job_id, "not archived, a day and more after its retention")
+                report.differs("record", job_id, "not archived, a day and more after its retention")
 
 
-async def _drops(ports: Ports, found: Audit) -> None:
+async def _drops(ports: Ports, report: Audit) -> None:
     """Every complete folder has a job, and every job of a folder its record."""
     seen_now = await unseen(ports)
     for blob in seen_now.unusable:
-        found.differs("drop", ascii(blob.name), "a file whose name nothing can ask for; upload it again")
+        report.differs("drop", ascii(blob.name), "a file whose name nothing can ask for; upload it again")
     for folder, blobs in seen_now.folders.items():
         if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
             continue
         if (await plans(ports, folder, blobs)).runs:
-            found.differs("drop", folder, "a complete folder without a job")
+            report.differs("drop", folder, "a complete folder without a job")
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def has_record(job_id: str, path: str) -> None:
         async with gate:
             if not await is_known(ports, job_id):
-                found.differs("record", job_id, f"the record of the drop {path} is missing")
+                report.differs("record", job_id, f"the record of the drop {path} is missing")
 
     jobs = {seen.job_id: seen.path for seen in seen_now.remembered.values() if seen.job_id}
     await asyncio.gather(*(has_record(job_id, path) for job_id, path in jobs.items()))
-    found.counted |= {"drops": len(jobs)}
+    report.counted |= {"drops": len(jobs)}
 
 
-async def _submissions(ports: Ports, active: Iterable[Active], found: Audit) -> None:
+async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) -> None:
     """Nothing waits for its submission for long, unless submissions are paused."""
     if await paused(ports) is not None:
         return
     for row in active:
         if row.state not in _AT_WORK and _age(ports, row.due) > _LATE:
-            found.differs("submission", row.job_id, f"{row.state.value}, and due since {row.due.isoformat()}")
+            report.differs(
+                "submission", row.job_id, f"{row.state.value}, and due since {row.due.isoformat()}"
+            )
 
 
-async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job], found: Audit) -> None:
+async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job], report: Audit) -> None:
     """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
     at_work = {row.target: row for row in active if row.target and row.state in _AT_WORK}
     over = {job.target: job for job in ended if job.target and _age(ports, job.ended or job.due) > _GRACE}
-    asked, seen = await _observations(ports, (*at_work, *over), found)
+    asked, seen = await _observations(ports, (*at_work, *over), report)
     for target, row in at_work.items():
         known = seen.get(target.name)
         if target.cluster not in asked:
             continue
         if known is None:
             text = f"{row.state.value}; {target.cluster} does not know {target.name}"
-            found.differs("cluster", row.job_id, text)
+            report.differs("cluster", row.job_id, text)
         elif known.state.terminal and known.ended and _age(ports, known.ended) > _GRACE:
-            found.differs(
+            report.differs(
                 "cluster", row.job_id, f"{row.state.value}; {known.state.value} on {target.cluster}"
             )
     for target, job in over.items():
         known = seen.get(target.name)
         if known is not None and not known.state.terminal:
             text = f"{job.state.value}; still {known.state.value} on {target.cluster} as {target.name}"
-            found.differs("cluster", job.id, text)
+            report.differs("cluster", job.id, text)
 
 
-async def _strangers(ports: Ports, active: Iterable[Active], found: Audit) -> None:
+async def _strangers(ports: Ports, active: Iterable[Active], report: Audit) -> None:
     """Every attempt on a cluster with our token has a record."""
     ours = {row.target.name for row in active if row.target}
     for cluster in ports.engines.clusters.values():
@@ -204,17 +206,17 @@ async def _strangers(ports: Ports, active: Iterable[Active], found: Audit) -> No
             async with calling(ports, cluster.engine, cluster.name, ports.policy.ask_deadline) as asks:
                 at_work = await asks.at_work(cluster.name)
         except (EngineError, TimeoutError):
-            found.cannot_ask(cluster.name)
+            report.cannot_ask(cluster.name)
             continue
         except Exception:  # a defect of one adapter hides no other cluster
             log.exception("audit: cluster %s", cluster.name)
-            found.cannot_ask(cluster.name)
+            report.cannot_ask(cluster.name)
             continue
         for name, token in at_work.items():
             job_id = token.rpartition(".")[0]
             if name not in ours and not await is_known(ports, job_id):
                 text = f"at work on {cluster.name} for {job_id}, of which there is no record here"
-                found.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
+                report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
 
 
 async def _note_other_rows(ports: Ports) -> None:
@@ -223,7 +225,7 @@ async def _note_other_rows(ports: Ports) -> None:
 
 
 async def _observations(
-    ports: Ports, targets: Iterable[Target], found: Audit
+    ports: Ports, targets: Iterable[Target], report: Audit
 ) -> tuple[set[str], dict[str, Observation]]:
     """The clusters that answered, and what they said, by engine-side name."""
     groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
@@ -236,16 +238,16 @@ async def _observations(
             async with calling(ports, engine, cluster, ports.policy.ask_deadline) as asks:
                 seen |= await asks.status(cluster, group)
         except (EngineError, TimeoutError):
-            found.cannot_ask(cluster)
+            report.cannot_ask(cluster)
         except Exception:
             log.exception("audit: cluster %s", cluster)
-            found.cannot_ask(cluster)
+            report.cannot_ask(cluster)
         else:
             asked.add(cluster)
     return asked, seen
 
 
-async def _check_end_events(ports: Ports, ended: Iterable[Job], found: Audit) -> None:
+async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:
     """The end of every job that ended last is among its events."""
     gate = asyncio.Semaphore(_PARALLEL)
 
@@ -255,12 +257,12 @@ async def _check_end_events(ports: Ports, ended: Iterable[Job], found: Audit) ->
         async with gate:
             events = await ports.outbox.events(job.id)
         if not any(notice.sequence == job.stage.sequence for notice in events):
-            found.differs("delivery", job.id, f"{job.state.value}, and no event says so")
+            report.differs("delivery", job.id, f"{job.state.value}, and no event says so")
 
     await asyncio.gather(*(one(job) for job in ended))
 
 
-async def _deliveries(ports: Ports, found: Audit) -> None:
+async def _deliveries(ports: Ports, report: Audit) -> None:
     """No event waits for long or for the deployment to be mended, and none was given up."""
     now, longest = ports.clock(), ports.policy.longest_delivery_wait
     every = range(ports.outbox.shards)
@@ -269,19 +271,19 @@ async def _deliveries(ports: Ports, found: Audit) -> None:
     for notice in (notice for shard in shards for notice in shard):
         if _age(ports, notice.due) > _LATE:
             text = f"due since {notice.due.isoformat()} ({notice.job_id})"
-            found.differs("delivery", notice.event_id, text)
+            report.differs("delivery", notice.event_id, text)
         for target in notice.targets:
             if target.state == "pending" and target.last.startswith(MEND):
-                found.differs("settings", notice.event_id, f"{target.last} ({notice.job_id})")
+                report.differs("settings", notice.event_id, f"{target.last} ({notice.job_id})")
     dead = await ports.outbox.dead()
     for notice in dead:
         urls = ", ".join(target.url for target in notice.targets if target.state == "dead")
-        found.differs("delivery", notice.event_id, f"given up for {urls} ({notice.job_id})")
+        report.differs("delivery", notice.event_id, f"given up for {urls} ({notice.job_id})")
     messages = await ports.dead.all()
     for message in messages:
-        found.differs("message", message.id, f"given up on the queue {message.queue}: {message.reason}")
+        report.differs("message", message.id, f"given up on the queue {message.queue}: {message.reason}")
     counts = {"undelivered": sum(len(shard) for shard in shards), "dead": len(dead) + len(messages)}
-    found.counted |= counts
+    report.counted |= counts
 
 
 def _age(ports: Ports, moment: datetime) -> float:

@@ -23,32 +23,32 @@ _ACTIVE = frozenset(state for state in JobState if not state.terminal)
 _DOORS = ("drop", "inventory", "http", "queue", "rerun")
 
 
-async def jobs(ports: Ports, asked: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
+async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
     """The jobs that the caller may see and asks for, newest first. Raises Misuse.
 
     `state`: some with commas, or `active`; `name`: with a * at its end all that begin so; `label`: a name, or
     name=value; `source`: doors with commas; `since`: a moment, or how long ago; `limit`: 1 to 200.
     """
-    limit = asked.get("limit", "50")
+    limit = parameters.get("limit", "50")
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
-    query = query_of(asked, ports.clock())
+    query = query_of(parameters, ports.clock())
     query = query if who.sees_all else replace(query, owner=who.source)
     query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
-    return await ports.ledger.find(query, limit=number, after=asked.get("after"))
+    return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
 
 
-def query_of(asked: Mapping[str, str], now: datetime) -> Query:
+def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
     """The conditions of a list. Raises Misuse."""
     return Query(
-        states=frozenset().union(*map(_states, _words(asked, "state"))),
-        name=_name_pattern(asked.get("name", "")),
-        experiment=asked.get("experiment", ""),
-        cluster=asked.get("cluster", ""),
-        label=_label(asked["label"]) if "label" in asked else None,
-        doors=frozenset(map(_door, _words(asked, "source"))),
-        since=_moment(asked["since"], now) if "since" in asked else None,
+        states=frozenset().union(*map(_states, _words(parameters, "state"))),
+        name=_name_pattern(parameters.get("name", "")),
+        experiment=parameters.get("experiment", ""),
+        cluster=parameters.get("cluster", ""),
+        label=_label(parameters["label"]) if "label" in parameters else None,
+        doors=frozenset(map(_door, _words(parameters, "source"))),
+        since=_moment(parameters["since"], now) if "since" in parameters else None,
     )
 
 
@@ -64,8 +64,8 @@ def _name_pattern(name: str) -> str:
     return name
 
 
-def _words(asked: Mapping[str, str], name: str) -> list[str]:
-    return asked[name].split(",") if name in asked else []
+def _words(parameters: Mapping[str, str], name: str) -> list[str]:
+    return parameters[name].split(",") if name in parameters else []
 
 
 def _states(word: str) -> frozenset[JobState]:

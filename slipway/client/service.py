@@ -105,10 +105,10 @@ class Service:
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
 
-    async def explain(self, document: bytes, asked: Mapping[str, str]) -> dict[str, Any]:
+    async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
         """What would happen with a document; nothing does."""
         headers = {"Content-Type": "application/json"}
-        return await self._json("POST", "explain", data=document, params=asked, headers=headers)
+        return await self._json("POST", "explain", data=document, params=parameters, headers=headers)
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         """The newest that fit the conditions, in as many pages as it takes."""
@@ -259,10 +259,10 @@ def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
     return text(named, file).rstrip()
 
 
-def _id(given: str, listed: str = "slipway jobs") -> str:
-    if not _ID.fullmatch(given):
-        raise Failure(f"{given[:80]!r} is not an id; `{listed}` shows them")
-    return given
+def _id(text: str, listed: str = "slipway jobs") -> str:
+    if not _ID.fullmatch(text):
+        raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them")
+    return text
 
 
 async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:

@@ -23,13 +23,13 @@ def run(url: str, key: str, *, as_json: bool) -> int:
     return 3 if found["unknown"] else 0
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
+def lines(report: Mapping[str, Any]) -> list[str]:
     """The answer for people."""
-    rows = [(one["kind"], one["what"], one["message"]) for one in found["differences"]]
-    counted = ", ".join(f"{number} {what}" for what, number in found["counted"].items())
+    rows = [(one["kind"], one["what"], one["message"]) for one in report["differences"]]
+    counted = ", ".join(f"{number} {what}" for what, number in report["counted"].items())
     verdict = f"{len(rows)} difference{'s' if len(rows) > 1 else ''}" if rows else "no difference"
     return [
         *(table([("kind", "what", "message"), *rows]) if rows else ()),
-        *(f"not known: {one}" for one in found["unknown"]),
+        *(f"not known: {one}" for one in report["unknown"]),
         f"{verdict} ({counted})",
     ]

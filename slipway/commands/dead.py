@@ -46,12 +46,12 @@ async def redrive_each(api: Service, ids: Sequence[str]) -> int:
     return code
 
 
-def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     """What is dead, as a table."""
-    if not found:
+    if not messages:
         return ["nothing is dead"]
     lines = [
         (one["id"], one.get("job") or one["queue"], one["since"][:19].replace("T", " "), one["reason"])
-        for one in found
+        for one in messages
     ]
     return table([("id", "of", "since", "reason"), *lines])

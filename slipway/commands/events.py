@@ -54,11 +54,11 @@ def disabled(url: str, key: str) -> int:
     return asking(ask, url, key)
 
 
-def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(events: Sequence[Mapping[str, Any]]) -> list[str]:
     """Events as a table of tries."""
     lines = [
         (event["id"], event["type"].split(".")[-2], target["url"], *line)
-        for event in found
+        for event in events
         for target in event["targets"]
         for line in _tries(target)
     ]

@@ -61,21 +61,21 @@ def resume(url: str, key: str) -> int:
     return asking(ask, url, key)
 
 
-def _switch(found: Mapping[str, Any]) -> str:
-    if not found["paused"]:
+def _switch(answer: Mapping[str, Any]) -> str:
+    if not answer["paused"]:
         return "submissions go on; what waited is submitted by the next sweep"
-    reason = f": {found['reason']}" if found["reason"] else ""
-    return f"submissions are paused by {found['by']}{reason}"
+    reason = f": {answer['reason']}" if answer["reason"] else ""
+    return f"submissions are paused by {answer['by']}{reason}"
 
 
-def show(found: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:
+def show(answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:
     """Print the answer of the API: as JSON, or as a table."""
-    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(found)))
+    print(json.dumps(answer, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(answer)))
 
 
-def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(answer: Sequence[Mapping[str, Any]]) -> list[str]:
     """Jobs as a table."""
-    if not found:
+    if not answer:
         return ["there are no jobs"]
     head = ("id", "name", "door", "state", "created", "message")
     return table(
@@ -89,7 +89,7 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
                 job["createdAt"][:19].replace("T", " "),
                 why(job),
             )
-            for job in found
+            for job in answer
         ]
     )
 

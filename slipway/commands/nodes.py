@@ -17,32 +17,32 @@ def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
     return asyncio.run(_run(cluster, url, key, as_json=as_json))
 
 
-async def _run(wanted: str, url: str, key: str, *, as_json: bool) -> int:
+async def _run(name: str, url: str, key: str, *, as_json: bool) -> int:
     async with service(url, key) as api:
         found = await api.clusters()
-    shown = select_clusters(wanted, found)
+    shown = select_clusters(name, found)
     show(shown, lines, as_json=as_json)
     return 1 if any("error" in cluster for cluster in shown) else 0
 
 
-def select_clusters(wanted: str, found: Sequence[Cluster]) -> Sequence[Cluster]:
+def select_clusters(name: str, clusters: Sequence[Cluster]) -> Sequence[Cluster]:
     """The cluster of that name; all without one. Raises Failure with the names that there are."""
-    shown = [cluster for cluster in found if wanted in ("", cluster["name"])]
-    if wanted and not shown:
-        names = ", ".join(cluster["name"] for cluster in found)
-        raise Failure(f"there is no cluster {wanted}; clusters are: {names}")
+    shown = [cluster for cluster in clusters if name in ("", cluster["name"])]
+    if name and not shown:
+        names = ", ".join(cluster["name"] for cluster in clusters)
+        raise Failure(f"there is no cluster {name}; clusters are: {names}")
     return shown
 
 
-def lines(found: Sequence[Cluster]) -> list[str]:
+def lines(clusters: Sequence[Cluster]) -> list[str]:
     """The clusters as a table, their nodes as another one, and what is wrong with them."""
-    well = [cluster for cluster in found if "error" not in cluster]
+    well = [cluster for cluster in clusters if "error" not in cluster]
     told = table([("cluster", "engine", "state", "nodes", "size"), *map(_cluster, well)]) if well else []
     nodes = [(node["name"], one["name"], node["state"]) for one in well for node in one["members"]]
     if nodes:
         told += ["", *table([("node", "cluster", "state"), *nodes])]
     told += [f"{one['name']}: {error}" for one in well for error in one["errors"]]
-    told += [f"{one['name']} cannot be asked: {one['error']}" for one in found if "error" in one]
+    told += [f"{one['name']} cannot be asked: {one['error']}" for one in clusters if "error" in one]
     return told
 
 

@@ -28,34 +28,34 @@ def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
     return asyncio.run(_run(node, cluster, base))
 
 
-async def _run(wanted: str, cluster: str, base: str) -> int:
+async def _run(node_name: str, cluster: str, base: str) -> int:
     async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
         found: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
         nodes = of_cluster(cluster, found)
-        if not wanted:
+        if not node_name:
             print("\n".join(rows(nodes)))
             return 0
-        node = select_node(wanted, nodes)
+        node = select_node(node_name, nodes)
         await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
     print(f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}")
     return 0
 
 
-def of_cluster(wanted: str, nodes: Sequence[Node]) -> list[Node]:
+def of_cluster(node_name: str, nodes: Sequence[Node]) -> list[Node]:
     """The nodes of that cluster; all without one. Raises Failure with the clusters that have nodes."""
-    found = [node for node in nodes if not wanted or _cluster(node).lower() == wanted.lower()]
-    if wanted and nodes and not found:
+    found = [node for node in nodes if not node_name or _cluster(node).lower() == node_name.lower()]
+    if node_name and nodes and not found:
         names = ", ".join(sorted({_cluster(node) for node in nodes}))
-        raise Failure(f"no cluster {wanted} has nodes now; nodes are of: {names}")
+        raise Failure(f"no cluster {node_name} has nodes now; nodes are of: {names}")
     return found
 
 
-def select_node(wanted: str, nodes: Sequence[Node]) -> Node:
+def select_node(node_name: str, nodes: Sequence[Node]) -> Node:
     """The node of an id or an address. Raises Failure with the nodes that there are."""
     for node in nodes:
-        if wanted in (node["id"], node["address"]):
+        if node_name in (node["id"], node["address"]):
             return node
-    raise Failure("\n".join([f"there is no node {wanted}; nodes are:", *rows(nodes)]))
+    raise Failure("\n".join([f"there is no node {node_name}; nodes are:", *rows(nodes)]))
 
 
 def rows(nodes: Sequence[Node]) -> list[str]:

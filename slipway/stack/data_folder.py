@@ -32,9 +32,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def most_nodes(folder: Path, wanted: int) -> int:
+def most_nodes(folder: Path, nodes: int) -> int:
     """The nodes that the folder's cluster was made with, at most: those wanted, the first time."""
     file = folder / "max-nodes"
     if not file.is_file():
-        file.write_text(str(wanted), encoding="utf-8")
+        file.write_text(str(nodes), encoding="utf-8")
     return int(file.read_text(encoding="utf-8"))

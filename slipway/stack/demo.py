@@ -59,47 +59,47 @@ def options_of(data: Path, cluster: str) -> Options:
     return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
 
 
-async def _report(out: Screen, options: Options) -> int:
-    out.say(Line("slipway", starts(options)))
+async def _report(screen: Screen, options: Options) -> int:
+    screen.say(Line("slipway", starts(options)))
 
     def provisioned(steps: list[Step]) -> None:
         for made in by_kind(steps):
-            out.say(Line("setup", made))
+            screen.say(Line("setup", made))
 
     async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
-        out.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))
-        watch = Watch(api, out.say)
-        await while_it_runs(stack, work(out, stack, api, watch))
+        screen.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))
+        watch = Watch(api, screen.say)
+        await while_it_runs(stack, work(screen, stack, api, watch))
         parts = await check(stack, api, list(watch.jobs.values()), watch.peak)
-        show(out, parts)
-        out.say(Line("slipway", "stops"))
+        show(screen, parts)
+        screen.say(Line("slipway", "stops"))
     failed = [part for part in parts if part.trouble]
     if failed:
         raise Failure("; ".join(f"{part.name}: {part.trouble}" for part in failed))
     return 0
 
 
-async def work(out: Screen, stack: Stack, api: Service, watch: Watch) -> None:
+async def work(screen: Screen, stack: Stack, api: Service, watch: Watch) -> None:
     """Send the four jobs, and follow them until every webhook has arrived. Raises Failure."""
     try:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_send(out, stack, api))
+            tasks.create_task(_send(screen, stack, api))
             tasks.create_task(_follow(watch, stack))
     except* Failure as failures:
         raise failures.exceptions[0] from None
 
 
-async def _send(out: Screen, stack: Stack, api: Service) -> None:
+async def _send(screen: Screen, stack: Stack, api: Service) -> None:
     """The four jobs, each through its door."""
     settings = Settings(stack.settings)
     for name in await upload(settings, EXAMPLES / "digits"):
-        out.say(Line("drop", f"uploaded {name}"))
+        screen.say(Line("drop", f"uploaded {name}"))
     await enqueue(settings, (EXAMPLES / "message.json").read_bytes())
-    out.say(Line("queue", "sent examples/message.json to the queue jobs, in base64"))
+    screen.say(Line("queue", "sent examples/message.json to the queue jobs, in base64"))
     accepted = await api.submit((EXAMPLES / "request.json").read_bytes())
-    out.say(Line("http", f"POST examples/request.json: 202, {accepted['id']}"))
+    screen.say(Line("http", f"POST examples/request.json: 202, {accepted['id']}"))
     for name in await upload(settings, EXAMPLES / "mistakes"):
-        out.say(Line("drop", f"uploaded {name}, which has three mistakes"))
+        screen.say(Line("drop", f"uploaded {name}, which has three mistakes"))
 
 
 async def _follow(watch: Watch, stack: Stack) -> None:
@@ -126,7 +126,7 @@ def _late(watch: Watch, stack: Stack) -> str:
     return f"no progress for {_PATIENCE:g} s: {states}; {_delivered(stack)} webhooks, {watch.nodes} nodes"
 
 
-def _explain(out: Screen, failure: Failure, data: Path) -> None:
+def _explain(screen: Screen, failure: Failure, data: Path) -> None:
     """What failed, the last lines of the log that is likely to say why, and where all of them are."""
     logs = [log for log in (data / "logs").glob("*.log") if log.stat().st_size]
 
@@ -136,9 +136,9 @@ def _explain(out: Screen, failure: Failure, data: Path) -> None:
 
     newest = sorted(logs, key=telling)
     if newest:
-        out.heading(f"the last lines of {display_path(newest[-1])}")
+        screen.heading(f"the last lines of {display_path(newest[-1])}")
         for text in newest[-1].read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]:
-            out.write(f"  {text}")
-    out.heading("the demo failed")
-    out.write(f"  {failure}")
-    out.write(f"  logs: {display_path(data / 'logs')}   (everything that was stored is beside it)")
+            screen.write(f"  {text}")
+    screen.heading("the demo failed")
+    screen.write(f"  {failure}")
+    screen.write(f"  logs: {display_path(data / 'logs')}   (everything that was stored is beside it)")

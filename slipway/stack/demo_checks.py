@@ -50,13 +50,13 @@ def dropped(job: Job) -> bool:
     return job["door"] in ("drop", "inventory")
 
 
-def show(out: Screen, parts: Sequence[Part]) -> None:
+def show(screen: Screen, parts: Sequence[Part]) -> None:
     """Each part with its lines."""
     for part in parts:
-        out.heading(part.name + (f": {part.trouble}" if part.trouble else ""))
+        screen.heading(part.name + (f": {part.trouble}" if part.trouble else ""))
         for line in part.lines:
-            out.write(f"  {line}")
-    out.write("")
+            screen.write(f"  {line}")
+    screen.write("")
 
 
 def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> Part:

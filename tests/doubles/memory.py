@@ -38,20 +38,20 @@ class MemoryTable:
         """One row."""
         return self.held.get((partition, row))
 
-    async def rows(self, wanted: Range) -> list[Row]:
+    async def rows(self, key_range: Range) -> list[Row]:
         """A range."""
         inside = sorted(
             key
             for key in self.held
-            if key[0] == wanted.partition
-            and key[1] >= wanted.first
-            and (not wanted.last or key[1] < wanted.last)
+            if key[0] == key_range.partition
+            and key[1] >= key_range.first
+            and (not key_range.last or key[1] < key_range.last)
         )
         found = [self.held[key].row for key in inside]
-        found = [row for row in found if _fits(row, wanted)]
-        if wanted.etags:
+        found = [row for row in found if _fits(row, key_range)]
+        if key_range.etags:
             found = [{**row, ETAG: self.held[_key(row)].etag} for row in found]
-        return found[: wanted.limit] if wanted.limit else found
+        return found[: key_range.limit] if key_range.limit else found
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """All or nothing."""
@@ -114,16 +114,16 @@ class MemoryLedger(TableLedger):
         ]
 
 
-def _fits(row: Row, wanted: Range) -> bool:
-    column, value = wanted.equal
+def _fits(row: Row, key_range: Range) -> bool:
+    column, value = key_range.equal
     if column and row.get(column) != value:
         return False
-    if row["RowKey"] < wanted.due_from:
+    if row["RowKey"] < key_range.due_from:
         return True
-    if not wanted.due:
+    if not key_range.due:
         return True
     due = row.get("Due")
-    return due is not None and (due <= wanted.due or (bool(wanted.beyond) and due > wanted.beyond))
+    return due is not None and (due <= key_range.due or (bool(key_range.beyond) and due > key_range.beyond))
 
 
 def _check_size(row: Row) -> None:

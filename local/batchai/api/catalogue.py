@@ -75,6 +75,6 @@ def _operation(resource: str, verb: str, description: str) -> dict[str, object]:
     return {"name": f"{ids.PROVIDER}/{resource}/{verb}", "display": display, "origin": "user,system"}
 
 
-def _usage(value: str, shown: str, current: int, limit: int) -> dict[str, object]:
-    name = {"value": value, "localizedValue": shown}
+def _usage(value: str, title: str, current: int, limit: int) -> dict[str, object]:
+    name = {"value": value, "localizedValue": title}
     return {"unit": "Count", "currentValue": current, "limit": limit, "name": name}

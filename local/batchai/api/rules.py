@@ -68,105 +68,107 @@ def file_server_problems(document: Mapping[str, Any]) -> Iterator[ArmError]:
         yield invalid("At most 400 ranges of addresses can be allowed.", f"{at}/publicIPsToAllow")
 
 
-def scale_problems(scale: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def scale_problems(scale: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     """Every reason why a cluster cannot scale like this.
 
     An initial count may lie outside the bounds, which win: the SDK sends its default of 0 with any minimum.
     """
     if len(scale) > 1:
-        yield invalid("Give either manual or autoScale, not both.", at)
+        yield invalid("Give either manual or autoScale, not both.", pointer)
     if auto := scale.get("autoScale"):
         least, most = auto["minimumNodeCount"], auto["maximumNodeCount"]
         if most < max(least, 1):
             yield invalid(
-                "maximumNodeCount must be positive and not below minimumNodeCount.", f"{at}/autoScale"
+                "maximumNodeCount must be positive and not below minimumNodeCount.", f"{pointer}/autoScale"
             )
         if most > MOST_NODES:
-            yield invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/autoScale/maximumNodeCount")
+            yield invalid(
+                f"A cluster has at most {MOST_NODES} nodes.", f"{pointer}/autoScale/maximumNodeCount"
+            )
     if scale.get("manual", {}).get("targetNodeCount", 0) > MOST_NODES:
-        yield invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{at}/manual/targetNodeCount")
+        yield invalid(f"A cluster has at most {MOST_NODES} nodes.", f"{pointer}/manual/targetNodeCount")
 
 
-def _user(user: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _user(user: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     if not user.get("adminUserSshPublicKey") and not user.get("adminUserPassword"):
-        yield invalid("Give adminUserSshPublicKey or adminUserPassword.", at)
+        yield invalid("Give adminUserSshPublicKey or adminUserPassword.", pointer)
 
 
-def _toolkit(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _toolkit(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     blocks = [name for name in TYPES if name in document]
     if len(blocks) != 1:
         given = ", ".join(blocks) or "none"
-        yield invalid(f"Exactly one toolkit block is needed; given: {given}.", at)
+        yield invalid(f"Exactly one toolkit block is needed; given: {given}.", pointer)
         return
     (block,) = blocks
-    yield from _block(block, document[block], int(document["nodeCount"]), f"{at}/{block}")
+    yield from _block(block, document[block], int(document["nodeCount"]), f"{pointer}/{block}")
 
 
-def _block(name: str, block: Mapping[str, Any], nodes: int, at: str) -> Iterator[ArmError]:
+def _block(name: str, block: Mapping[str, Any], nodes: int, pointer: str) -> Iterator[ArmError]:
     if name == "customToolkitSettings" and not block.get("commandLine"):
-        yield invalid("A custom toolkit job needs a command line.", f"{at}/commandLine")
+        yield invalid("A custom toolkit job needs a command line.", f"{pointer}/commandLine")
     elif name == "cntkSettings":
-        yield from _cntk(block, at)
+        yield from _cntk(block, pointer)
     elif name == "caffeSettings":
-        yield from _caffe(block, at)
+        yield from _caffe(block, pointer)
     elif name == "pyTorchSettings" and block.get("communicationBackend", "gloo").lower() not in _BACKENDS:
-        yield invalid("Must be TCP, Gloo or MPI.", f"{at}/communicationBackend")
+        yield invalid("Must be TCP, Gloo or MPI.", f"{pointer}/communicationBackend")
     elif block.get("parameterServerCount", 1) > nodes:
-        yield invalid("There is at most one parameter server on a node.", f"{at}/parameterServerCount")
+        yield invalid("There is at most one parameter server on a node.", f"{pointer}/parameterServerCount")
 
 
-def _cntk(block: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _cntk(block: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     if str(block.get("languageType", "python")).lower() not in ("python", "brainscript"):
-        yield invalid("Must be BrainScript or Python.", f"{at}/languageType")
+        yield invalid("Must be BrainScript or Python.", f"{pointer}/languageType")
         return
     if uses_python(block):
         if "pythonScriptFilePath" not in block:
-            yield invalid("A CNTK job in Python needs a script.", f"{at}/pythonScriptFilePath")
+            yield invalid("A CNTK job in Python needs a script.", f"{pointer}/pythonScriptFilePath")
         if "configFilePath" in block:
-            yield invalid("Only a BrainScript job has a configuration.", f"{at}/configFilePath")
+            yield invalid("Only a BrainScript job has a configuration.", f"{pointer}/configFilePath")
         return
     if "configFilePath" not in block:
-        yield invalid("A CNTK job in BrainScript needs a configuration.", f"{at}/configFilePath")
+        yield invalid("A CNTK job in BrainScript needs a configuration.", f"{pointer}/configFilePath")
     for name in ("pythonScriptFilePath", "pythonInterpreterPath"):
         if name in block:
-            yield invalid("Only a Python job has this.", f"{at}/{name}")
+            yield invalid("Only a Python job has this.", f"{pointer}/{name}")
 
 
-def _caffe(block: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _caffe(block: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     if ("configFilePath" in block) == ("pythonScriptFilePath" in block):
-        yield invalid("Give either configFilePath or pythonScriptFilePath.", at)
+        yield invalid("Give either configFilePath or pythonScriptFilePath.", pointer)
     elif "pythonInterpreterPath" in block and "pythonScriptFilePath" not in block:
-        yield invalid("Only a job with a script has an interpreter.", f"{at}/pythonInterpreterPath")
+        yield invalid("Only a job with a script has an interpreter.", f"{pointer}/pythonInterpreterPath")
 
 
-def _container(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _container(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     source = document.get("containerSettings", {}).get("imageSourceRegistry")
     if source is None:
         return
     for name in ("image", "serverUrl"):
         # What began with '-' would be an option of the runtime's program.
         if name in source and not _IMAGE.fullmatch(source[name]):
-            yield invalid(f"{source[name]!r} is no {name}.", f"{at}/imageSourceRegistry/{name}")
+            yield invalid(f"{source[name]!r} is no {name}.", f"{pointer}/imageSourceRegistry/{name}")
     if "credentials" in source:
-        yield from _secret(source["credentials"], "password", f"{at}/imageSourceRegistry/credentials")
+        yield from _secret(source["credentials"], "password", f"{pointer}/imageSourceRegistry/credentials")
     if "shmSize" in document["containerSettings"]:
         size = document["containerSettings"]["shmSize"]
         if not _SIZE.fullmatch(size):
-            yield invalid("Must be a size such as 512m or 2g.", f"{at}/shmSize")
+            yield invalid("Must be a size such as 512m or 2g.", f"{pointer}/shmSize")
 
 
-def _mounts(mounts: Mapping[str, Any], at: str, unmanaged: bool) -> Iterator[ArmError]:
+def _mounts(mounts: Mapping[str, Any], pointer: str, unmanaged: bool) -> Iterator[ArmError]:
     if mounts.get("unmanagedFileSystems") and not unmanaged:
         yield invalid(
             "This emulator runs no mount command. Mount a share, a container or a file server, or start the "
             "emulator with --unmanaged-mounts FILE, which gives each command a directory.",
-            f"{at}/unmanagedFileSystems",
+            f"{pointer}/unmanagedFileSystems",
             "MountNotSupported",
         )
     taken: set[PurePosixPath] = set()
     for kind in _MOUNTED:
         for index, mount in enumerate(mounts.get(kind, ())):
-            place = f"{at}/{kind}/{index}"
+            place = f"{pointer}/{kind}/{index}"
             if "credentials" in mount:
                 yield from _secret(mount["credentials"], "accountKey", f"{place}/credentials")
             path = PurePosixPath(mount["relativeMountPath"])
@@ -177,38 +179,38 @@ def _mounts(mounts: Mapping[str, Any], at: str, unmanaged: bool) -> Iterator[Arm
             taken.add(path)
 
 
-def _secret(holder: Mapping[str, Any], name: str, at: str) -> Iterator[ArmError]:
+def _secret(holder: Mapping[str, Any], name: str, pointer: str) -> Iterator[ArmError]:
     """A secret is given by its value or by the address that it has in a key vault."""
     reference = f"{name}SecretReference"
     if (name in holder) == (reference in holder):
-        yield invalid(f"Give either {name} or {reference}.", f"{at}/{name}", "MissingProperty")
+        yield invalid(f"Give either {name} or {reference}.", f"{pointer}/{name}", "MissingProperty")
     elif reference in holder and not _SECRET_URL.fullmatch(holder[reference]["secretUrl"]):
         yield invalid(
             "Must be the address of a secret: https://VAULT.vault.azure.net/secrets/NAME, perhaps /VERSION.",
-            f"{at}/{reference}/secretUrl",
+            f"{pointer}/{reference}/secretUrl",
         )
 
 
-def _directories(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _directories(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     for kind in ("inputDirectories", "outputDirectories"):
         seen = {STDOUTERR} if kind == "outputDirectories" else set()
         for index, directory in enumerate(document.get(kind, ())):
             name = directory["id"]
             if not _SUFFIX.fullmatch(name):
-                yield invalid("Must be usable in the name of a variable.", f"{at}/{kind}/{index}/id")
+                yield invalid("Must be usable in the name of a variable.", f"{pointer}/{kind}/{index}/id")
             elif name in seen:
-                yield invalid(f"{name!r} is given twice.", f"{at}/{kind}/{index}/id")
+                yield invalid(f"{name!r} is given twice.", f"{pointer}/{kind}/{index}/id")
             seen.add(name)
             suffix = PurePosixPath(directory.get("pathSuffix", ""))
             if suffix.is_absolute() or ".." in suffix.parts:
-                yield invalid("Must be a relative path without '..'.", f"{at}/{kind}/{index}/pathSuffix")
+                yield invalid("Must be a relative path without '..'.", f"{pointer}/{kind}/{index}/pathSuffix")
 
 
-def _variables(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _variables(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     seen: set[str] = set()
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(document.get(kind, ())):
-            place = f"{at}/{kind}/{index}"
+            place = f"{pointer}/{kind}/{index}"
             if not _IDENTIFIER.fullmatch(variable["name"]):
                 yield invalid("Is not the name of a variable.", f"{place}/name")
             elif variable["name"] in seen:
@@ -218,7 +220,7 @@ def _variables(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
                 yield from _secret(variable, "value", place)
 
 
-def _constraints(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
+def _constraints(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     text = document.get("constraints", {}).get("maxWallClockTime")
     if text is None:
         return
@@ -226,7 +228,7 @@ def _constraints(document: Mapping[str, Any], at: str) -> Iterator[ArmError]:
     if length is None:
         yield invalid(
             "Must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, such as PT36H.",
-            f"{at}/constraints/maxWallClockTime",
+            f"{pointer}/constraints/maxWallClockTime",
         )
     elif not 0 < length <= WEEK:
-        yield invalid("Must be positive and at most P7D.", f"{at}/constraints/maxWallClockTime")
+        yield invalid("Must be positive and at most P7D.", f"{pointer}/constraints/maxWallClockTime")

@@ -60,7 +60,7 @@ async def list_file_servers(call: Call) -> web.Response:
     return call.page(file_server_view, call.store.file_servers.children(workspace_of(call).id))
 
 
-def check_servers(call: Call, mounts: Mapping[str, Any], at: str) -> None:
+def check_servers(call: Call, mounts: Mapping[str, Any], path: str) -> None:
     """Raise ArmError unless every file server that is to be mounted exists."""
     problems = []
     for index, mount in enumerate(mounts.get("fileServers", ())):
@@ -68,7 +68,7 @@ def check_servers(call: Call, mounts: Mapping[str, Any], at: str) -> None:
         if found is None or found.deleting:
             name = ids.name(mount["fileServer"]["id"])
             message = f"The specified fileServer {name} is not found"
-            problems.append(invalid(message, f"{at}/{index}/fileServer/id", "FileServerNotFound"))
+            problems.append(invalid(message, f"{path}/{index}/fileServer/id", "FileServerNotFound"))
     if problems:
         raise all_of(problems)
 

@@ -250,20 +250,20 @@ def _exists(code: str) -> FileError:
     return FileError(409, code, "The specified resource already exists.")
 
 
-def _properties(found: os.stat_result) -> dict[str, str]:
+def _properties(status: os.stat_result) -> dict[str, str]:
     return {
-        "ETag": _etag(found),
-        "Last-Modified": _modified(found),
+        "ETag": _etag(status),
+        "Last-Modified": _modified(status),
         "x-ms-request-server-encrypted": "false",
     }
 
 
-def _etag(found: os.stat_result) -> str:
-    return f'"0x8D{found.st_mtime_ns:013X}"'
+def _etag(status: os.stat_result) -> str:
+    return f'"0x8D{status.st_mtime_ns:013X}"'
 
 
-def _modified(found: os.stat_result) -> str:
-    return formatdate(modified(found), usegmt=True)
+def _modified(status: os.stat_result) -> str:
+    return formatdate(modified(status), usegmt=True)
 
 
 def _xml(root: Xml.Element, status: int = 200) -> web.Response:

@@ -100,7 +100,7 @@ def listing(
     try:
         with (
             Fence.from_root(root) as served,
-            served.below(place.partition("/")[2], links=False, known=above + own) as run,
+            served.below(place.partition("/")[2], links=False, display=above + own) as run,
         ):
             found = run.entries(f"{rest}/{inside}")
     except OSError:

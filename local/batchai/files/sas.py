@@ -50,18 +50,18 @@ class SignedRequest:
     address: str
 
 
-def refusal(asked: SignedRequest, account: str, key: str, now: datetime) -> tuple[str, str] | None:
+def refusal(request: SignedRequest, account: str, key: str, now: datetime) -> tuple[str, str] | None:
     """Why the signature in the query does not allow the request, code and message; None if it does."""
-    query = asked.query
+    query = request.query
     if query.get("sv", "") < _FIRST_VERSION:
         return _FAILED, f"A SAS needs sv, {_FIRST_VERSION} or later"
     if "si" in query or "skoid" in query:
         return _FAILED, "This emulator has no stored access policies and no user delegation keys"
-    lines = _account_lines(query, account) if "ss" in query else _service_lines(asked)
+    lines = _account_lines(query, account) if "ss" in query else _service_lines(request)
     digest = hmac.new(base64.b64decode(key), "\n".join(lines).encode(), hashlib.sha256).digest()
     if not matches(query.get("sig", ""), base64.b64encode(digest).decode()):
         return _FAILED, "The signature of the SAS does not fit"
-    return next(_limits(asked, now), None)
+    return next(_limits(request, now), None)
 
 
 def _account_lines(query: Mapping[str, str], account: str) -> list[str]:
@@ -69,34 +69,34 @@ def _account_lines(query: Mapping[str, str], account: str) -> list[str]:
     return [*lines, query.get("ses", ""), ""] if query["sv"] >= _WITH_SCOPE else [*lines, ""]
 
 
-def _service_lines(asked: SignedRequest) -> list[str]:
+def _service_lines(request: SignedRequest) -> list[str]:
     """The resource is the path itself, or its share: by `sr`."""
-    parts = asked.path.split("/")
-    resource = "/".join(parts[:3]) if asked.query.get("sr") == "s" else asked.path
-    head = [asked.query.get(name, "") for name in ("sp", "st", "se")]
-    return [*head, f"/file{resource}", *(asked.query.get(name, "") for name in _SERVICE_FIELDS)]
+    parts = request.path.split("/")
+    resource = "/".join(parts[:3]) if request.query.get("sr") == "s" else request.path
+    head = [request.query.get(name, "") for name in ("sp", "st", "se")]
+    return [*head, f"/file{resource}", *(request.query.get(name, "") for name in _SERVICE_FIELDS)]
 
 
-def _limits(asked: SignedRequest, now: datetime) -> Iterator[tuple[str, str]]:
-    query = asked.query
+def _limits(request: SignedRequest, now: datetime) -> Iterator[tuple[str, str]]:
+    query = request.query
     end, start = _time(query.get("se", "")), _time(query.get("st", ""))
     if end is None or end < now:
         yield _FAILED, "The SAS has expired, or has no end that can be read"
     if "st" in query and (start is None or start > now):
         yield _FAILED, "The SAS is not valid yet, or its start cannot be read"
-    if query.get("spr") == "https" and asked.scheme != "https":
+    if query.get("spr") == "https" and request.scheme != "https":
         yield "AuthorizationProtocolMismatch", "The SAS is for https only"
-    if "sip" in query and not _in_range(asked.address, query["sip"]):
+    if "sip" in query and not _in_range(request.address, query["sip"]):
         yield "AuthorizationSourceIPMismatch", "The SAS is for other addresses than that of the request"
-    kind, permissions = _NEEDS.get(asked.operation, ("", ""))
+    kind, permissions = _NEEDS.get(request.operation, ("", ""))
     if "ss" in query:
         if "f" not in query["ss"]:
             yield "AuthorizationServiceMismatch", "The SAS is not for the File service"
         if kind not in query.get("srt", ""):
             yield "AuthorizationResourceTypeMismatch", f"The SAS needs {kind} in srt for this operation"
-    elif query.get("sr") not in ("s", "f") or asked.operation in _OF_SHARES:
+    elif query.get("sr") not in ("s", "f") or request.operation in _OF_SHARES:
         yield "AuthorizationResourceTypeMismatch", "The SAS is for files and directories in one share"
-    elif query["sr"] == "f" and "file" not in asked.operation:
+    elif query["sr"] == "f" and "file" not in request.operation:
         yield "AuthorizationResourceTypeMismatch", "The SAS is for one file"
     if not set(permissions) & set(query.get("sp", "")):
         yield "AuthorizationPermissionMismatch", f"The SAS needs one of the permissions {permissions or '-'}"

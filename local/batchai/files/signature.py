@@ -32,9 +32,9 @@ def fits(
     return any(matches(authorization, f"SharedKey {account}:{right}") for right in signed)
 
 
-def matches(given: str, right: str) -> bool:
-    """Whether these are the same signature, compared in constant time; `given` may be any text."""
-    return hmac.compare_digest(given.encode(errors="surrogatepass"), right.encode())
+def matches(signature: str, right: str) -> bool:
+    """Whether these are the same signature, compared in constant time; `signature` may be any text."""
+    return hmac.compare_digest(signature.encode(errors="surrogatepass"), right.encode())
 
 
 def signature(key: str, account: str, method: str, target: str, headers: Mapping[str, str]) -> str:

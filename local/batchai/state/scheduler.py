@@ -151,7 +151,7 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
 
 
 def _resize(
-    cluster: Cluster, jobs: tuple[Job, ...], taken: set[str], now: datetime, pace: Pace, wakes: list[datetime]
+    cluster: Cluster, jobs: tuple[Job, ...], busy: set[str], now: datetime, pace: Pace, wakes: list[datetime]
 ) -> list[Action]:
     wanted = target(cluster, jobs, now, pace)
     staying = [node for node in cluster.nodes if node.state != "leaving" and not node.preempted]
@@ -160,7 +160,7 @@ def _resize(
         # Nodes that are still to leave, preempted ones too, are nodes of the cluster until they have left.
         room = cluster.bounds[1] - len(cluster.nodes)
         return [Provision(min(-surplus, room))] if room > 0 else []
-    spare = [node for node in staying if node.id not in taken and node.state not in ("running", "preparing")]
+    spare = [node for node in staying if node.id not in busy and node.state not in ("running", "preparing")]
     patient = "autoScale" in cluster.scale and not cluster.deleting
     if surplus and patient:
         spare = _due_nodes([node for node in spare if node.state != "allocating"], pace.idle, now, wakes)

@@ -180,5 +180,5 @@ def _metadata(
     }
 
 
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -51,14 +51,14 @@ async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeas
         await asyncio.sleep(_TRY_EVERY)
 
 
-async def _renew(lease: BlobLeaseClient, lost: asyncio.Event, what: str) -> None:
+async def _renew(lease: BlobLeaseClient, loss: asyncio.Event, what: str) -> None:
     while True:
         await asyncio.sleep(_RENEW_EVERY)
         try:
             await lease.renew()
         except HttpResponseError as error:
             _log.warning("%s lost its lock (%s)", what, error.reason)
-            lost.set()
+            loss.set()
             return
         except AzureError as error:
             _log.warning("the lock of %s could not be renewed: %s", what, type(error).__name__)

@@ -96,9 +96,9 @@ class QueueListener:
         self._running.discard(task)
         self._freed.set()
 
-    async def _woken(self, within: float) -> bool:
+    async def _woken(self, seconds: float) -> bool:
         with suppress(TimeoutError):
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(seconds):
                 return await self._wake.wait()
         return False
 
@@ -145,19 +145,19 @@ class QueueListener:
                 type(error).__name__,
             )
 
-    async def _complete(self, held: "_HeldMessage", outcome: Outcome) -> None:
+    async def _complete(self, held_message: "_HeldMessage", outcome: Outcome) -> None:
         if outcome is Outcome.DONE:
-            await held.delete()
+            await held_message.delete()
         elif outcome is Outcome.HOPELESS:
-            await self._to_poison(held, "it cannot be decoded as host.json's messageEncoding says")
-        elif (held.message.dequeue_count or 0) >= self._options.attempts:
-            await self._to_poison(held, f"it failed {held.message.dequeue_count} times")
+            await self._to_poison(held_message, "it cannot be decoded as host.json's messageEncoding says")
+        elif (held_message.message.dequeue_count or 0) >= self._options.attempts:
+            await self._to_poison(held_message, f"it failed {held_message.message.dequeue_count} times")
         else:
-            await held.release(self._options.retry_delay)
+            await held_message.release(self._options.retry_delay)
 
-    async def _to_poison(self, held: "_HeldMessage", why: str) -> None:
+    async def _to_poison(self, held_message: "_HeldMessage", why: str) -> None:
         """Copy first, then delete: a crash in between leaves two copies, never none."""
-        message = held.message
+        message = held_message.message
         if self._poison is None:
             _log.error("message %s of %s has no poison queue: %s", message.id, self._queue.queue_name, why)
             return
@@ -167,7 +167,7 @@ class QueueListener:
             with suppress(ResourceExistsError):
                 await self._poison.create_queue()
             await self._poison.send_message(message.content, time_to_live=-1)
-        await held.delete()
+        await held_message.delete()
         _log.error("message %s moves to the queue %s: %s", message.id, self._poison.queue_name, why)
         self._wakeups.notify(queue_key(self._poison))
 
@@ -175,11 +175,13 @@ class QueueListener:
 class _HeldMessage:
     """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
 
-    def __init__(self, queue: QueueClient, deletion: Deletion, message: QueueMessage, hidden: float) -> None:
+    def __init__(
+        self, queue: QueueClient, deletion: Deletion, message: QueueMessage, visibility: float
+    ) -> None:
         self.message = message
         self._queue = queue
         self._deletion = deletion
-        self._hidden = hidden
+        self._hidden = visibility
         self._receipt = message.pop_receipt
         self._lock = asyncio.Lock()
 
@@ -208,8 +210,8 @@ class _HeldMessage:
         """It is done."""
         await self._deletion.delete(self.message.id, self._receipt or "")
 
-    async def _update(self, hidden: float) -> None:
+    async def _update(self, visibility: float) -> None:
         updated = await self._queue.update_message(
-            self.message.id, pop_receipt=self._receipt, visibility_timeout=round(hidden)
+            self.message.id, pop_receipt=self._receipt, visibility_timeout=round(visibility)
         )
         self._receipt = updated.pop_receipt

@@ -96,5 +96,5 @@ def _value(text: str, name: str, low: int, high: int) -> int:
     return int(text)
 
 
-def _midnight(at: datetime) -> datetime:
-    return at.replace(hour=0, minute=0, second=0)
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0)

@@ -39,7 +39,7 @@ async def queue_listener(function: Function, environment: Environment) -> QueueL
     )
 
 
-def options_of(queues: Queues, hidden: float) -> ListenerOptions:
+def options_of(queues: Queues, visibility: float) -> ListenerOptions:
     """The listener's options in host.json's words, and the seconds for which a received message is hidden."""
     return ListenerOptions(
         batch=queues.batch_size,
@@ -47,7 +47,7 @@ def options_of(queues: Queues, hidden: float) -> ListenerOptions:
         slowest_poll=queues.max_polling_interval.total_seconds(),
         retry_delay=queues.visibility_timeout.total_seconds(),
         attempts=queues.max_dequeue_count,
-        hidden=hidden,
+        hidden=visibility,
     )
 
 
@@ -115,5 +115,5 @@ def _properties(body: Data) -> dict[str, Data]:
     }
 
 
-def _iso(at: datetime) -> str:
-    return at.isoformat()
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()

@@ -217,6 +217,6 @@ def _is_folder(metadata: Mapping[str, str] | None) -> bool:
     return _metadata_value(metadata, "hdi_isfolder") == "true"
 
 
-def _metadata_value(metadata: Mapping[str, str] | None, wanted: str) -> str:
+def _metadata_value(metadata: Mapping[str, str] | None, key: str) -> str:
     """A value of the metadata, however its name was written: it travels as a header."""
-    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == wanted), "")
+    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == key), "")

@@ -57,12 +57,12 @@ class TableFinishedJobs:
         document = self._store.read(spec.row, rows.spec_of) if spec is not None else None
         return FinishedJob(stored, document, events)
 
-    async def entomb(self, finished: FinishedJob, tombstone: Job) -> bool:
+    async def entomb(self, finished_job: FinishedJob, tombstone: Job) -> bool:
         """One transaction, unless the job has very many events, or some row is missing: then two and more."""
-        job, stored = finished.job, finished.stored
-        told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished.events)
-        dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished.events) else []
-        spec = [f"s|{job.id}"] if finished.spec is not None else []
+        job, stored = finished_job.job, finished_job.stored
+        told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished_job.events)
+        dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished_job.events) else []
+        spec = [f"s|{job.id}"] if finished_job.spec is not None else []
         gone = [*listed.listed_rows(job, self._shards), *dead]
         gone += [rows.row_of(job.id, key, self._shards) for key in (*spec, *told)]
         gone.append(rows.ended_row(job, self._shards))

@@ -29,10 +29,10 @@ class TableLeases:
         except Refused:
             return None  # another process was quicker, or our own answer was lost: then it expires
 
-    async def release(self, name: str, token: str, taken: datetime) -> None:
+    async def release(self, name: str, token: str, start: datetime) -> None:
         """A write that fails if another process holds the lease."""
         try:
-            await self._store.write_other(Operation("replace", _row(name, taken, taken), token))
+            await self._store.write_other(Operation("replace", _row(name, start, start), token))
         except Refused:
             return
 
@@ -42,5 +42,5 @@ def _interval(row: Row) -> tuple[datetime, datetime]:
     return moment_of(row["Taken"]), moment_of(row["Until"])
 
 
-def _row(name: str, taken: datetime, until: datetime) -> Row:
-    return {"PartitionKey": "leases", "RowKey": name, "Taken": text_of(taken), "Until": text_of(until)}
+def _row(name: str, start: datetime, until: datetime) -> Row:
+    return {"PartitionKey": "leases", "RowKey": name, "Taken": text_of(start), "Until": text_of(until)}

@@ -95,5 +95,5 @@ class TableOutbox:
         found = await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
         return self._store.legible(found, other_rows.disabled_of)
 
-    def _latest(self, found: Iterable[list[Row]]) -> list[Notice]:
-        return rows.latest(self._store.legible((row for part in found for row in part), rows.keyed_notice))
+    def _latest(self, parts: Iterable[list[Row]]) -> list[Notice]:
+        return rows.latest(self._store.legible((row for part in parts for row in part), rows.keyed_notice))

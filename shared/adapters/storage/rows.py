@@ -178,9 +178,9 @@ def notice_key(job_id: str, sequence: int, kind: str = "o") -> str:
     return f"{kind}|{job_id}|{sequence:08d}"
 
 
-def latest(found: Iterable[tuple[str, Notice]]) -> list[Notice]:
+def latest(notices: Iterable[tuple[str, Notice]]) -> list[Notice]:
     """The events of some rows, by sequence. Of one that stands in two, the undelivered one counts."""
-    each = {notice.event_id: notice for _, notice in sorted(found, key=lambda row: row[0])}  # e| before o|
+    each = {notice.event_id: notice for _, notice in sorted(notices, key=lambda row: row[0])}  # e| before o|
     return sorted(each.values(), key=lambda notice: notice.sequence)
 
 

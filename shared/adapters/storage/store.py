@@ -54,10 +54,10 @@ class Store:
         """The rows of a kind in a shard, in order."""
         return await self.rows(rows.range_of(shard, kind))
 
-    async def rows(self, wanted: Range) -> list[Row]:
+    async def rows(self, key_range: Range) -> list[Row]:
         """The rows of a range."""
         await self.open()
-        return await self._table.rows(wanted)
+        return await self._table.rows(key_range)
 
     def read(self, row: Row, make: Callable[[Row], T]) -> T:
         """What a row holds. Raises Unreadable, after the row was noted with the column that it failed at."""
@@ -66,9 +66,9 @@ class Store:
         except Exception as error:  # pure code over rows that others may have written
             raise self.spoiled(row, _column(row, make, error)) from error
 
-    def legible(self, found: Iterable[Row], make: Callable[[Row], T]) -> list[T]:
+    def legible(self, rows: Iterable[Row], make: Callable[[Row], T]) -> list[T]:
         """What some rows hold. One that cannot be read is noted and skipped."""
-        return [one for row in found if (one := self.perhaps(row, make)) is not None]
+        return [one for row in rows if (one := self.perhaps(row, make)) is not None]
 
     def perhaps(self, row: Row, make: Callable[[Row], T]) -> T | None:
         """What a row holds; None for one that cannot be read, which is noted."""

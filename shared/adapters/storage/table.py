@@ -82,7 +82,7 @@ class Table(Protocol):
     async def get(self, partition: str, row: str) -> VersionedRow | None:
         """One row; None when it, or the table, is missing."""
 
-    async def rows(self, wanted: Range) -> list[Row]:
+    async def rows(self, key_range: Range) -> list[Row]:
         """The rows of a range, in order."""
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:

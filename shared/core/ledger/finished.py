@@ -66,7 +66,7 @@ class FinishedJobs(Protocol):
     async def gather(self, job_id: str) -> FinishedJob | None:
         """All of a job; None while one of its events is on its way, or when it is archived already."""
 
-    async def entomb(self, finished: FinishedJob, tombstone: Job) -> bool:
+    async def entomb(self, finished_job: FinishedJob, tombstone: Job) -> bool:
         """Put the tombstone in the record's place and remove the rest; False when something changed."""
 
 
@@ -80,13 +80,13 @@ class Archive(Protocol):
         """One line; None if it was deleted."""
 
 
-def line_of(finished: FinishedJob) -> bytes:
+def line_of(finished_job: FinishedJob) -> bytes:
     """One line of JSON: the record, the accepted document, the events, and when storage wrote the end."""
     body = {
-        "job": finished.job.model_dump(mode="json", exclude_defaults=True),
-        "spec": finished.spec,
-        "events": [notice.model_dump(mode="json") for notice in finished.events],
-        "stored": finished.stored.stored.isoformat() if finished.stored.stored else None,
+        "job": finished_job.job.model_dump(mode="json", exclude_defaults=True),
+        "spec": finished_job.spec,
+        "events": [notice.model_dump(mode="json") for notice in finished_job.events],
+        "stored": finished_job.stored.stored.isoformat() if finished_job.stored.stored else None,
     }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 

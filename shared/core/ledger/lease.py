@@ -15,5 +15,5 @@ class Leases(Protocol):
         An expiry further ahead than this lease would last was written by a wrong clock, and is ignored.
         """
 
-    async def release(self, name: str, token: str, taken: datetime) -> None:
+    async def release(self, name: str, token: str, start: datetime) -> None:
         """Release it before it expires; a lease that another process took meanwhile stays."""

@@ -60,9 +60,9 @@ class Receivers:
         self._read = now
         return True
 
-    def learn(self, found: Iterable[Disabled]) -> None:
+    def learn(self, disabled: Iterable[Disabled]) -> None:
         """What the ledger says, all of it."""
-        self._disabled = {one.id: one for one in found}
+        self._disabled = {one.id: one for one in disabled}
 
     def disable(self, one: Disabled) -> None:
         """What the receiver has just said."""

@@ -81,7 +81,7 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     )
 
 
-def _of_one_value(ruled: list[Problem], shaped: Collection[str], left: Collection[str]) -> list[Problem]:
+def _of_one_value(ruled: list[Problem], shaped: Collection[str], remaining: Collection[str]) -> list[Problem]:
     """One finding of the rules for one value: a placeholder, or the wrong type, breaks other rules, too."""
     excluded = {found.pointer for found in ruled if found.code in ("SW022", "SW048")}
     strange = {found.pointer for found in ruled if found.code in _STRANGE and found.severity == "error"}
@@ -89,20 +89,22 @@ def _of_one_value(ruled: list[Problem], shaped: Collection[str], left: Collectio
         found
         for found in ruled
         if found.pointer not in shaped
-        and (found.code == "SW046" or found.pointer not in left)
+        and (found.code == "SW046" or found.pointer not in remaining)
         and (found.code not in ("SW087", "SW033", "SW034") or found.pointer not in excluded)
         and (found.code in _STRANGE or found.pointer not in strange)
     ]
 
 
-def _follows(found: Problem, wrong: Collection[str], open_lists: Collection[str]) -> bool:
+def _follows(candidate: Problem, wrong: Collection[str], open_lists: Collection[str]) -> bool:
     """Whether the finding may well be gone once another is mended."""
-    if found.code in ("SW024", "SW025", "SW026"):
+    if candidate.code in ("SW024", "SW025", "SW026"):
         return "/properties/nodeCount" in wrong
-    if found.code == "SW033" and "JOB_MOUNT_ROOT" in found.part:
+    if candidate.code == "SW033" and "JOB_MOUNT_ROOT" in candidate.part:
         return _MOUNTS in open_lists
-    if found.code == "SW044":
-        return any(at in open_lists for at, prefix in _DIRECTORIES.items() if found.part.startswith(prefix))
+    if candidate.code == "SW044":
+        return any(
+            at in open_lists for at, prefix in _DIRECTORIES.items() if candidate.part.startswith(prefix)
+        )
     return False
 
 
@@ -117,14 +119,14 @@ def _open_lists(wrong: Iterable[Problem]) -> set[str]:
     }
 
 
-def _leaves_mounts_open(found: Problem) -> bool:
-    return found.pointer.endswith("/relativeMountPath") or found.code in ("SW011", "SW012")
+def _leaves_mounts_open(candidate: Problem) -> bool:
+    return candidate.pointer.endswith("/relativeMountPath") or candidate.code in ("SW011", "SW012")
 
 
-def _is_account_of_bad_url(found: Problem, wrong: Collection[str]) -> bool:
+def _is_account_of_bad_url(candidate: Problem, wrong: Collection[str]) -> bool:
     """The account of a share is taken from its address."""
-    mount, _, name = found.pointer.rpartition("/")
-    return found.code in ("SW010", "SW089") and name == "accountName" and f"{mount}/azureFileUrl" in wrong
+    mount, _, name = candidate.pointer.rpartition("/")
+    return candidate.code in ("SW010", "SW089") and name == "accountName" and f"{mount}/azureFileUrl" in wrong
 
 
 def _below(pointer: str, places: Collection[str]) -> bool:

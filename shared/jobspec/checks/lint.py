@@ -62,14 +62,14 @@ def with_lint(
     document: JsonObject,
     facts: Facts | None = None,
     *,
-    written: JsonObject | None = None,
+    original: JsonObject | None = None,
 ) -> tuple[Problem, ...]:
     """The problems that `validate` found and those of `lint`, in document order, one for each mistake.
 
-    `written` is the document before completion: that a default may not fit is not for its author to mend.
+    `original` is the document before completion: its author cannot correct a default that does not fit.
     """
     found, more = tuple(problems), lint(document, facts)
-    if written is not None and not Node("", written).member("properties", "stdOutErrPathPrefix").is_written:
+    if original is not None and not Node("", original).member("properties", "stdOutErrPathPrefix").is_written:
         found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
         more = tuple(one for one in more if one.pointer != _DEFAULT_PREFIX[1])
     left = {one.pointer for one in found if one.severity == "error" and one.code not in _UNDER_ROOTS}

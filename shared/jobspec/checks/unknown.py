@@ -78,11 +78,11 @@ _SAME = {
 def unknown_property(
     pointer: str,
     loc: tuple[int | str, ...],
-    known: Collection[str],
+    names: Collection[str],
     suggestions: Suggestions,
-    beside: Any,
+    siblings: Any,
 ) -> Problem:
-    """The problem of a name that stands at `loc`, in the object `beside`; the `known` names may be there."""
+    """The problem of a name that stands at `loc`, in the object `siblings`, where `names` are allowed."""
     name, holder = str(loc[-1]), _holder(loc)
     older = _OLDER.get((holder, name))
     if older:
@@ -95,31 +95,31 @@ def unknown_property(
             return _of_another_toolkit(pointer, name, holder, elsewhere)
     if is_secret_name(name, below=False):
         # Under a name that says nothing of it, a secret would be shown.
-        known = [one for one in known if is_secret_name(one, below=False)]
-    if not name.isascii() and (meant := plain(name)) in known:
+        names = [one for one in names if is_secret_name(one, below=False)]
+    if not name.isascii() and (meant := plain(name)) in names:
         strange = next(one for one in name if not one.isascii())
         message = f'unknown property; it has the character {character_name(strange)}; did you mean "{meant}"?'
         fix = Fix("rename" if exact(name) else "respell", pointer, meant)
         return _unknown(pointer, message, f'write "{meant}"', fix, meant)
-    right = suggestions.certainly(name, known)
-    if right is None and (home := home_of(holder, name, beside)):
+    right = suggestions.certainly(name, names)
+    if right is None and (home := home_of(holder, name, siblings)):
         fix = Fix("nest", pointer, home.nest) if home.nest and exact(name) else None
         message, remedy = f"unknown property; it belongs {home.says}", f"write it {home.says}"
         return _unknown(pointer, message, remedy, fix, home.nest.partition("/")[0])
     if right is None and holder == "properties" and name.lower().endswith("settings"):
-        return _of_no_toolkit(pointer, name, known, suggestions)
-    right = right or suggestions.closest(name, known)
+        return _of_no_toolkit(pointer, name, names, suggestions)
+    right = right or suggestions.closest(name, names)
     if right:
         message = f'unknown property; did you mean "{right}"?'
-        certain = suggestions.certainly(name, known) is not None
+        certain = suggestions.certainly(name, names) is not None
         fix = _renamed(pointer, name, right) if certain else None
         return _unknown(pointer, message, f'write "{right}"' if certain else None, fix, right)
     return _unknown(pointer, "unknown property", None, None)
 
 
-def _of_no_toolkit(pointer: str, name: str, known: Collection[str], suggestions: Suggestions) -> Problem:
+def _of_no_toolkit(pointer: str, name: str, names: Collection[str], suggestions: Suggestions) -> Problem:
     """A block of settings that looks like one of a toolkit: keras has none of its own."""
-    close = suggestions.closest(name, known)
+    close = suggestions.closest(name, names)
     message = (
         f'unknown property; did you mean "{close}"?'
         if close

@@ -95,24 +95,24 @@ def _contained_job(document: JsonObject) -> tuple[str, JsonObject, int] | None:
     return (at, value, 1) if isinstance(value, dict) else None
 
 
-def _inside(document: JsonObject, at: str, job: JsonObject, count: int) -> Unwrapped | None:
+def _inside(document: JsonObject, location: str, job: JsonObject, count: int) -> Unwrapped | None:
     inner = unwrapped(job)
     properties = job.get("properties")
     if inner is None and not _is_job(properties):
         return None
-    around = [step("", name) for name in document if not at.startswith(step("", name))]
+    around = [step("", name) for name in document if not location.startswith(step("", name))]
     if inner is None:
-        around += [step(at, name) for name in job if name != "properties"]
+        around += [step(location, name) for name in job if name != "properties"]
         inner = Unwrapped({"properties": properties}, _problem("", "", ()), "/properties")
-    around += [at + pointer for pointer in inner.problem.unknown]
-    message = f"the job is inside {quote(at.split('/')[1])}"
+    around += [location + pointer for pointer in inner.problem.unknown]
+    message = f"the job is inside {quote(location.split('/')[1])}"
     remedy = "write the job itself"
-    fix: Fix | None = Fix("lift", "", removed=(at,))
+    fix: Fix | None = Fix("lift", "", removed=(location,))
     if count > 1:
         message, remedy, fix = f"this is a list of {count} jobs", "write each into a file of its own", None
-        around += [f"{at.rpartition('/')[0]}/{other}" for other in range(1, count)]
+        around += [f"{location.rpartition('/')[0]}/{other}" for other in range(1, count)]
     found = _problem(message, remedy, around, fix)
-    return Unwrapped(inner.document, found, at + inner.properties)
+    return Unwrapped(inner.document, found, location + inner.properties)
 
 
 def _flat(document: JsonObject) -> Unwrapped:
@@ -188,11 +188,11 @@ def _without_answers(properties: JsonObject) -> JsonObject:
     return sent
 
 
-def _answers(properties: JsonObject, at: str) -> Iterator[str]:
-    yield from (step(at, name) for name in properties if name in ANSWERS)
+def _answers(properties: JsonObject, location: str) -> Iterator[str]:
+    yield from (step(location, name) for name in properties if name in ANSWERS)
     for node in walk({name: value for name, value in properties.items() if name not in ANSWERS}):
         if node.pointer and _repeats_group(node.value):
-            yield f"{at}{node.pointer}/resourceGroup"
+            yield f"{location}{node.pointer}/resourceGroup"
 
 
 def _repeats_group(value: Any) -> bool:

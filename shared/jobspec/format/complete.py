@@ -76,12 +76,12 @@ def _copied(document: JsonObject, *, to_fill: bool) -> JsonObject:
     return {**document, "properties": mine}
 
 
-def _cluster(properties: JsonObject, defaults: Defaults, chosen: str | None) -> Iterator[str]:
+def _cluster(properties: JsonObject, defaults: Defaults, cluster: str | None) -> Iterator[str]:
     written = properties.get("cluster")
     name = written if isinstance(written, str) else written.get("id") if isinstance(written, dict) else None
     extras = [key for key in written if key != "id"] if isinstance(written, dict) else []
-    if chosen is not None:
-        name, written, extras = chosen, chosen, []
+    if cluster is not None:
+        name, written, extras = cluster, cluster, []
     if written is None and defaults.cluster_id is not None:
         properties["cluster"] = {"id": defaults.cluster_id}
         yield f"cluster: filled in with the default, {_last_segment(defaults.cluster_id)}"

@@ -34,9 +34,9 @@ def parse_duration(text: str) -> timedelta | None:
     return timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
-def wall_clock(written: str | None, longest: timedelta | None = None) -> timedelta:
+def wall_clock(text: str | None, longest: timedelta | None = None) -> timedelta:
     """The limit of a job: what it names, else the service's, or less where the cluster allows less."""
-    return parse_duration(written or "") or min(DEFAULT_WALL_CLOCK, longest or DEFAULT_WALL_CLOCK)
+    return parse_duration(text or "") or min(DEFAULT_WALL_CLOCK, longest or DEFAULT_WALL_CLOCK)
 
 
 def iso_duration(length: timedelta) -> str:

@@ -49,13 +49,13 @@ class Home(NamedTuple):
     nest: str = ""
 
 
-def home_of(holder: str, name: str, beside: Any) -> Home | None:
-    """Where a name belongs that stands in the object `beside`, called `holder`; None if that is unknown."""
+def home_of(holder: str, name: str, siblings: Any) -> Home | None:
+    """Where a name belongs that stands in the object `siblings`, called `holder`; None if that is unknown."""
     if not holder and ("properties", name) in _NESTED:
         return Home(f"into properties.{_NESTED['properties', name].replace('/', '.')}")
     nest = _NESTED.get((holder, name), "")
     if nest:
-        return Home(f"into {nest.replace('/', '.')}", nest if _certain(holder, nest, beside) else "")
+        return Home(f"into {nest.replace('/', '.')}", nest if _certain(holder, nest, siblings) else "")
     if name in _CALLED:
         return Home(_CALLED[name])
     homes = _homes().get(name, ())
@@ -66,15 +66,15 @@ def home_of(holder: str, name: str, beside: Any) -> Home | None:
     return Home(f"into {homes[0]}") if len(homes) == 1 else None
 
 
-def _certain(holder: str, nest: str, beside: Any) -> bool:
+def _certain(holder: str, nest: str, siblings: Any) -> bool:
     """Whether nothing is there yet that it would have to be put together with."""
     outer = nest.partition("/")[0]
-    if not isinstance(beside, dict) or outer in beside:
+    if not isinstance(siblings, dict) or outer in siblings:
         return False
-    if outer in TOOLKIT_MODELS and beside.keys() & TOOLKIT_MODELS.keys():
+    if outer in TOOLKIT_MODELS and siblings.keys() & TOOLKIT_MODELS.keys():
         return False
     same = [name for (at, name), where in _NESTED.items() if at == holder and where.startswith(outer)]
-    return len(beside.keys() & set(same)) == 1
+    return len(siblings.keys() & set(same)) == 1
 
 
 @cache

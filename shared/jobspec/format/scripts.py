@@ -96,9 +96,9 @@ def _is_drop_mount(properties: Node, mount: str, container: str | None, account:
     return False
 
 
-def same_mount_path(written: Any, path: str) -> bool:
+def same_mount_path(text: Any, path: str) -> bool:
     """Whether a relativeMountPath, as it was written, is this one."""
-    return isinstance(written, str) and written.strip("/") == path
+    return isinstance(text, str) and text.strip("/") == path
 
 
 def _runnable(properties: Node) -> list[Node]:

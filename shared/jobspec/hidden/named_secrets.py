@@ -124,26 +124,26 @@ def _places(text: str) -> list[tuple[int, str]]:
     return sorted(places)
 
 
-def _counts(text: str, word: str, found: re.Match[str]) -> bool:
+def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     """Whether it is the end of a name, and the name that of a secret: what stands before it says so."""
-    before = text[max(0, found.start() - _LONGEST) : found.start()]
+    before = text[max(0, match.start() - _LONGEST) : match.start()]
     name = before.lower().rstrip("_-")
     joined = before[-1:].isalnum() and not (word == "pass" and name.endswith(_PASSES))
     if word in _ALONE and (joined or (word in _QUERIED and before.endswith("_"))):
         return False
     if word in _ENDINGS and not name.endswith(_ENDINGS[word]):
-        return before.endswith("_") and found[0].startswith("KEY")
+        return before.endswith("_") and match[0].startswith("KEY")
     if word == "auth":
         # `REGISTRY_AUTH=x` and `"auth": "x"`; others say how, or are an option with that name.
-        exact = before.endswith("_") and (found["equals"] or "").strip() in ("=", ":")
-        exact = exact or (before[-1:] in ("'", '"') and (found["equals"] or "").strip() == ":")
-        value = value_at(text, found.end()) if exact else None
+        exact = before.endswith("_") and (match["equals"] or "").strip() in ("=", ":")
+        exact = exact or (before[-1:] in ("'", '"') and (match["equals"] or "").strip() == ":")
+        value = value_at(text, match.end()) if exact else None
         return value is not None and not _METHOD.match(text, value[0])
     if word == "token" and name.replace("-", "_").rpartition("_")[2].rpartition(" ")[2] in _ORDINARY:
         return False
-    if found.groupdict().get("pair"):
-        return found[0][: len(word)].isupper()  # that of a variable; other pairs of texts are many things
-    return found["equals"] is not None or _is_argument(before)
+    if match.groupdict().get("pair"):
+        return match[0][: len(word)].isupper()  # that of a variable; other pairs of texts are many things
+    return match["equals"] is not None or _is_argument(before)
 
 
 def _is_argument(before: str) -> bool:

@@ -157,16 +157,16 @@ def _nested(parent: str, names: list[str], pointer: str) -> list[dict[str, Any]]
     return [*added, {"op": "move", "from": pointer, "path": f"{made[-1]}/{pointer.rpartition('/')[2]}"}]
 
 
-def rewrapped(positions: Positions, entry: Entry, removed: frozenset[str], into: str) -> tuple[Edit, ...]:
-    """The edits that take out the members of these pointers, and put the others but $schema into `into`."""
+def rewrapped(positions: Positions, entry: Entry, removed: frozenset[str], wrapper: str) -> tuple[Edit, ...]:
+    """Edits that remove these members, and put the others, except $schema, into `wrapper`."""
     gone = [Edit(*span, "") for span in positions.cuts(removed)]
-    if not into:
+    if not wrapper:
         return tuple(gone)
     kept = [one for one in positions.members(entry) if one.pointer not in removed and one.name != "$schema"]
     first = kept[0].key if kept else None
     if first is None:
         return ()
-    head = f"{json.dumps(into)}: {{"
+    head = f"{json.dumps(wrapper)}: {{"
     return (*gone, Edit(first[0], first[0], head), Edit(entry.end - 1, entry.end - 1, "}"))
 
 

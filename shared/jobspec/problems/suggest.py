@@ -22,27 +22,27 @@ class Suggestions:
     def __init__(self) -> None:
         self._left = _MOST
 
-    def did_you_mean(self, written: str, known: Iterable[str]) -> str:
+    def did_you_mean(self, text: str, candidates: Iterable[str]) -> str:
         """A piece of a message: `; did you mean "…"?`, or nothing when no known name is close."""
-        close = self.closest(written, known)
+        close = self.closest(text, candidates)
         return f'; did you mean "{close}"?' if close else ""
 
-    def closest(self, written: str, known: Iterable[str]) -> str:
+    def closest(self, text: str, candidates: Iterable[str]) -> str:
         """The known name that is close; "" if there is none."""
         self._left -= 1
-        return _closest(written, known) or "" if self._left >= 0 else ""
+        return _closest(text, candidates) or "" if self._left >= 0 else ""
 
-    def certainly(self, written: str, known: Iterable[str]) -> str | None:
+    def certainly(self, text: str, candidates: Iterable[str]) -> str | None:
         """The one that this must be; see the function of this name."""
-        return certainly(written, known) if self._left >= 0 else None
+        return certainly(text, candidates) if self._left >= 0 else None
 
 
-def certainly(written: str, known: Iterable[str]) -> str | None:
+def certainly(text: str, candidates: Iterable[str]) -> str | None:
     """The one known name that this must be: other case or underscores, or a slip, and no other name near."""
-    if not 3 <= len(written) <= _LONGEST:
+    if not 3 <= len(text) <= _LONGEST:
         return None
-    plain = _plain(written)
-    names = [name for name in islice(known, _MOST_KNOWN) if len(name) <= _LONGEST]
+    plain = _plain(text)
+    names = [name for name in islice(candidates, _MOST_KNOWN) if len(name) <= _LONGEST]
     same = [name for name in names if _plain(name) == plain] or [
         name for name in names if _singular(_plain(name)) == _singular(plain)
     ]
@@ -73,12 +73,12 @@ def distance(one: str, other: str) -> int:
     return rows[-1][-1]
 
 
-def _closest(written: str, known: Iterable[str]) -> str | None:
+def _closest(text: str, candidates: Iterable[str]) -> str | None:
     """The one that is close, ignoring case and underscores."""
-    if len(written) > _LONGEST:
+    if len(text) > _LONGEST:
         return None
-    names = {_plain(name): name for name in islice(known, _MOST_KNOWN) if len(name) <= _LONGEST}
-    close = get_close_matches(_plain(written), names, n=1, cutoff=0.75)
+    names = {_plain(name): name for name in islice(candidates, _MOST_KNOWN) if len(name) <= _LONGEST}
+    close = get_close_matches(_plain(text), names, n=1, cutoff=0.75)
     return names[close[0]] if close else None
 
 

@@ -70,19 +70,19 @@ def stopped_at(text: str) -> json.JSONDecodeError | None:
     return None
 
 
-def _moved_back(text: str, found: Problem, so_far: Mending) -> Problem:
+def _moved_back(text: str, original: Problem, so_far: Mending) -> Problem:
     """A problem of the mended text, with positions in the text that a person wrote."""
-    if not so_far.edits or found.span is None:
-        return found
-    span = so_far.original_span(found.span)
+    if not so_far.edits or original.span is None:
+        return original
+    span = so_far.original_span(original.span)
     edits = tuple(
         Edit(*so_far.original_span((edit.start, edit.end)), edit.text)
-        for edit in (found.fix.edits if found.fix else ())
+        for edit in (original.fix.edits if original.fix else ())
     )
-    _, _, message = found.message.partition(": ")
+    _, _, message = original.message.partition(": ")
     line, column = line_and_column(text, span[0])
     return replace(
-        found,
+        original,
         message=f"line {line}, column {column}: {message}",
         span=span,
         fix=Fix("text", edits=edits) if edits else None,

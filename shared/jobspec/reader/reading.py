@@ -74,9 +74,9 @@ def _read(data: bytes, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
 class _NotUtf8(Exception):
     """The bytes are no text in UTF-8; `problem` says where."""
 
-    def __init__(self, message: str, at: int = 0) -> None:
+    def __init__(self, message: str, offset: int = 0) -> None:
         super().__init__(message)
-        self.problem = problem("SW002", "", message, span=(at, at + 1))
+        self.problem = problem("SW002", "", message, span=(offset, offset + 1))
 
 
 def _decoded(data: bytes) -> str:

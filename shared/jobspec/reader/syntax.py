@@ -70,87 +70,93 @@ def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Pr
     )
 
 
-def _diagnosis(text: str, at: int) -> _Flaw:
+def _diagnosis(text: str, offset: int) -> _Flaw:
     if not text.strip(_SPACE):
         return _Flaw(0, "the document is empty", 'write at least {"properties": {…}}')
-    rest = text[at : at + 2]
-    before = text[:at].rstrip(_SPACE)
+    rest = text[offset : offset + 2]
+    before = text[:offset].rstrip(_SPACE)
     strange = any(rest[:1] in named for named in (SPACES, INVISIBLE, MARKS, WIDE)) if rest else False
     if not before and not strange and rest[0] not in _STARTS and rest[0] >= " ":
-        return _Flaw(at, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
-    here = _at_character(text, at, rest, before)
+        return _Flaw(offset, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
+    here = _at_character(text, offset, rest, before)
     if here:
         return here
-    if at >= len(text.rstrip(_SPACE)):
+    if offset >= len(text.rstrip(_SPACE)):
         return _early_end(text)
-    opened = still_open(text[:at])
+    opened = still_open(text[:offset])
     if rest[0] in "}]" and opened and text[opened[-1]] != OPENING[rest[0]]:
         line, column = line_and_column(text, opened[-1])
         message = f'"{rest[0]}" cannot close the "{text[opened[-1]]}" of line {line}, column {column}'
-        return _Flaw(at, message, f'write "{CLOSING[text[opened[-1]]]}", or delete it')
+        return _Flaw(offset, message, f'write "{CLOSING[text[opened[-1]]]}", or delete it')
     if _complete_before(before):
         if opened:
-            return _unseparated(text, at, before)
-        return _Flaw(at, _TEXT_AFTER, "delete it")
+            return _unseparated(text, offset, before)
+        return _Flaw(offset, _TEXT_AFTER, "delete it")
     if before.endswith(("{", ",")) and opened and text[opened[-1]] == "{":
-        return _Flaw(at, "a name has to stand here", "write a name in double quotes, or a closing bracket")
-    return _Flaw(at, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here")
+        return _Flaw(
+            offset, "a name has to stand here", "write a name in double quotes, or a closing bracket"
+        )
+    return _Flaw(
+        offset, "this is not JSON", "write a value, a quoted name, a comma or a closing bracket here"
+    )
 
 
-def _unseparated(text: str, at: int, before: str) -> _Flaw:
+def _unseparated(text: str, offset: int, preceding: str) -> _Flaw:
     """Something behind a whole value that is no comma and no bracket."""
-    if text[at] == ";":
-        edits = (Edit(at, at + 1, ","),) if _MEMBER.match(text, at + 1) else ()
-        return _Flaw(at, "a semicolon", 'write a comma: ","', 1, edits)
-    if text[at - 1] == '"' and text[at] not in "{}[]:,":
-        return _Flaw(at, "the text ended at the quote before this", 'write \\" for a quote inside a text')
-    return _Flaw(at, _NO_SEPARATOR, 'write "," or a closing bracket')
+    if text[offset] == ";":
+        edits = (Edit(offset, offset + 1, ","),) if _MEMBER.match(text, offset + 1) else ()
+        return _Flaw(offset, "a semicolon", 'write a comma: ","', 1, edits)
+    if text[offset - 1] == '"' and text[offset] not in "{}[]:,":
+        return _Flaw(offset, "the text ended at the quote before this", 'write \\" for a quote inside a text')
+    return _Flaw(offset, _NO_SEPARATOR, 'write "," or a closing bracket')
 
 
-def _number(text: str, at: int) -> _Flaw | None:
+def _number(text: str, offset: int) -> _Flaw | None:
     """A number of another language, of which JSON took at most the start: 0x10, 01, +1, .5, 1_000."""
-    start = at
-    while start > 0 and at - start < 40 and text[start - 1] in _IN_NUMBERS:
+    start = offset
+    while start > 0 and offset - start < 40 and text[start - 1] in _IN_NUMBERS:
         start -= 1
     found = _NUMBER.match(text, start)
-    if found is None or found.end() <= at or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
+    if found is None or found.end() <= offset or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
         return None
     return _Flaw(start, "a number that JSON does not have", "write a plain number, such as 10", len(found[0]))
 
 
-def _at_character(text: str, at: int, rest: str, before: str) -> _Flaw | None:
+def _at_character(text: str, offset: int, rest: str, preceding: str) -> _Flaw | None:
     first = rest[:1]
-    if strange := _strange(at, first):
+    if strange := _strange(offset, first):
         return strange
-    if first == "," and before.endswith(","):
+    if first == "," and preceding.endswith(","):
         # In a list a value may have been forgotten; between two members nothing can have been.
-        edits = (Edit(at, at + 1, ""),) if _MEMBER.match(text, at + 1) else ()
-        return _Flaw(at, "a second comma", "delete one of them", 1, edits)
-    if first == "," and _next_visible(text, at + 1) in ("}", "]"):
-        return _comma(at)
-    if first and first in "}]" and before.endswith(","):
-        return _comma(len(before) - 1)
+        edits = (Edit(offset, offset + 1, ""),) if _MEMBER.match(text, offset + 1) else ()
+        return _Flaw(offset, "a second comma", "delete one of them", 1, edits)
+    if first == "," and _next_visible(text, offset + 1) in ("}", "]"):
+        return _comma(offset)
+    if first and first in "}]" and preceding.endswith(","):
+        return _comma(len(preceding) - 1)
     if rest in ("//", "/*") or first == "#":
-        found = _COMMENT.match(text, at)
-        edits = (Edit(at, found.end(), ""),) if found else ()
-        return _Flaw(at, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
+        found = _COMMENT.match(text, offset)
+        edits = (Edit(offset, found.end(), ""),) if found else ()
+        return _Flaw(offset, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
     if first == "'":
-        return _quotes(text, at, "single quotes", 'write double quotes: "')
+        return _quotes(text, offset, "single quotes", 'write double quotes: "')
     if first and first in "\u2018\u2019\u201c\u201d\u201e\uff02":
-        return _quotes(text, at, "typographic quotes", 'write plain double quotes: "')
+        return _quotes(text, offset, "typographic quotes", 'write plain double quotes: "')
     if first == "=":
-        edits = (Edit(at, at + 1, ":"),) if before.endswith('"') and rest not in ("==", "=>") else ()
-        return _Flaw(at, "an equals sign", 'write a colon: ":"', edits=edits)
+        edits = (
+            (Edit(offset, offset + 1, ":"),) if preceding.endswith('"') and rest not in ("==", "=>") else ()
+        )
+        return _Flaw(offset, "an equals sign", 'write a colon: ":"', edits=edits)
     if first == "\\":
-        return _backslash(at, rest[1:])
-    if first and (first < " " or _unclosed_string(text, at)):
-        return _in_string(text, at)
+        return _backslash(offset, rest[1:])
+    if first and (first < " " or _unclosed_string(text, offset)):
+        return _in_string(text, offset)
     if first == '"':
-        return _at_quote(text, at, before)
-    return _at_word(text, at, before) or _number(text, at)
+        return _at_quote(text, offset, preceding)
+    return _at_word(text, offset, preceding) or _number(text, offset)
 
 
-def _strange(at: int, first: str) -> _Flaw | None:
+def _strange(offset: int, first: str) -> _Flaw | None:
     """What only looks like a blank or a mark, or like nothing."""
     if first in SPACES or first in INVISIBLE:
         right, remedy = (" ", "write a plain blank") if first in SPACES else ("", "delete it")
@@ -158,72 +164,82 @@ def _strange(at: int, first: str) -> _Flaw | None:
         remedy = f"write {right}"
     else:
         return None
-    return _Flaw(at, f"the character {character_name(first)}", remedy, 1, (Edit(at, at + 1, right),))
+    return _Flaw(
+        offset, f"the character {character_name(first)}", remedy, 1, (Edit(offset, offset + 1, right),)
+    )
 
 
-def _backslash(at: int, behind: str) -> _Flaw:
-    if behind in ("$", "'", "`", "!"):
+def _backslash(offset: int, rest: str) -> _Flaw:
+    if rest in ("$", "'", "`", "!"):
         # A second backslash would reach the shell, which then takes the $ for a letter.
-        return _Flaw(at, f"a backslash before {behind}", "delete it", 1, (Edit(at, at + 1, ""),))
-    if behind in _OF_SHELL:
+        return _Flaw(offset, f"a backslash before {rest}", "delete it", 1, (Edit(offset, offset + 1, ""),))
+    if rest in _OF_SHELL:
         # The text does not show which of the two is meant.
-        remedy = f"write \\\\{behind} if the shell is to take {behind} as it is, or {behind} alone"
-        return _Flaw(at, f"a backslash before {behind}", remedy)
+        remedy = f"write \\\\{rest} if the shell is to take {rest} as it is, or {rest} alone"
+        return _Flaw(offset, f"a backslash before {rest}", remedy)
     remedy = "write two backslashes, or a forward slash in paths"
-    return _Flaw(at, "a backslash that starts no escape", remedy)
+    return _Flaw(offset, "a backslash that starts no escape", remedy)
 
 
-def _at_word(text: str, at: int, before: str) -> _Flaw | None:
-    word = _NAME.match(text, at)
+def _at_word(text: str, offset: int, preceding: str) -> _Flaw | None:
+    word = _NAME.match(text, offset)
     if word is None:
         return None
     length, ends = len(word[0]), bool(_BEHIND.match(text, word.end()))
     if word[0] in _PYTHON_WORDS:
         right = _PYTHON_WORDS[word[0]]
-        mend = (Edit(at, word.end(), right),) if ends else ()
-        return _Flaw(at, "a word that JSON does not have", f"write {right}", length, mend)
-    if before.endswith(("{", ",")):
+        mend = (Edit(offset, word.end(), right),) if ends else ()
+        return _Flaw(offset, "a word that JSON does not have", f"write {right}", length, mend)
+    if preceding.endswith(("{", ",")):
         named = re.match(r"[ \t]*[:=]", text[word.end() : word.end() + 9]) is not None
-        edits = (Edit(at, at, '"'), Edit(word.end(), word.end(), '"')) if named else ()
-        return _Flaw(at, "a name without quotes", "put the name into double quotes", length, edits)
-    if before.endswith(":"):
-        return _Flaw(at, "a value without quotes", "put text into double quotes", length)
+        edits = (Edit(offset, offset, '"'), Edit(word.end(), word.end(), '"')) if named else ()
+        return _Flaw(offset, "a name without quotes", "put the name into double quotes", length, edits)
+    if preceding.endswith(":"):
+        return _Flaw(offset, "a value without quotes", "put text into double quotes", length)
     return None
 
 
-def _comma(at: int) -> _Flaw:
-    return _Flaw(at, "a comma before a closing bracket", "delete the comma", 1, (Edit(at, at + 1, ""),))
+def _comma(offset: int) -> _Flaw:
+    return _Flaw(
+        offset, "a comma before a closing bracket", "delete the comma", 1, (Edit(offset, offset + 1, ""),)
+    )
 
 
-def _quotes(text: str, at: int, message: str, remedy: str) -> _Flaw:
-    found = _QUOTED.match(text, at)
+def _quotes(text: str, offset: int, message: str, remedy: str) -> _Flaw:
+    found = _QUOTED.match(text, offset)
     if found is None or not _BEHIND.match(text, found.end()):
-        return _Flaw(at, message, remedy)
+        return _Flaw(offset, message, remedy)
     # The quotes only: what stands between them may be a secret, and edits are shown.
     end = found.end()
-    return _Flaw(at, message, remedy, len(found[0]), (Edit(at, at + 1, '"'), Edit(end - 1, end, '"')))
+    return _Flaw(
+        offset, message, remedy, len(found[0]), (Edit(offset, offset + 1, '"'), Edit(end - 1, end, '"'))
+    )
 
 
-def _at_quote(text: str, at: int, before: str) -> _Flaw | None:
-    if text[at - 1] == '"':
+def _at_quote(text: str, offset: int, preceding: str) -> _Flaw | None:
+    if text[offset - 1] == '"':
         return _Flaw(
-            at, "two quotes in a row", 'write \\" for a quote inside a text, or a comma between texts'
+            offset, "two quotes in a row", 'write \\" for a quote inside a text, or a comma between texts'
         )
-    if _complete_before(before):
-        return _Flaw(len(before), _NO_COMMA, 'write ","', 1, (Edit(len(before), len(before), ","),))
-    if before.endswith(("{", ",", ":", "[")):
+    if _complete_before(preceding):
+        return _Flaw(len(preceding), _NO_COMMA, 'write ","', 1, (Edit(len(preceding), len(preceding), ","),))
+    if preceding.endswith(("{", ",", ":", "[")):
         return None
-    return _Flaw(at, "a misplaced quote", "delete the quote")
+    return _Flaw(offset, "a misplaced quote", "delete the quote")
 
 
-def _in_string(text: str, at: int) -> _Flaw:
-    if text[at] == "\n" or text[at] == "\r":
-        return _Flaw(at, "a line break inside a text, or an unclosed text", 'write "\\n", or close the text')
-    if text[at] == "\t":
-        return _Flaw(at, "a tab inside a text", 'write "\\t" or a space', 1, (Edit(at, at + 1, "\\t"),))
-    if text[at] < " ":
-        return _Flaw(at, "a control character inside a text", "delete the character")
-    return _Flaw(at, "a text is not closed", "write the closing double quote")
+def _in_string(text: str, offset: int) -> _Flaw:
+    if text[offset] == "\n" or text[offset] == "\r":
+        return _Flaw(
+            offset, "a line break inside a text, or an unclosed text", 'write "\\n", or close the text'
+        )
+    if text[offset] == "\t":
+        return _Flaw(
+            offset, "a tab inside a text", 'write "\\t" or a space', 1, (Edit(offset, offset + 1, "\\t"),)
+        )
+    if text[offset] < " ":
+        return _Flaw(offset, "a control character inside a text", "delete the character")
+    return _Flaw(offset, "a text is not closed", "write the closing double quote")
 
 
 def _early_end(text: str) -> _Flaw:
@@ -238,22 +254,22 @@ def _early_end(text: str) -> _Flaw:
     return _Flaw(end, message, f'write "{CLOSING[bracket]}"', 0)
 
 
-def _unclosed_string(text: str, at: int) -> bool:
+def _unclosed_string(text: str, offset: int) -> bool:
     """Parsers report an unclosed text at its opening quote."""
-    if text[at] != '"':
+    if text[offset] != '"':
         return False
     escaped = False
-    for character in text[at + 1 :]:
+    for character in text[offset + 1 :]:
         if character == '"' and not escaped:
             return False
         escaped = character == "\\" and not escaped
     return True
 
 
-def _complete_before(before: str) -> bool:
+def _complete_before(preceding: str) -> bool:
     """Whether a value ended just before, so that only a comma or a closing bracket could follow."""
-    return before.endswith(('"', "}", "]")) or before[-1:].isalnum()
+    return preceding.endswith(('"', "}", "]")) or preceding[-1:].isalnum()
 
 
-def _next_visible(text: str, at: int) -> str:
-    return text[at:].lstrip(_SPACE)[:1]
+def _next_visible(text: str, offset: int) -> str:
+    return text[offset:].lstrip(_SPACE)[:1]

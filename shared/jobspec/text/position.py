@@ -140,7 +140,7 @@ class Positions:
             if token in ("{", "["):
                 stack.append([len(self.entries) - 1, 0])
 
-    def _add(self, stack: list[list[int]], key: tuple[str, int, int] | None, found: re.Match[str]) -> None:
+    def _add(self, stack: list[list[int]], key: tuple[str, int, int] | None, match: re.Match[str]) -> None:
         parent, pointer, name = -1, "", ""
         if stack:
             parent = stack[-1][0]
@@ -149,7 +149,7 @@ class Positions:
             pointer = step(self.entries[parent].pointer, name)
         span = (key[1], key[2]) if key else None
         self._last[pointer] = len(self.entries)
-        self.entries.append(Entry(pointer, name, parent, span, found.start(), found.end()))
+        self.entries.append(Entry(pointer, name, parent, span, match.start(), match.end()))
 
 
 class Lines:

@@ -47,9 +47,9 @@ _BEGINNING = 1 << 16
 Known = Mapping[str, ClusterFacts]
 
 
-def diagnosed(source: Source, path: Path, known: Known = MappingProxyType({})) -> tuple[Problem, ...]:
+def diagnosed(source: Source, path: Path, clusters: Known = MappingProxyType({})) -> tuple[Problem, ...]:
     """The problems of a slipway.json, a message or a job.json, in place."""
-    found = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, known)
+    found = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, clusters)
     return source.locate(found)
 
 
@@ -58,23 +58,23 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
     return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])
 
 
-def _of_message(source: Source, path: Path, known: Known) -> list[Problem]:
+def _of_message(source: Source, path: Path, clusters: Known) -> list[Problem]:
     """Of a job.json, of a message, of an event with one."""
     request = read_request(source.data, Limits())
     found = list(request.problems)
     if request.document is not None:
-        problems = _of_job(request.document, path, known, request.envelope.cluster)
-        found += (problem.relocate(request.at, request.properties) for problem in problems)
+        problems = _of_job(request.document, path, clusters, request.envelope.cluster)
+        found += (problem.relocate(request.pointer, request.properties) for problem in problems)
     return found
 
 
-def _of_job(document: JsonObject, path: Path, known: Known, cluster: str | None) -> tuple[Problem, ...]:
+def _of_job(document: JsonObject, path: Path, clusters: Known, cluster: str | None) -> tuple[Problem, ...]:
     folder, script = path.parent.name, _script(document, path)
     named = cluster or _cluster_name(document)
     # Which names are configured is not known here, so every name is.
     defaults = replace(_DEFAULTS, clusters={named: _CLUSTER}) if _NAME.fullmatch(named) else _DEFAULTS
     completed, _ = complete(document, defaults, script=script, folder=folder, cluster=cluster)
-    of_cluster = known.get(named.lower() if "/" in named else named, NO_FACTS)
+    of_cluster = clusters.get(named.lower() if "/" in named else named, NO_FACTS)
     facts = replace(
         _facts(completed, path),
         cluster=named.rpartition("/")[2] or "the cluster",
@@ -86,7 +86,7 @@ def _of_job(document: JsonObject, path: Path, known: Known, cluster: str | None)
     if script is not None and not (path.parent / script).exists():
         facts = replace(facts, missing=())  # the name is ours: no user wrote it
     found = with_lint(
-        validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, written=document
+        validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
     )
     logs = _in_default_directory(completed)
     return tuple(one for one in found if one.code != "SW034" or one.pointer not in logs)

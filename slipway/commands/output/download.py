@@ -122,11 +122,11 @@ async def _save(
             start, reads = 0, reads + 1
 
 
-def _summary(found: Outcome, place: Path) -> str:
-    here = f"; {found.kept} were there already" if found.kept else ""
-    lost = f"; {len(found.failed)} could not be saved" if found.failed else ""
-    files = "file" if found.saved == 1 else "files"
-    return f"{found.saved} {files}, {found.bytes:,} bytes, in {place}{os.sep}{here}{lost}"
+def _summary(outcome: Outcome, place: Path) -> str:
+    here = f"; {outcome.kept} were there already" if outcome.kept else ""
+    lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
+    files = "file" if outcome.saved == 1 else "files"
+    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {place}{os.sep}{here}{lost}"
 
 
 @contextmanager

@@ -34,17 +34,17 @@ def tree(job_id: str, url: str, key: str, *, as_json: bool) -> int:
     return asking(ask, url, key)
 
 
-def _tree_rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not found:
+def _tree_rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not entries:
         return ["there are no files"]
-    return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in found)])
+    return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in entries)])
 
 
-def rows(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
-    if not found:
+    if not entries:
         return ["there are no files"]
-    return table([("name", "bytes", "modified"), *map(_row, found)])
+    return table([("name", "bytes", "modified"), *map(_row, entries)])
 
 
 def _row(file: Mapping[str, Any]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def run(job_id: str, url: str, key: str, file: str, follow: bool) -> int:
 
 
 async def read(
-    api: Service, job_id: str, file: str, out: BinaryIO, *, follow: bool, every: float = _LOOK_EVERY
+    api: Service, job_id: str, file: str, stream: BinaryIO, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
     """The exit code. What is not of the log goes to standard error. Raises Failure.
 
@@ -43,8 +43,8 @@ async def read(
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
             part = await _part(api, job, offset, file)
-            out.write(part.data)
-            out.flush()
+            stream.write(part.data)
+            stream.flush()
             offset, read_from = part.next, part.file or read_from
             if part.more and part.data:
                 continue

@@ -34,7 +34,7 @@ async def test_one_that_ends_too_early_is_told_with_its_last_lines() -> None:
 async def test_one_that_is_not_ready_in_time_is_told() -> None:
     async with child(_python("import time; time.sleep(60)"), name="it") as process:
         with pytest.raises(ProcessError, match=r"it was not ready within 0\.1 s and wrote nothing"):
-            await process.line("ready", within=0.1)
+            await process.line("ready", seconds=0.1)
 
 
 async def test_one_that_ignores_the_request_is_killed() -> None:

@@ -74,7 +74,7 @@ def test_those_who_began_before_it_opened_say_nothing_new() -> None:
 
 def test_whoever_asks_for_a_pause_gets_it_at_once() -> None:
     breaker = Breaker(3, 30)
-    breaker.failed("a", NOW, asked=500)
+    breaker.failed("a", NOW, pause=500)
     assert breaker.wait("a", at(100)) == 400
     assert [breaker.wait("a", at(501)) for _ in range(2)] == [0, 0]
 

@@ -90,7 +90,7 @@ def test_a_request_knows_where_its_document_stands_in_what_was_sent(
     found = meant(document)[index]
 
     assert isinstance(found, Request)
-    assert (found.document, found.at, found.envelope_at, found.key) == (BARE, at, envelope_at, key)
+    assert (found.document, found.pointer, found.envelope_at, found.key) == (BARE, at, envelope_at, key)
     assert found.readable
     assert found.source is not None
     assert (json.loads(found.source.data), found.source.file) == (document, MESSAGE)

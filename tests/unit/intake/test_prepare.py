@@ -80,7 +80,7 @@ def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
     world.policy(rules_url="https://rules.example")
     monkeypatch.setattr(preparing, "_checked", breaks)
     error: Exception = ValueError("canary")
-    found = prepared(world, replace(request(), at="/spec"))
+    found = prepared(world, replace(request(), pointer="/spec"))
     (problem,) = found.problems
     assert (problem.code, problem.pointer) == ("SW111", "/spec")
     assert problem.message == "the document could not be checked (ValueError)"

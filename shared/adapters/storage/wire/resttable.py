@@ -53,13 +53,13 @@ class RestTable:
         entity = from_json(answer.body)
         return VersionedRow(entity, answer.headers["etag"], datetime.fromisoformat(entity["Timestamp"]))
 
-    async def rows(self, wanted: Range) -> list[Row]:
+    async def rows(self, key_range: Range) -> list[Row]:
         """A range query, page after page."""
-        query = {"$filter": _filter(wanted)}
-        if wanted.select:
-            query["$select"] = ",".join(wanted.select)
-        if wanted.limit:
-            query["$top"] = str(wanted.limit)
+        query = {"$filter": _filter(key_range)}
+        if key_range.select:
+            query["$select"] = ",".join(key_range.select)
+        if key_range.limit:
+            query["$top"] = str(key_range.limit)
         found: list[Row] = []
         after: dict[str, str] = {}
         while True:
@@ -69,7 +69,7 @@ class RestTable:
             if answer.status == 404:
                 return found
             page = from_json(answer.body)["value"]
-            if wanted.etags:
+            if key_range.etags:
                 for row in page:
                     row[ETAG] = _etag(row["Timestamp"])
             found += page
@@ -78,8 +78,8 @@ class RestTable:
                 for name in ("NextPartitionKey", "NextRowKey")
                 if f"x-ms-continuation-{name.lower()}" in answer.headers
             }
-            if not after or 0 < wanted.limit <= len(found):
-                return found[: wanted.limit] if wanted.limit else found
+            if not after or 0 < key_range.limit <= len(found):
+                return found[: key_range.limit] if key_range.limit else found
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """One POST to $batch."""
@@ -137,18 +137,18 @@ def _refusal(status: int, part: bytes) -> Exception:
     return Unavailable(f"storage answered {status} {code.decode()}".rstrip())
 
 
-def _filter(wanted: Range) -> str:
-    column, value = wanted.equal
+def _filter(key_range: Range) -> str:
+    column, value = key_range.equal
     conditions = [
-        _condition("PartitionKey", "eq", wanted.partition),
-        _condition("RowKey", "ge", wanted.first) if wanted.first else "",
-        _condition("RowKey", "lt", wanted.last) if wanted.last else "",
+        _condition("PartitionKey", "eq", key_range.partition),
+        _condition("RowKey", "ge", key_range.first) if key_range.first else "",
+        _condition("RowKey", "lt", key_range.last) if key_range.last else "",
         _condition(column, "eq", value) if column else "",
     ]
-    if wanted.due:
-        any_of = [_condition("Due", "le", wanted.due)]
-        any_of += [_condition("Due", "gt", wanted.beyond)] if wanted.beyond else []
-        any_of += [_condition("RowKey", "lt", wanted.due_from)] if wanted.due_from else []
+    if key_range.due:
+        any_of = [_condition("Due", "le", key_range.due)]
+        any_of += [_condition("Due", "gt", key_range.beyond)] if key_range.beyond else []
+        any_of += [_condition("RowKey", "lt", key_range.due_from)] if key_range.due_from else []
         conditions.append(f"({' or '.join(any_of)})")
     return " and ".join(condition for condition in conditions if condition)
 

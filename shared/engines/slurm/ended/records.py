@@ -139,7 +139,7 @@ class Records:
         try:
             with (
                 self._opened(prefix) as above,
-                above.below(own, links=False, known=prefix + own) as root,
+                above.below(own, links=False, display=prefix + own) as root,
             ):
                 yield root, f"{inside}/{path}"
         except _Unseen:
@@ -158,7 +158,7 @@ class Records:
         if found is None:
             raise _Unseen
         prefix, rest = found
-        with Fence.from_root(self._cluster.reads[prefix], known=prefix) as seen, seen.below(rest) as place:
+        with Fence.from_root(self._cluster.reads[prefix], display=prefix) as seen, seen.below(rest) as place:
             yield place
 
     def _here(self, path: str) -> tuple[str, str] | None:

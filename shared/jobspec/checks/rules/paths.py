@@ -111,45 +111,47 @@ def _plainly(node: Node, text: str) -> Fix | None:
 
 
 def _mounted(
-    context: Context, node: Node, found: re.Match[str], *, in_command: bool
+    context: Context, node: Node, match: re.Match[str], *, in_command: bool
 ) -> Iterator[tuple[tuple[str, ...], Problem]]:
-    mounted, path = _below(context, found)
+    mounted, path = _below(context, match)
     of_job = mounted is context.job_mounted
     if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _missing(context, path, mounted, of_job=of_job)
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         severity: Severity = "warning" if in_command else "error"
         owner = "job" if of_job else "cluster"
-        told = problem("SW033", node.pointer, message, remedy, severity, part=found[0])
+        told = problem("SW033", node.pointer, message, remedy, severity, part=match[0])
         yield (owner, path.partition("/")[0]), told
 
 
-def _unknown_mount(node: Node, found: re.Match[str]) -> Iterator[tuple[tuple[str, ...], Problem]]:
-    first = (found["rest"] or "").strip("/").partition("/")[0]
+def _unknown_mount(node: Node, match: re.Match[str]) -> Iterator[tuple[tuple[str, ...], Problem]]:
+    first = (match["rest"] or "").strip("/").partition("/")[0]
     if first:
         message = f"it is not known whether the cluster mounts {quote(first)}"
-        yield ("unknown", first), problem("SW034", node.pointer, message, part=found[0])
+        yield ("unknown", first), problem("SW034", node.pointer, message, part=match[0])
 
 
-def _once_a_mount(context: Context, told: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:
+def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:
     """Report each mount once, at the path where it matters most, however many paths lead there."""
     root = context.properties.pointer
-    order = {node.pointer: index for index, node in enumerate(walk(context.properties.value))} if told else {}
-    told.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
+    order = (
+        {node.pointer: index for index, node in enumerate(walk(context.properties.value))} if problems else {}
+    )
+    problems.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
     pointers: dict[tuple[str, ...], set[str]] = {}
-    for mount, found in told:
+    for mount, found in problems:
         pointers.setdefault(mount, set()).add(found.pointer)
-    for mount, found in dict(reversed(told)).items():
+    for mount, found in dict(reversed(problems)).items():
         more = len(pointers[mount]) - 1
         where = f" (used here and in {more} more place{'s' if more > 1 else ''})" if more else ""
         yield replace(found, message=found.message + where)
 
 
-def _below(context: Context, found: re.Match[str]) -> tuple[Mounted | None, str]:
+def _below(context: Context, match: re.Match[str]) -> tuple[Mounted | None, str]:
     """The mounts below the root that is named, None while they are unknown; and the path below it."""
-    root = found["name"] or found["braced"] or _CLUSTER_ROOT
+    root = match["name"] or match["braced"] or _CLUSTER_ROOT
     mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
-    return mounted, (found["rest"] or "").strip("/")
+    return mounted, (match["rest"] or "").strip("/")
 
 
 def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:

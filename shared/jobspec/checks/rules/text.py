@@ -50,9 +50,9 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
                     yield problem("SW015", step(node.pointer, key), message, of_name=True)
 
 
-def _harmless(found: Words, limits: Limits) -> bool:
+def _harmless(words: Words, limits: Limits) -> bool:
     """Whether one scan of the whole text shows that there is nothing to find."""
-    text, names = "".join(found.texts), "".join(found.names)
-    short = len(names) <= _LONGEST_KEY or max(map(len, found.names)) <= _LONGEST_KEY
-    short = short and (len(text) <= limits.max_text or max(map(len, found.texts)) <= limits.max_text)
+    text, names = "".join(words.texts), "".join(words.names)
+    short = len(names) <= _LONGEST_KEY or max(map(len, words.names)) <= _LONGEST_KEY
+    short = short and (len(text) <= limits.max_text or max(map(len, words.texts)) <= limits.max_text)
     return short and all(one.isprintable() or not _FORBIDDEN.search(one) for one in (text, names))

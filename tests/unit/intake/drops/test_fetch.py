@@ -64,7 +64,7 @@ async def test_the_document_of_a_blob_takes_its_place_and_counts_for_the_payload
 
     assert found.document == job_json()
     assert found.payload == digest([request.payload, digest(job_json())])
-    assert (found.at, found.readable, found.problems) == ("", True, ())
+    assert (found.pointer, found.readable, found.problems) == ("", True, ())
     assert found.source is not None
     assert (found.source.data, found.source.file) == (text, "scripts/a/job.json")
     assert found.around == request.source

@@ -55,8 +55,8 @@ def test_the_right_root_is_a_certain_fix_once_the_mounts_of_the_cluster_are_know
 def test_nothing_is_said_of_a_default_path_that_nobody_wrote() -> None:
     document = job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
 
-    told = with_lint((), document, written=document)
-    untold = with_lint((), document, written=job(stdOutErrPathPrefix=None))
+    told = with_lint((), document, original=document)
+    untold = with_lint((), document, original=job(stdOutErrPathPrefix=None))
 
     assert [one.code for one in told] == ["SW073"]
     assert untold == ()
