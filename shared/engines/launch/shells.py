@@ -31,13 +31,21 @@ PREPARE = (
 )
 
 #: Makes a node's directories, and shows the mounts below the job's mount root. In /tmp, another user may have
-#: made the directories above, and could put others in their place.
+#: made the directories above, and could put others in their place. Then it removes what runs have left whose
+#: node died, or which were killed: their time was over a day ago.
 SETUP = """mkdir -p -m 700 "$SLIPWAY_TEMP" || exit
 for at in "${SLIPWAY_TEMP%/*/*}" "${SLIPWAY_TEMP%/*}" "$SLIPWAY_TEMP"; do
   case $(stat -c %u "$at") in
     0 | "$(id -u)") ;;
     *) echo "$at on $(uname -n) belongs to another user" >&2; exit 1 ;;
   esac
+done
+echo "$SLIPWAY_UNTIL" >"$SLIPWAY_TEMP.until" || exit
+for left in "${SLIPWAY_TEMP%/*/*}"/*/*.until; do
+  [ -O "$left" ] && read -r until <"$left" || continue
+  [ "$until" -lt "$SLIPWAY_OVER" ] 2>/dev/null || continue
+  rm -rf -- "${left%.until}" "$left"
+  rmdir -- "${left%/*}" 2>/dev/null
 done
 mkdir -p "$SLIPWAY_WORK" "$AZ_BATCHAI_JOB_MOUNT_ROOT" || exit
 while IFS=$(printf '\\t') read -r at to; do
@@ -49,6 +57,10 @@ done <<END
 $SLIPWAY_LINKS
 END
 """
+
+
+#: Removes a node's directory of a run, its argument, and that of the attempt after the last run.
+CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 
 def quote(text: str, known: Collection[str]) -> str:

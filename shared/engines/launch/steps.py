@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import ONE, RANKED, quote
+from shared.engines.launch.shells import CLEANUP, ONE, RANKED, quote
 from shared.engines.launch.site import Site, Spread
 
 _JOURNAL = "{SLIPWAY_LOG}"
@@ -89,7 +89,7 @@ class Steps:
         """The commands that put away the nodes' directories, and the program's own output if it is empty."""
         everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
         return [
-            [*everywhere, "rm", "-rf", "--", "{SLIPWAY_TEMP}"],
+            [*everywhere, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
             ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],
         ]
 

@@ -26,6 +26,8 @@ NOT_READY, NOT_PREPARED, TIMEOUT, MISSING, TERMINATED = 250, 251, 124, 127, 143
 KILLED, MEMORY = 137, "mostly for using more memory than there is"
 #: Seconds that the scheduler's controller may be away.
 PATIENCE = 600.0
+#: Seconds after its time limit from which nothing of a run can be left on a node but files.
+OVER = 86_400.0
 
 
 class End(Exception):
@@ -118,6 +120,7 @@ class Run:
         for name, text in self._plan["system"]:
             env[name] = expand(text, env)
         env["SLIPWAY_TEMP"] = env["AZ_BATCHAI_JOB_TEMP"]
+        env["SLIPWAY_UNTIL"], env["SLIPWAY_OVER"] = str(int(self._until)), str(int(time.time() - OVER))
         env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
         for name, text in self._plan["inputs"]:
             env[name] = expand(text, env)

@@ -422,3 +422,24 @@ def test_a_number_that_is_used_again_gets_a_directory_of_its_own(place: Place) -
     assert place.run(**custom("echo second")) == 0
 
     assert place.output("stdout.txt", "7-0-2") == "second\n"
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_run_leaves_nothing_on_its_nodes(tmp_path: Path, nodes: int) -> None:
+    place = Place(tmp_path / "nodes", nodes)
+    assert place.run(**custom("touch $AZ_BATCHAI_JOB_TEMP/x")) == 0
+    assert not (place.root / "temporary").exists()
+
+
+def test_a_run_removes_what_earlier_ones_left_on_its_node_once_their_time_is_over(place: Place) -> None:
+    now = time.time()
+    for name, until in (("dead", now - 90_000), ("late", now - 3_600), ("live", now + 60), ("odd", "x")):
+        (place.root / name / "5-0/wd").mkdir(parents=True)
+        (place.root / name / "5-0.until").write_text(f"{until if isinstance(until, str) else int(until)}\n")
+    (place.root / "other/6-0").mkdir(parents=True)
+
+    assert place.run(**custom("true")) == 0
+
+    left = {name for name in ("dead", "late", "live", "odd", "other") if (place.root / name).exists()}
+    assert left == {"late", "live", "odd", "other"}
+    assert place.output("execution.log").count("until") == 0
