@@ -16,7 +16,7 @@ from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import Policy
-from shared.core.ports import Cluster, Ports, Tokens
+from shared.core.ports import Cluster, Engines, Ports, Tokens
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
 from shared.settings import Settings
@@ -32,6 +32,19 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
     Nothing is connected, and nothing of the process is changed.
     """
     settings.check()
+    engines = ConfiguredEngines(settings)
+    for name, why in engines.faults().items():
+        log.error("no job can run on the cluster %s, and those for it are refused: %s", name, why)
+    policy = _checked(policy_of(settings, engines.clusters))
+    made = _ports(settings, engines, policy, meter or NoMeter())
+    if policy.default_notify:
+        from shared.intake.subscribers import check_default_notify
+
+        check_default_notify(made)
+    return made
+
+
+def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.dead import TableDeadMessages
@@ -48,19 +61,12 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
 
     string, blob, queue, table = settings.connection()
     account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
-    engines = ConfiguredEngines(settings)
-    for name, why in engines.faults().items():
-        log.error("no job can run on the cluster %s, and those for it are refused: %s", name, why)
-    policy = _checked(policy_of(settings, engines.clusters))
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
     store = Store(rows, settings.count("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
     name, key = settings.account()
-    answers, kept = settings.text("SLIPWAY_ANSWERS_CONTAINER"), settings.text("SLIPWAY_ARCHIVE_CONTAINER")
-    for container, setting in ((answers, "SLIPWAY_ANSWERS_CONTAINER"), (kept, "SLIPWAY_ARCHIVE_CONTAINER")):
-        if container == policy.drop_container:
-            raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
-    made = Ports(
+    answers, kept = _written_containers(settings, policy.drop_container)
+    return Ports(
         ledger=TableLedger(store),
         outbox=TableOutbox(store),
         dead=TableDeadMessages(store),
@@ -79,14 +85,18 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
-        meter=meter or NoMeter(),
+        meter=meter,
         troubles=troubles,
     )
-    if policy.default_notify:
-        from shared.intake.prepare import check_default_notify
 
-        check_default_notify(made)
-    return made
+
+def _written_containers(settings: Settings, drops: str) -> tuple[str, str]:
+    """The containers of answers and of the archive; neither is that of drops."""
+    answers, kept = settings.text("SLIPWAY_ANSWERS_CONTAINER"), settings.text("SLIPWAY_ARCHIVE_CONTAINER")
+    for container, setting in ((answers, "SLIPWAY_ANSWERS_CONTAINER"), (kept, "SLIPWAY_ARCHIVE_CONTAINER")):
+        if container == drops:
+            raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
+    return answers, kept
 
 
 def _now() -> datetime:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 from shared.core.backoff import is_due
-from shared.core.engine import Why
-from shared.core.errors import EngineError, LeftAlone, SlipwayError, Unreadable
+from shared.core.errors import EngineError, SlipwayError, Unreadable
 from shared.core.job import JobState, Stored
 from shared.core.meter import timed
 from shared.core.policy import Policy
@@ -24,16 +23,15 @@ from shared.core.ports import Active, Change, Observation, Ports, Reported
 from shared.delivery.answers import put_news, put_statuses
 from shared.delivery.deliver import deliver_due, deliver_now
 from shared.lifecycle.admit import submittable
-from shared.lifecycle.calling import calling, left_alone, place_of
+from shared.lifecycle.ask import Place, Seen, ask
+from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.observe import decide
 from shared.lifecycle.transition import count
-from shared.lifecycle.waiting import sentence, waits_anew
+from shared.lifecycle.waiting import waits_anew
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-#: An engine and a cluster of it.
-Place = tuple[str, str]
 
 #: How many records of one cluster are read, submitted or cancelled at once.
 _PARALLEL = 16
@@ -143,7 +141,7 @@ def _by_cluster(rows: Iterable[Active]) -> dict[Place, list[Active]]:
 async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list[Active]) -> _Part:
     """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
     with_engine = [row for row in rows if _with_engine(row)]
-    asked = await _ask(ports, place, with_engine) if with_engine else {}
+    asked = await ask(ports, place, with_engine) if with_engine else {}
     # What was asked first is the probe: while the cluster does not answer, no record is even read.
     answers = not left_alone(ports, *place)
     seen = asked or {}
@@ -173,36 +171,6 @@ async def _part(name: str, act: Awaitable[int]) -> int:
         # The parts do not need each other; what failed here is tried again by the next sweep.
         log.exception("sweep: %s are left to the next one", name)
         return 0
-
-
-Seen = Mapping[str, Observation | None]
-
-
-async def _ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
-    """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
-    targets = [row.target for row in rows if row.target is not None]
-    try:
-        async with calling(ports, *place, ports.policy.ask_deadline) as engine:
-            known = await engine.status(place[1], targets)
-        ports.troubles.resolve("cluster", place_of(*place))
-        return {row.job_id: known.get(row.target.name) for row in rows if row.target}
-    except (EngineError, TimeoutError) as error:
-        # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
-        _silent(ports, place_of(*place), error)
-        log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
-    except Exception:
-        # A defect of one adapter must not keep the other clusters from their sweep.
-        ports.troubles.report("cluster", place_of(*place), "a defect of its adapter; the log has it")
-        log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
-    return None
-
-
-def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None:
-    """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
-    said = sentence(Why("", str(error) or "no answer in time"))
-    if isinstance(error, LeftAlone):
-        said = ports.troubles.reasons("cluster").get(place, said)
-    ports.troubles.report("cluster", place, said)
 
 
 def _with_engine(row: Active) -> bool:

@@ -9,7 +9,8 @@ import pytest
 
 from shared.adapters.sealing import AesSeal
 from shared.core.errors import Misconfigured
-from shared.intake.prepare import check_default_notify, slug
+from shared.intake.prepare import slug
+from shared.intake.subscribers import check_default_notify
 from tests.unit.intake.test_prepare import codes, prepared, request
 from tests.unit.world import World
 

@@ -1,0 +1,64 @@
+"""The receivers of a job: those that its message names, or the default ones of the deployment. Pure."""
+
+from __future__ import annotations
+
+from shared.core.errors import Misconfigured
+from shared.core.job import Subscriber
+from shared.core.notify.webhook_url import hides, refusal, safe_url
+from shared.core.ports import Ports
+from shared.core.refusals import refused
+from shared.intake.message import Request
+from shared.jobspec import Problem, Subscription
+
+
+def subscribers_of(
+    ports: Ports, request: Request, key: str
+) -> tuple[tuple[Subscriber, ...], tuple[Problem, ...]]:
+    """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
+    asked = request.envelope.notify or tuple(
+        Subscription.model_validate(s) for s in ports.policy.default_notify
+    )
+    subscribers: list[Subscriber] = []
+    problems: list[Problem] = []
+    for index, subscription in enumerate(asked):
+        at = f"/notify/{index}"
+        problem = _refused(ports, subscription, at)
+        if problem is not None:
+            problems.append(problem.relocate(request.envelope_at))
+            continue
+        place = f"{key}{at}" if hides(subscription.url) else ""
+        subscribers.append(
+            Subscriber(
+                url=safe_url(subscription.url),
+                secret=subscription.secret or "default",
+                sealed=ports.seal.seal(subscription.url, place) if place else None,
+                place=place,
+                events=tuple(subscription.events),
+            )
+        )
+    return tuple(subscribers), tuple(problems)
+
+
+def check_default_notify(ports: Ports) -> None:
+    """Raise Misconfigured for a default subscription that no job could use: its author never wrote it."""
+    for index, one in enumerate(ports.policy.default_notify):
+        problem = _refused(ports, Subscription.model_validate(one), f"/{index}")
+        if problem is not None:
+            raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
+
+
+def _refused(ports: Ports, subscription: Subscription, pointer: str) -> Problem | None:
+    why = refusal(subscription.url, ports.policy.urls)
+    if why is not None:
+        return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")
+    name = subscription.secret or "default"
+    if name not in ports.secrets:
+        known = ", ".join(sorted(ports.secrets)) or "none is configured"
+        return refused(
+            "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {known})"
+        )
+    if hides(subscription.url) and not ports.seal.available:
+        return refused(
+            "SW102", f"{pointer}/url", "an address with a path may hold a secret, and no key can seal it"
+        )
+    return None

@@ -1,0 +1,45 @@
+"""ask: what a cluster says of all its active jobs, in one question; its silence is noted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from shared.core.engine import Why
+from shared.core.errors import EngineError, LeftAlone
+from shared.core.ports import Active, Observation, Ports
+from shared.lifecycle.calling import calling, place_of
+from shared.lifecycle.waiting import sentence
+
+log = logging.getLogger(__name__)
+
+#: An engine and a cluster of it.
+Place = tuple[str, str]
+Seen = Mapping[str, Observation | None]
+
+
+async def ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
+    """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
+    targets = [row.target for row in rows if row.target is not None]
+    try:
+        async with calling(ports, *place, ports.policy.ask_deadline) as engine:
+            known = await engine.status(place[1], targets)
+        ports.troubles.resolve("cluster", place_of(*place))
+        return {row.job_id: known.get(row.target.name) for row in rows if row.target}
+    except (EngineError, TimeoutError) as error:
+        # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
+        _silent(ports, place_of(*place), error)
+        log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
+    except Exception:
+        # A defect of one adapter must not keep the other clusters from their sweep.
+        ports.troubles.report("cluster", place_of(*place), "a defect of its adapter; the log has it")
+        log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
+    return None
+
+
+def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None:
+    """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
+    said = sentence(Why("", str(error) or "no answer in time"))
+    if isinstance(error, LeftAlone):
+        said = ports.troubles.reasons("cluster").get(place, said)
+    ports.troubles.report("cluster", place, said)
