@@ -93,6 +93,32 @@ def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
     assert {folder: many for folder, many in folders.items() if many > MOST_MODULES} == {}
 
 
+def changes_later(node: ast.stmt) -> bool:
+    """Whether a statement of a module is a name for what is filled later, or for a lock."""
+    if isinstance(node, ast.Global):
+        return True
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if isinstance(value, ast.Dict | ast.List):
+        return not ast.unparse(value).strip("[]{}")
+    makers = {"dict", "list", "set", "defaultdict", "deque", "Counter", "OrderedDict", "Lock", "Semaphore"}
+    called = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.Call) and not value.args and (called in makers or called.startswith("Weak"))
+
+
+def test_no_use_case_and_no_adapter_keeps_state_in_its_module() -> None:
+    """What lasts longer than a call belongs to the ports, so that two deployments may share a process."""
+    keepers = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "shared").rglob("*.py")
+        if "node" not in path.parts  # a program of its own
+        for tree in [ast.parse(path.read_text())]
+        for node in [*tree.body, *(inner for inner in ast.walk(tree) if isinstance(inner, ast.Global))]
+        if isinstance(node, ast.stmt) and changes_later(node)
+    }
+
+    assert keepers == set()
+
+
 def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
     """What a value of this annotation may be, wherever in it unions stand; None does not count."""
     inner: set[ast.expr] = set()
