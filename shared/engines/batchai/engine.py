@@ -41,6 +41,7 @@ from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.view import view_of
 from shared.engines.batchai.waits import Seen, explained, youngest
 from shared.engines.batchai.words import observation, token_of
+from shared.engines.bulk import each
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -48,8 +49,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds for which a look at a cluster is good: what its jobs wait for is in it.
 _GOOD = 15.0
-#: Jobs that are deleted at once.
-_PARALLEL = 16
 
 
 class BatchAIEngine:
@@ -163,19 +162,18 @@ class BatchAIEngine:
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
         """DELETE of each job that is ours. Its files are in its share, and stay there."""
-        gate = asyncio.Semaphore(_PARALLEL)
 
         async def one(target: Target) -> None:
             from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
-            async with gate, api_errors():
+            async with api_errors():
                 try:
                     if token_of(await self._get(target)) == target.token:
                         await (await self._client()).jobs.begin_delete(*self._place(target), polling=False)
                 except (ResourceNotFoundError, ResourceExistsError):
                     return  # it is gone, or going
 
-        await asyncio.gather(*map(one, targets))
+        await each(targets, one)
         return frozenset()
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.engines.options import checked, each_cluster
 from shared.jobspec import parse_duration
 from shared.jobspec.format.mounts import MOUNT_LISTS
 
@@ -15,12 +16,12 @@ from shared.jobspec.format.mounts import MOUNT_LISTS
 _GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)
 _CORES, _MEMORY, _FIRST_MEMORY = 6, 112, 56
 #: option → what its value is
-_OPTIONS: Mapping[str, type] = {
-    "mounted": list,
-    "maxNodes": int,
-    "gpus": int,
-    "nodeMemory": int,
-    "maxWallClock": str,
+_OPTIONS: Mapping[str, str] = {
+    "mounted": "Sequence[str]",
+    "maxNodes": "int",
+    "gpus": "int",
+    "nodeMemory": "int",
+    "maxWallClock": "str",
 }
 
 
@@ -39,21 +40,11 @@ def facts_of(properties: Mapping[str, Any]) -> ClusterFacts:
 
 def configured(document: Any, setting: str) -> dict[str, ClusterFacts]:
     """The facts of a JSON object: name of a cluster → its options. Raises Misconfigured."""
-    if not isinstance(document, dict):
-        raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
-    return {name: _configured(options, f"{setting}: {name}") for name, options in document.items()}
+    return {name: _configured(options, place) for name, options, place in each_cluster(document, setting)}
 
 
-def _configured(options: Any, place: str) -> ClusterFacts:
-    if not isinstance(options, dict):
-        raise Misconfigured(f"{place} must be an object of options")
-    for option, value in options.items():
-        if option not in _OPTIONS:
-            raise Misconfigured(f"{place}: there is no option {option!r}; there are {', '.join(_OPTIONS)}")
-        wanted = _OPTIONS[option]
-        texts = wanted is not list or all(isinstance(one, str) for one in value)
-        if type(value) is not wanted or not texts:
-            raise Misconfigured(f"{place}: {option} has the wrong type")
+def _configured(given: Any, place: str) -> ClusterFacts:
+    options = checked(given, place, _OPTIONS)
     written = options.get("maxWallClock")
     longest = parse_duration(written) if written else None
     if written and not longest:

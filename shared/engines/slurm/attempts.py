@@ -10,17 +10,16 @@ would find it, and end.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from shared.core.engine import Order
-from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Transient
+from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
 from shared.core.ports import Observation
+from shared.engines.bulk import alone, each
 from shared.engines.slurm.chosen import refusal, unknown_option
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge
@@ -33,8 +32,6 @@ from shared.engines.slurm.words import observation, state_of
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 #: The code of a time limit that is too long (slurm_errno.h).
 _TOO_LONG = 2051
@@ -42,7 +39,6 @@ _TOO_LONG = 2051
 _REMEMBERED = 20_000
 #: Seconds after which a held copy without a query counts as abandoned.
 _ORPHANED = 3600.0
-_PARALLEL = 16
 #: Seconds after which a list looks at jobs that wait: states alone do not say why, nor whether one is held.
 _LOOK_AGAIN = 60.0
 
@@ -103,7 +99,7 @@ class Attempts:
         rest, self._listed = rest + pending, self._clock()
         since, named = await self._jobs.since(), await self._jobs.named()
         await self._settle(named, rest, since)
-        seen = await _each(rest, lambda target: self._told(target, named))
+        seen = await each(rest, lambda target: self._told(target, named))
         return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
 
     async def at_work(self) -> Mapping[str, str]:
@@ -151,7 +147,7 @@ class Attempts:
 
     async def _told(self, target: Target, named: Named) -> Observation | None:
         """As `_observed`, alone."""
-        return await _alone(target, self._observed(target, named))
+        return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
         kept = self._judged(target, named).kept
@@ -185,7 +181,7 @@ class Attempts:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 found[target.name] = observation(settled.copy, None)
-        seen = await _each(moved, lambda target: _alone(target, self._moved(target)))
+        seen = await each(moved, lambda target: alone(target.name, self._moved(target)))
         found |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
         return found
 
@@ -205,12 +201,12 @@ class Attempts:
     async def _settle(self, named: Named, targets: Sequence[Target], since: int | None) -> None:
         """Release what is durable, cancel what is surplus."""
         verdicts = {target.name: self._judged(target, named) for target in targets}
-        await _each(list(verdicts.values()), self._carry_out)
+        await each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
             kept = verdict.kept
             if kept is not None and since is not None and not kept.held and verdict.priority is None:
                 self._settled[name] = Settled(kept, since)
-        await _each(self._orphans(named, verdicts), self._jobs.discard)
+        await each(self._orphans(named, verdicts), self._jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
         for copy in verdict.surplus:
@@ -229,27 +225,3 @@ class Attempts:
 
 def _ours(named: Named, target: Target) -> list[Copy]:
     return [copy for copy in named.get(target.name, ()) if copy.token == target.token]
-
-
-async def _alone(target: Target, asked: Awaitable[Observation | None]) -> Observation | None:
-    """The status of one job; one that cannot be parsed does not hide the others."""
-    try:
-        return await asked
-    except Transient as error:
-        log.warning("%s", error)
-    except EngineError:
-        raise
-    except Exception:
-        # A job can write its own record: an error in reading it concerns that job only.
-        log.exception("%s cannot be understood", target.name)
-    return None
-
-
-async def _each(items: Sequence[Item], act: Callable[[Item], Awaitable[Result]]) -> list[Result]:
-    gate = asyncio.Semaphore(_PARALLEL)
-
-    async def one(item: Item) -> Result:
-        async with gate:
-            return await act(item)
-
-    return await asyncio.gather(*(one(item) for item in items))

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.engines.options import camel, checked, each_cluster
 from shared.engines.slurm.job.kept import kept
 from shared.jobspec import RESOURCES, parse_duration, read_resources
 
@@ -97,9 +98,7 @@ class SlurmCluster:
 
 def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
     """The clusters of a JSON object: name → options in camelCase. Raises Misconfigured."""
-    if not isinstance(document, dict):
-        raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
-    return {name: _cluster(name, options, f"{setting}: {name}") for name, options in document.items()}
+    return {name: _cluster(name, options, place) for name, options, place in each_cluster(document, setting)}
 
 
 def key_from(text: str, place: str) -> bytes | str:
@@ -117,33 +116,12 @@ def key_from(text: str, place: str) -> bytes | str:
 
 
 def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
-    known = {_camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
-    if not isinstance(options, dict):
-        raise Misconfigured(f"{place} must be an object of options")
-    unknown = [option for option in options if option not in known]
-    if unknown:
-        raise Misconfigured(f"{place}: there is no option {unknown[0]!r}; there are {', '.join(known)}")
-    for option in ("url", "user", "shared"):
-        if not options.get(option):
-            raise Misconfigured(f"{place}: {option} is missing")
-    for option, value in options.items():
-        if not _fits(value, str(known[option].type)):
-            raise Misconfigured(f"{place}: {option} has the wrong type: {known[option].type} is needed")
-    found = SlurmCluster(name, **{known[option].name: value for option, value in options.items()})
+    known = {camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
+    kinds = {option: str(one.type) for option, one in known.items()}
+    given = checked(options, place, kinds, needed=("url", "user", "shared"))
+    found = SlurmCluster(name, **{known[option].name: value for option, value in given.items()})
     _check(found, place)
     return found
-
-
-def _fits(value: Any, wanted: str) -> bool:
-    if wanted == "Mapping[str, Any]":
-        return isinstance(value, dict)
-    if wanted.startswith("Sequence"):
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if wanted.startswith("Mapping"):
-        inside = (str, int) if "int" in wanted else (str,)
-        return isinstance(value, dict) and all(type(one) in inside for one in value.values())
-    kinds = {"str": (str,), "int": (int,), "bool": (bool,), "float": (int, float)}
-    return type(value) in kinds[wanted]
 
 
 def _check(cluster: SlurmCluster, place: str) -> None:
@@ -212,8 +190,3 @@ def _check_resources(cluster: SlurmCluster, place: str) -> None:
     if unknown := [name for name in cluster.allow if name not in RESOURCES]:
         known = ", ".join(RESOURCES)
         raise Misconfigured(f"{place}: allow: there is no resource {unknown[0]!r}; there are {known}")
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,56 @@
+"""The options of clusters in SLIPWAY_CLUSTERS, read for any engine: every mistake is named. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shared.core.errors import Misconfigured
+
+
+def each_cluster(document: Any, setting: str) -> Iterator[tuple[str, Any, str]]:
+    """Name, options and place of each cluster of a JSON object. Raises Misconfigured."""
+    if not isinstance(document, dict):
+        raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
+    for name, options in document.items():
+        yield name, options, f"{setting}: {name}"
+
+
+def checked(
+    options: Any, place: str, kinds: Mapping[str, str], *, needed: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """The options of one cluster, each known and of its kind. Raises Misconfigured.
+
+    `kinds`: option → its type, as a field of a dataclass is annotated (`str`, `Sequence[str]`). `needed`: those
+    that must be there.
+    """
+    if not isinstance(options, dict):
+        raise Misconfigured(f"{place} must be an object of options")
+    unknown = [option for option in options if option not in kinds]
+    if unknown:
+        raise Misconfigured(f"{place}: there is no option {unknown[0]!r}; there are {', '.join(kinds)}")
+    for option in needed:
+        if not options.get(option):
+            raise Misconfigured(f"{place}: {option} is missing")
+    for option, value in options.items():
+        if not _fits(value, kinds[option]):
+            raise Misconfigured(f"{place}: {option} has the wrong type: {kinds[option]} is needed")
+    return options
+
+
+def camel(name: str) -> str:
+    """The option of a field: camelCase for snake_case."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _fits(value: Any, wanted: str) -> bool:
+    if wanted == "Mapping[str, Any]":
+        return isinstance(value, dict)
+    if wanted.startswith("Sequence"):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if wanted.startswith("Mapping"):
+        inside = (str, int) if "int" in wanted else (str,)
+        return isinstance(value, dict) and all(type(one) in inside for one in value.values())
+    kinds = {"str": (str,), "int": (int,), "bool": (bool,), "float": (int, float)}
+    return type(value) in kinds[wanted]
