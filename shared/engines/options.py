@@ -21,8 +21,8 @@ def checked(
 ) -> Mapping[str, Any]:
     """The options of one cluster, each known and of its kind. Raises Misconfigured.
 
-    `kinds`: option → its type, as a field of a dataclass is annotated (`str`, `Sequence[str]`). `needed`: those
-    that must be there.
+    `kinds`: option → its type, as a field of a dataclass is annotated (`str`, `Sequence[str]`).
+    `needed`: those that must be there.
     """
     if not isinstance(options, dict):
         raise Misconfigured(f"{place} must be an object of options")

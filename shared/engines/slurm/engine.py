@@ -15,6 +15,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, together
 from shared.core.job import Target
 from shared.core.ports import ClusterView, FileChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
@@ -24,9 +25,9 @@ from shared.engines.slurm.ended.finished import Finished
 from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.job.check import check
-from shared.engines.slurm.job.environment import environment
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import refusals
+from shared.engines.slurm.job.site import site
 from shared.engines.slurm.nodes import view
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
@@ -34,6 +35,8 @@ from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
 
 #: Seconds for which what a cluster says of its partition and nodes is good.
 _GOOD = 300.0
+#: What numbers the runs of a job, as people are shown it.
+_RUN = "<number of the Slurm job>-<times it was requeued>"
 #: Partitions that are remembered.
 _PLACES = 1_000
 
@@ -106,7 +109,8 @@ class SlurmEngine:
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The variables of the job's processes."""
         cluster = self._cluster(order.target.cluster)
-        return environment(self._bounded(cluster, order.resources), order)
+        bounded = self._bounded(cluster, order.resources)
+        return variables(site(bounded, order), order, _RUN)
 
     async def submit(self, order: Order) -> Observation | None:
         """A held job, which is released once the controller cannot forget it any more."""

@@ -7,23 +7,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.core.refusals import refused
+from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
+from shared.engines.launch.mounts import image_of
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import may_share
-from shared.engines.slurm.job.site import image_of, mounted
 from shared.jobspec import Problem
 
 #: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
 _LARGEST = 48 * 1024
 #: By these a job would use GPUs of others where nothing else keeps it from them.
 _DEVICES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
-_MODES = ("fileMode", "directoryMode")
 
 
 def check(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
     """Every problem. What is not named here is honoured: see the table in docs/reference/engines.md."""
-    yield from _mounts(cluster, properties)
+    yield from mount_refusals(cluster.name, cluster.mounts, properties)
     yield from _container(cluster, properties)
     yield from _variables(cluster, properties)
+    yield from vault_refusals(properties)
     priority = properties.get("schedulingPriority")
     if priority not in (None, "normal", *cluster.priorities):
         yield _refused(
@@ -33,29 +34,6 @@ def check(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Prob
         )
     if len(json.dumps(properties)) > _LARGEST:
         yield _refused("", f"a job for Slurm has at most {_LARGEST} bytes", "move what is long into a script")
-
-
-def _mounts(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
-    for pointer, _, path in mounted(cluster, properties):
-        if path is None:
-            text = f"the nodes of {cluster.name} have no directory for it; an operator adds it to `mounts`"
-            yield _refused(
-                pointer, text, f"use what is mounted there: {', '.join(cluster.mounts) or 'nothing'}"
-            )
-    volumes = properties.get("mountVolumes") or {}
-    for name, entries in volumes.items():
-        for index, entry in enumerate(entries or ()):
-            at = f"/mountVolumes/{name}/{index}"
-            if name == "unmanagedFileSystems":
-                yield _refused(at, "mount commands cannot run on the nodes", "use a mounted share")
-            for option in _MODES:
-                if entry.get(option) not in (None, "0777"):
-                    yield _refused(
-                        f"{at}/{option}", "the cluster mounts it, with modes of its own", "leave it out"
-                    )
-            if entry.get("mountOptions"):
-                text = "the cluster mounts it, with options of its own"
-                yield _refused(f"{at}/mountOptions", text, "leave it out")
 
 
 def _container(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
@@ -94,9 +72,6 @@ def _variables(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator
             if variable["name"] in _DEVICES and may_share(cluster):
                 text = f"nodes of {cluster.name} are shared, and Slurm says which GPUs a job has there"
                 yield _refused(f"{at}/name", text, "leave it out")
-            if variable.get("valueSecretReference"):
-                text = "the nodes have no identity that may read a Key Vault"
-                yield _refused(f"{at}/valueSecretReference", text, "give the value, which is kept sealed")
 
 
 def _refused(pointer: str, message: str, remedy: str) -> Problem:

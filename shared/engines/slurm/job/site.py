@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from shared.core.engine import Order
 from shared.core.errors import Misconfigured
 from shared.core.job import Target
+from shared.engines.launch.mounts import image_of, mounted
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import gpus, merged
@@ -54,7 +55,7 @@ def segment(cluster: SlurmCluster, target: Target) -> str:
 def site(cluster: SlurmCluster, order: Order) -> Site:
     """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
     target, properties = order.target, order.document["properties"]
-    links = tuple((at, to) for _, at, to in mounted(cluster, properties) if to is not None)
+    links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
     kept = records(cluster, target.experiment, target.name)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     count = gpus(cluster, merged(cluster, order.resources))
@@ -75,38 +76,6 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         mpi=cluster.mpi,
         longest=cluster.longest,
     )
-
-
-def mounted(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
-    """Each volume of a job: pointer below `properties`, mount path, its directory on the nodes if known."""
-    volumes = properties.get("mountVolumes") or {}
-    mounts = {_plain(key): path for key, path in cluster.mounts.items()}
-    for index, share in enumerate(volumes.get("azureFileShares") or ()):
-        at = f"/mountVolumes/azureFileShares/{index}"
-        yield at, share["relativeMountPath"], mounts.get(_plain(share["azureFileUrl"]))
-    for index, blobs in enumerate(volumes.get("azureBlobFileSystems") or ()):
-        at = f"/mountVolumes/azureBlobFileSystems/{index}"
-        key = f"{blobs['accountName']}/{blobs['containerName']}"
-        yield at, blobs["relativeMountPath"], mounts.get(_plain(key))
-    for index, server in enumerate(volumes.get("fileServers") or ()):
-        at = f"/mountVolumes/fileServers/{index}"
-        path = mounts.get(_plain(server["fileServer"]["id"]))
-        inside = str(server.get("sourceDirectory") or "").strip("/")
-        yield at, server["relativeMountPath"], f"{path}/{inside}".rstrip("/") if path else None
-
-
-def _plain(key: str) -> str:
-    return key.rstrip("/").lower()
-
-
-def image_of(properties: Mapping[str, Any]) -> str:
-    """The image of a job with its registry, `HOST/NAME:TAG`; `NAME:TAG` of the default one."""
-    registry = properties["containerSettings"]["imageSourceRegistry"]
-    host = str(registry.get("serverUrl") or "").partition("://")[2] or str(registry.get("serverUrl") or "")
-    image = str(registry["image"])
-    if host and not image.startswith(f"{host.rstrip('/')}/"):
-        return f"{host.rstrip('/')}/{image}"
-    return image
 
 
 def _container(

@@ -1,4 +1,4 @@
-"""What a job's processes find in their environment on a Slurm cluster, before any of them runs. Pure."""
+"""What a job's processes find in their environment, before any of them runs: to show it. Pure."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 
 from shared.core.engine import Order, Variable
 from shared.engines.launch import plan as launch
-from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.job.site import site
+from shared.engines.launch.site import Site
 
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 #: What only the nodes find out.
 _LATER = {
-    "SLIPWAY_RUN": "<number of the Slurm job>-<times it was requeued>",
     "SLIPWAY_HOSTS": "<the job's nodes, with commas>",
     "SLIPWAY_HOST_0": "<the first of the job's nodes>",
 }
 
 
-def environment(cluster: SlurmCluster, order: Order) -> tuple[Variable, ...]:
-    """Every variable, in the order of its making: a value may use those before it."""
-    seen = dict(_LATER)
+def variables(site: Site, order: Order, run: str) -> tuple[Variable, ...]:
+    """Every variable, in the order of its making: a value may use those before it.
+
+    `run` stands for what numbers the runs of a job there.
+    """
+    seen = {"SLIPWAY_RUN": run, **_LATER}
     found = {}
-    for name, text, source in _made(cluster, order):
+    for name, text, source in _made(site, order):
         value = _USED.sub(lambda match: seen.get(match[1] or match[2], match[0]), text)
         seen[name] = value
         found[name] = Variable(name, value, source, exact="<" not in value and "$SLIPWAY_HOST" not in value)
@@ -33,9 +34,9 @@ def environment(cluster: SlurmCluster, order: Order) -> tuple[Variable, ...]:
     return tuple(found.values())
 
 
-def _made(cluster: SlurmCluster, order: Order) -> Iterator[tuple[str, str, str]]:
-    plan: Mapping[str, Any] = launch.plan(site(cluster, order), order)
-    yield "PATH", cluster.path, "engine"
+def _made(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
+    plan: Mapping[str, Any] = launch.plan(site, order)
+    yield "PATH", site.path, "engine"
     for name, text in (*plan["system"], *plan["inputs"]):
         yield name, text, "engine"
     for name, _, prefix, rest in plan["outputs"]:

@@ -1,0 +1,41 @@
+"""Where a job's volumes and its image are on a cluster whose operator has mounted and fetched them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def mounted(table: Mapping[str, str], properties: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    """Each volume of a job: pointer below `properties`, mount path, its directory on the nodes if known.
+
+    `table`: address of a share, ACCOUNT/CONTAINER, or id of a file server → its directory on the nodes.
+    """
+    volumes = properties.get("mountVolumes") or {}
+    mounts = {_plain(key): path for key, path in table.items()}
+    for index, share in enumerate(volumes.get("azureFileShares") or ()):
+        at = f"/mountVolumes/azureFileShares/{index}"
+        yield at, share["relativeMountPath"], mounts.get(_plain(share["azureFileUrl"]))
+    for index, blobs in enumerate(volumes.get("azureBlobFileSystems") or ()):
+        at = f"/mountVolumes/azureBlobFileSystems/{index}"
+        key = f"{blobs['accountName']}/{blobs['containerName']}"
+        yield at, blobs["relativeMountPath"], mounts.get(_plain(key))
+    for index, server in enumerate(volumes.get("fileServers") or ()):
+        at = f"/mountVolumes/fileServers/{index}"
+        path = mounts.get(_plain(server["fileServer"]["id"]))
+        inside = str(server.get("sourceDirectory") or "").strip("/")
+        yield at, server["relativeMountPath"], f"{path}/{inside}".rstrip("/") if path else None
+
+
+def image_of(properties: Mapping[str, Any]) -> str:
+    """The image of a job with its registry, `HOST/NAME:TAG`; `NAME:TAG` of the default one."""
+    registry = properties["containerSettings"]["imageSourceRegistry"]
+    host = str(registry.get("serverUrl") or "").partition("://")[2] or str(registry.get("serverUrl") or "")
+    image = str(registry["image"])
+    if host and not image.startswith(f"{host.rstrip('/')}/"):
+        return f"{host.rstrip('/')}/{image}"
+    return image
+
+
+def _plain(key: str) -> str:
+    return key.rstrip("/").lower()
