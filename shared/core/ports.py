@@ -135,7 +135,7 @@ class Ledger(Protocol):
         """
 
     async def relist(self, jobs: Sequence[Active]) -> int:
-        """List those as they are that an older version moved on: how many. None costs nothing."""
+        """List those of `unfinished` as they are that an older version moved on: how many."""
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         """When each job of a source could start, since then or later: created, or its turn; by id.
