@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.engines.launch.layout import Layout
 from shared.engines.options import camel, checked, each_cluster
 from shared.engines.slurm.job.kept import kept
 from shared.jobspec import RESOURCES, parse_duration, read_resources
@@ -83,6 +84,11 @@ class SlurmCluster:
     def longest(self) -> timedelta | None:
         """How long a job may run; None where nothing limits it."""
         return parse_duration(self.max_wall_clock)
+
+    @property
+    def layout(self) -> Layout:
+        """Where its attempts keep their records."""
+        return Layout("slurm", self.name, self.shared)
 
     @property
     def facts(self) -> ClusterFacts:

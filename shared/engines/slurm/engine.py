@@ -17,13 +17,13 @@ from shared.core.job import Target
 from shared.core.ports import ClusterView, FileChunk, Observation, Order, OutputFile, Submission, Variable
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
+from shared.engines.records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.finished import Finished
 from shared.engines.slurm.ended.leftovers import Leftovers
-from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import refusals

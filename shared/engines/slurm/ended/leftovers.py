@@ -9,10 +9,9 @@ from typing import Any
 from shared.core.errors import Transient
 from shared.core.job import Target
 from shared.engines.launch.plan import PLAN, forgetting
+from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.job.resources import fields
-from shared.engines.slurm.job.site import records
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.words import state_of
@@ -74,7 +73,7 @@ class Leftovers:
             raise answer.full() or answer.failure() or Transient("Slurm gave no number to a submission")
 
     def _plan(self, targets: Sequence[Target]) -> dict[str, Any]:
-        attempts = [[records(self._cluster, t.experiment, t.name), t.token] for t in targets]
+        attempts = [[self._cluster.layout.attempt(t), t.token] for t in targets]
         return {"attempts": attempts, "outputs": self._cluster.shared, "ends": self._cluster.ends}
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from shared.core.engine import Order
 from shared.core.errors import Misconfigured
-from shared.core.job import Target
 from shared.engines.launch.mounts import image_of, mounted
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.slurm.cluster import SlurmCluster
@@ -42,27 +41,16 @@ SLURM = Scheduler(
 )
 
 
-def records(cluster: SlurmCluster, experiment: str, name: str) -> str:
-    """The directory of an attempt on the nodes' shared file system."""
-    return f"{cluster.shared.rstrip('/')}/attempts/{experiment}/{name}"
-
-
-def segment(cluster: SlurmCluster, target: Target) -> str:
-    """What lies between a path prefix of the job and the folder of one run."""
-    return f"slurm/{cluster.name}/experiments/{target.experiment}/jobs/{target.name}"
-
-
 def site(cluster: SlurmCluster, order: Order) -> Site:
     """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
     target, properties = order.target, order.document["properties"]
     links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
-    kept = records(cluster, target.experiment, target.name)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     count = gpus(cluster, merged(cluster, order.resources))
     return Site(
         scheduler=SLURM,
-        segment=segment(cluster, target),
-        records=kept,
+        segment=cluster.layout.segment(target),
+        records=cluster.layout.attempt(target),
         temporary=temporary,
         output=f"{cluster.shared.rstrip('/')}/{{SLURM_JOB_ID}}.out",
         mount_root=cluster.mount_root,

@@ -9,10 +9,10 @@ import pytest
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason, Target
 from shared.core.ports import Observation
+from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.ended.finished import Finished
-from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.wire.client import SlurmClient
 
 

@@ -15,8 +15,8 @@ import pytest
 from shared.core.engine import Order
 from shared.core.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.core.job import JobState, Reason, Target
+from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.ended.records import Records
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import comment
 from tests.crash.slurmctld import Slurmctld

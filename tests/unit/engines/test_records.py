@@ -14,7 +14,7 @@ import pytest
 
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
-from shared.engines.slurm.ended.records import Records
+from shared.engines.records import Records
 from tests.unit.engines.slurm.launch_plans import CLUSTER
 
 TARGET = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")

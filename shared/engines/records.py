@@ -9,20 +9,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
 from shared.core.ports import FileChunk, OutputFile
-from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.job.site import records, segment
+from shared.engines.launch.layout import Layout
 
 Record = Mapping[str, Any]
 #: Bytes of a record; ours have some hundred.
 _LARGEST = 1 << 20
 #: The path, or what leads there, is not there or not of the kind that is needed.
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class Shares(Protocol):
+    """A cluster whose nodes share a directory."""
+
+    @property
+    def layout(self) -> Layout:
+        """Where its attempts keep things."""
+
+    @property
+    def reads(self) -> Mapping[str, str]:
+        """Directory of the nodes → where this app sees it."""
 
 
 class Records:
@@ -32,8 +43,8 @@ class Records:
     configuration has it: the records below `shared`, output in folders that bear the name of the run.
     """
 
-    def __init__(self, cluster: SlurmCluster) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Shares) -> None:
+        self._layout, self._reads = cluster.layout, cluster.reads
 
     async def of(self, target: Target) -> Record | None:
         """The record of the run that has the claim; None while there is none that can be seen."""
@@ -58,7 +69,7 @@ class Records:
     def _sees(self) -> bool:
         try:
             # Where the share is not mounted, there is a directory all the same.
-            with self._opened(self._cluster.shared) as shared, shared.below("attempts", links=False):
+            with self._opened(self._layout.shared) as shared, shared.below("attempts", links=False):
                 return True
         except (_Unseen, OSError):
             return False
@@ -80,9 +91,8 @@ class Records:
 
     @contextmanager
     def _attempt(self, target: Target) -> Iterator[Fence]:
-        kept = records(self._cluster, target.experiment, target.name)
-        own = kept.removeprefix(self._cluster.shared.rstrip("/")).lstrip("/")
-        with self._opened(self._cluster.shared) as shared, shared.below(own, links=False) as attempt:
+        own = self._layout.attempt(target).removeprefix(self._layout.shared.rstrip("/")).lstrip("/")
+        with self._opened(self._layout.shared) as shared, shared.below(own, links=False) as attempt:
             yield attempt
 
     def _read(self, target: Target) -> Record | None:
@@ -125,14 +135,16 @@ class Records:
         """
         record = self._read(target)
         if record is None:
-            if self._here(self._cluster.shared) is None:
-                text = f"the files of {self._cluster.name} cannot be seen from here; an operator adds `reads`"
+            if self._here(self._layout.shared) is None:
+                text = (
+                    f"the files of {self._layout.cluster} cannot be seen from here; an operator adds `reads`"
+                )
                 raise NotFound(text)
             raise NotFound("no node has begun with the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
         whose, run = _written_by(target, record)
-        own = f"/{segment(self._cluster, whose)}/{run}"
+        own = f"/{self._layout.segment(whose)}/{run}"
         prefix, _, inside = written.partition(f"{own}/")
         if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
             raise NotFound(f"there is no output directory {directory!r}")
@@ -158,13 +170,13 @@ class Records:
         if found is None:
             raise _Unseen
         prefix, rest = found
-        with Fence.from_root(self._cluster.reads[prefix], display=prefix) as seen, seen.below(rest) as place:
+        with Fence.from_root(self._reads[prefix], display=prefix) as seen, seen.below(rest) as place:
             yield place
 
     def _here(self, path: str) -> tuple[str, str] | None:
         """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""
         there = PurePosixPath(path)
-        for prefix in sorted(self._cluster.reads, key=len, reverse=True):
+        for prefix in sorted(self._reads, key=len, reverse=True):
             if there.is_relative_to(prefix) and ".." not in there.parts:
                 return prefix, str(there.relative_to(prefix))
         return None

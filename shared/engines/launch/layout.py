@@ -1,0 +1,26 @@
+"""Where the runs of one cluster's attempts keep their records and outputs. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.core.job import Target
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of one cluster, as paths of its nodes."""
+
+    engine: str
+    cluster: str
+    #: the directory that all nodes share
+    shared: str
+
+    def attempt(self, target: Target) -> str:
+        """The directory of an attempt: its claim, and the records of its runs."""
+        return f"{self.shared.rstrip('/')}/attempts/{target.experiment}/{target.name}"
+
+    def segment(self, target: Target) -> str:
+        """What lies between a path prefix of the job and the folder of one run."""
+        place = f"{self.engine}/{self.cluster}/experiments/{target.experiment}"
+        return f"{place}/jobs/{target.name}"
