@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from shared.jobspec import Defaults, complete, read, validate
@@ -65,6 +64,8 @@ def test_a_recipe_passes_once_it_is_completed(file: Path | None) -> None:
 
 @recipes
 def test_a_recipe_fits_the_published_schema_before_it_is_completed(file: Path | None) -> None:
+    import jsonschema
+
     _, document = _document(file)
 
     jsonschema.Draft202012Validator(job_schema()).validate(json.loads(json.dumps(document)))

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from shared.jobspec import report, with_pages
@@ -154,6 +153,8 @@ def test_the_json_says_the_same_with_a_patch_where_the_fix_is_certain() -> None:
 
 
 def test_sarif_has_the_shape_that_the_standard_asks_for() -> None:
+    import jsonschema
+
     document = json.loads(json.dumps(sarif({"jobs/my job.json": found()}, version="0.1.0")))
 
     jsonschema.Draft202012Validator(SHAPE).validate(document)
@@ -172,6 +173,8 @@ def test_sarif_has_the_shape_that_the_standard_asks_for() -> None:
 
 
 def test_a_clean_file_is_a_run_without_results() -> None:
+    import jsonschema
+
     document = sarif({"/a/job.json": []}, version="0.1.0")
 
     jsonschema.Draft202012Validator(SHAPE).validate(document)
