@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
@@ -19,6 +19,15 @@ _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 #: A longer time is a typing error, and no calendar holds what it leads to.
 _LONGEST = timedelta(days=36_500)
+
+
+class StorageAddresses(NamedTuple):
+    """A connection string, or the addresses of the three services; "" for what is not given."""
+
+    string: str
+    blob: str
+    queue: str
+    table: str
 
 
 @dataclass(frozen=True)
@@ -131,20 +140,20 @@ class Settings:
         except ValueError:
             raise Misconfigured(f"{name} is not JSON") from None
 
-    def connection(self) -> tuple[str, str, str, str]:
-        """Connection string, or the three addresses, in the Functions convention (`__blobServiceUri`)."""
+    def connection(self) -> StorageAddresses:
+        """How storage is reached, in the Functions convention (`__blobServiceUri`)."""
         string = self.values.get("SLIPWAY_STORAGE", "")
         if string.strip() == "UseDevelopmentStorage=true":
             string = DEVELOPMENT
-        parts = tuple(
+        blob, queue, table = (
             self.values.get(f"SLIPWAY_STORAGE__{kind}ServiceUri", "") for kind in ("blob", "queue", "table")
         )
-        if not string and not all(parts):
+        if not string and not (blob and queue and table):
             raise Misconfigured(
                 "SLIPWAY_STORAGE is not set: give a connection string, or SLIPWAY_STORAGE__blobServiceUri, "
                 "__queueServiceUri and __tableServiceUri with an identity"
             )
-        return string, *parts  # type: ignore[return-value]
+        return StorageAddresses(string, blob, queue, table)
 
     def address(self, name: str) -> str:
         """An address of the web, or nothing."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.job import JobState, Stored, Transition
-from shared.core.notify.events import notice_of
+from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Change, Ports
 from shared.jobspec import redact
 
@@ -45,7 +45,7 @@ def _redacted(changes: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _notice(ports: Ports, transition: Transition) -> Any:
+def _notice(ports: Ports, transition: Transition) -> Notice | None:
     after = transition.after
     return notice_of(
         after,

@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound
-from shared.core.job import JobState, Stored
+from shared.core.job import JobState, Stored, Target
 from shared.core.ports import FileChunk, OutputFile, Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
@@ -119,7 +119,7 @@ async def log(
     return name, chunk, bool(chunk.data) or not stored.job.state.terminal
 
 
-def _target(stored: Stored) -> Any:
+def _target(stored: Stored) -> Target:
     target = stored.job.target
     if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
         raise Misuse(
