@@ -34,6 +34,7 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.parts import begin
 from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
+from tests.crash.listed_jobs import wrongly_listed
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World
 
@@ -141,6 +142,7 @@ class Run:
         if number < _PUSHES:
             self.messages += self.pushes([job.id for job in self.jobs()])  # early, late and repeated
         await self._check_order()
+        self.violations += wrongly_listed(self.world)
 
     def late(self) -> bool:
         """Whether something that seemed to fail is still to happen."""

@@ -1,0 +1,17 @@
+"""What has to hold of the list of all jobs at every moment: it shows each job as its record is."""
+
+from __future__ import annotations
+
+from shared.adapters.storage.listed import current_of, listed_key, shown_of
+from shared.core.ledger.listing import brief
+from tests.unit.world import World
+
+
+def wrongly_listed(world: World) -> list[str]:
+    """The jobs that their rows show otherwise, whatever failed or came late."""
+    found = (row for (_, key), row in world.ledger.rows.items() if key.startswith("l|"))
+    shown = {listed_key(row)[16:]: shown_of(row) or current_of(row) for row in found}
+    jobs = [job for job in world.ledger.jobs if not job.archived]
+    return [
+        f"{job.id} is {job.state} and listed otherwise" for job in jobs if shown.get(job.id) != brief(job)
+    ]
