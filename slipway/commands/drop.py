@@ -69,13 +69,18 @@ async def _upload_and_show(settings: Settings, folder: Path, to: str) -> None:
     names = await upload(settings, folder, to)
     for name in names:
         print(f"uploaded {name}")
+    for wait in await waits_of(settings, names):
+        sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
+    answers = settings.text("SLIPWAY_ANSWERS_CONTAINER")
+    print(f"the answer will be below {answers}/{target_of(folder, to)}/; `slipway jobs` shows the job")
+
+
+async def waits_of(settings: Settings, names: Sequence[str]) -> list[str]:
+    """What keeps a folder from running that was uploaded as these blobs; empty when nothing does."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
     async with _account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())
-        waits = await waiting(settings, blobs, [name.partition("/")[2] for name in names])
-    for wait in waits:
-        sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
-    print(f"the answer will be below {answers}/{target_of(folder, to)}/; `slipway jobs` shows the job")
+        return await waiting(settings, blobs, [name.partition("/")[2] for name in names])
 
 
 @asynccontextmanager

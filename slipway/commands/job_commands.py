@@ -21,6 +21,39 @@ def submit(
     raise typer.Exit(_command("submit").run(file, url, key))
 
 
+@app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
+def run(
+    path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
+    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")] = 1,
+    image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="environment variable of the script")
+    ] = None,
+    name: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    to: Annotated[
+        Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="print the job's id, and do not follow it")
+    ] = False,
+    save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
+    url: Url = LOCAL,
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Upload a script or a folder, follow its job, and download its output.
+
+    Without a job.json, one is made for the script and shown. The exit code is that of the job. After Ctrl-C
+    the job goes on, or is cancelled if you say so.
+    """
+    command = _command("run")
+    options = command.options(arguments or (), nodes, image, env or (), name, to, detach=detach, keep=save)
+    raise typer.Exit(command.run(path, options, url, key, settings))
+
+
 @app.command()
 def jobs(
     state: Annotated[str | None, typer.Option(help="active, or states separated by commas")] = None,

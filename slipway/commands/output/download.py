@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +38,10 @@ def download(job_id: str, patterns: Sequence[str], to: Path | None, url: str, ke
         files = [file for file in tree.files if file.fits(patterns)]
         if patterns and not files:
             raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
-        with _progress(sum(file.size for file in files)) as advance:
+        with progress(sum(file.size for file in files)) as advance:
             found = await save(api, job_id, files, place, advance)
-        for name, reason in (*tree.skipped, *found.failed):
-            print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-        print(_summary(found, place))
+        report_left_out((*tree.skipped, *found.failed))
+        print(summary(found, place))
         return int(bool(found.failed))
 
     return asking(ask, url, key)
@@ -122,7 +121,14 @@ async def _save(
             start, reads = 0, reads + 1
 
 
-def _summary(outcome: Outcome, place: Path) -> str:
+def report_left_out(files: Iterable[tuple[str, str]]) -> None:
+    """Files that were not saved, each with the reason, on standard error."""
+    for name, reason in files:
+        print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
+
+
+def summary(outcome: Outcome, place: Path) -> str:
+    """One line about what was saved."""
     here = f"; {outcome.kept} were there already" if outcome.kept else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
@@ -130,7 +136,7 @@ def _summary(outcome: Outcome, place: Path) -> str:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
+def progress(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on standard error where that is a terminal. Yields what counts bytes."""
     if not sys.stderr.isatty():
         yield lambda _: None

@@ -41,7 +41,7 @@ def _words(call: str) -> list[str]:
 
 def _wrong(call: str) -> str | None:
     """What `slipway CALL` has that the commands do not."""
-    words = _words(call)
+    words = _words(call.partition(" -- ")[0])  # what follows are arguments of a script
     named = [word for word in words[:1] if word in GROUPS] and words[1:2]
     subs = [f"{words[0]} {sub}" for sub in named[0].split("|")] if named else words[:1]
     if words[0].startswith("-") or (words[0] in GROUPS and words[1:] in ([], ["…"])):

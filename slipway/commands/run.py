@@ -1,0 +1,226 @@
+"""`slipway run`: upload a script or a folder, follow its job, and bring home what it wrote."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.jobspec import Source, has_errors, report
+from shared.settings import Settings
+from slipway.client.output import patiently, walk
+from slipway.client.service import Service, service
+from slipway.client.watch import ENDED, job_news
+from slipway.commands.document.compose import Wanted, compose
+from slipway.commands.document.diagnose import diagnosed
+from slipway.commands.drop import target_of, upload, waits_of
+from slipway.commands.jobs import why
+from slipway.commands.output import log
+from slipway.commands.output.download import progress, report_left_out, save, summary
+from slipway.commands.output.files import printable
+from slipway.failure import Failure
+from slipway.settings import load
+
+_JOB_FILE = "job.json"
+#: Seconds between two looks at the job.
+_EVERY = 1.0
+#: The exit code of a shell command that Ctrl-C ended.
+_INTERRUPTED = 130
+#: Jobs in which the new one is looked for.
+_LISTED = 50
+#: Bytes and lines of standard error that are shown of a failed job.
+_END, _LINES = 8192, 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run it, and what becomes of its output."""
+
+    wanted: Wanted
+    name: str = ""
+    to: Path | None = None
+    detach: bool = False
+    keep: bool = False
+
+
+def options(
+    arguments: Sequence[str],
+    nodes: int,
+    image: str,
+    env: Sequence[str],
+    name: str,
+    to: Path | None,
+    *,
+    detach: bool,
+    keep: bool,
+) -> Options:
+    """The options of the command line. Raises Failure for what is no NAME=VALUE."""
+    environment = {}
+    for pair in env:
+        variable, equals, value = pair.partition("=")
+        if not equals or not variable.isidentifier():
+            raise Failure(f"--env {pair}: write NAME=VALUE")
+        environment[variable] = value
+    return Options(Wanted(nodes, image, environment, tuple(arguments)), name, to, detach, keep)
+
+
+def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
+    """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
+    settings, _ = load(settings_file, os.environ)
+    with _staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+        _check(folder)
+        job_id = asyncio.run(_start(settings, folder, options.name, url, key))
+    if options.detach:
+        print(job_id)
+        return 0
+    _say(f"the job is {job_id}")
+    try:
+        return asyncio.run(_finish(job_id, options.to, url, key))
+    except KeyboardInterrupt:
+        return asyncio.run(_interrupted(job_id, url, key))
+
+
+@contextmanager
+def _staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
+    """The folder to upload, with a job.json. Raises Failure."""
+    if path.is_dir() and (path / _JOB_FILE).is_file():
+        if options.wanted.anything or options.keep:
+            raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
+        yield path
+        return
+    script = path if path.is_file() else _only_script(path)
+    folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
+    text = json.dumps(compose(script.name, folder, options.wanted, prefix), indent=2) + "\n"
+    if options.keep:
+        (script.parent / _JOB_FILE).write_text(text, encoding="utf-8")
+        _say(f"wrote {script.parent / _JOB_FILE}")
+    else:
+        _say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
+    with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
+        staged = Path(base) / folder.rpartition("/")[2]
+        if path.is_dir():
+            shutil.copytree(path, staged)
+        else:
+            staged.mkdir()
+            shutil.copyfile(script, staged / script.name)
+        (staged / _JOB_FILE).write_text(text, encoding="utf-8")
+        yield staged
+
+
+def _only_script(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise Failure(f"{folder} is neither a script nor a folder")
+    scripts = sorted(folder.glob("*.py")) or sorted(folder.glob("*.sh"))
+    if len(scripts) != 1:
+        count = f"{len(scripts)} scripts" if scripts else "no script"
+        raise Failure(f"{folder} has {count} and no job.json; name the script that runs, or write a job.json")
+    return scripts[0]
+
+
+def _check(folder: Path) -> None:
+    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded."""
+    file = folder / _JOB_FILE
+    problems = diagnosed(Source(file.read_bytes()), file)
+    if has_errors(problems):
+        shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
+        raise Failure(f"nothing was uploaded, since the job cannot run\n{shown}")
+
+
+async def _start(settings: Settings, folder: Path, name: str, url: str, key: str) -> str:
+    """Upload, and the id of the job that begins by it. Raises Failure."""
+    receipt = re.compile(rf"runs/{re.escape(target_of(folder, name))}/[^/]+/receipt\.json")
+
+    async def ids(api: Service) -> set[str]:
+        found = await api.jobs({"source": "drop,inventory"}, _LISTED)
+        return {job["id"] for job in found.jobs if receipt.fullmatch(job["receipt"])}
+
+    async with service(url, key) as api:
+        before = await ids(api)
+        names = await upload(settings, folder, name)
+        target = names[0].rpartition("/")[0]
+        _say(f"uploaded {len(names)} files to {target}/; the job begins when they are quiet")
+        if waits := await waits_of(settings, names):
+            raise Failure(f"nothing runs yet: {'; '.join(waits)}")
+        while not (new := await ids(api) - before):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(_EVERY)
+        return new.pop()
+
+
+async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
+    """Follow the job to its end, and save what it wrote."""
+    async with service(url, key) as api:
+        news = asyncio.create_task(_report(api, job_id))
+        try:
+            await log.read(api, job_id, "", sys.stdout.buffer, follow=True)
+        finally:
+            news.cancel()
+        job = await api.job(job_id)
+        if job["state"] != "succeeded":
+            await _show_errors(api, job_id)
+            _say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
+            return min(int(job.get("exitCode") or 1), 255)
+        tree = await walk(api, job_id, await api.outputs(job_id))
+        place = to or Path(job_id)
+        with progress(sum(file.size for file in tree.files)) as advance:
+            saved = await save(api, job_id, tree.files, place, advance)
+        report_left_out((*tree.skipped, *saved.failed))
+        _say(summary(saved, place))
+        return int(bool(saved.failed))
+
+
+async def _report(api: Service, job_id: str) -> None:
+    """What happens to the job and what it waits for, on standard error, until it ends."""
+    known: dict[str, Any] | None = None
+    waits = ""
+    while True:
+        job = await patiently(lambda: api.job(job_id))
+        for line in job_news(known, job):
+            _say(line.text)
+        known, before = job, waits
+        waits = why(job) if "waiting" in job else ""
+        if waits and waits != before:
+            _say(f"  {waits}")
+        if job["state"] in ENDED:
+            return
+        await asyncio.sleep(_EVERY)
+
+
+async def _show_errors(api: Service, job_id: str) -> None:
+    """The end of what a failed job wrote to standard error; nothing where it wrote none."""
+    try:
+        files = await api.files(job_id, "stdouterr")
+        name, size = next(
+            (f["name"], f["bytes"]) for f in files if f["name"].startswith("stderr") and f["bytes"]
+        )
+        part = await api.content(job_id, "stdouterr", name, max(0, size - _END))
+    except (Failure, StopIteration):
+        return
+    for line in part.data.decode("utf-8", "replace").splitlines()[-_LINES:]:
+        sys.stderr.write(f"  {printable(line)}\n")
+
+
+async def _interrupted(job_id: str, url: str, key: str) -> int:
+    """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
+    if sys.stdin.isatty():
+        sys.stderr.write("\ncancel the job, too? [y/N] ")
+        sys.stderr.flush()
+        if (await asyncio.to_thread(sys.stdin.readline)).strip().lower() in ("y", "yes"):
+            async with service(url, key) as api:
+                await api.cancel(job_id)
+            _say(f"{job_id} was asked to end")
+            return _INTERRUPTED
+    _say(
+        f"{job_id} goes on; slipway log {job_id} --follow, slipway download {job_id}, slipway cancel {job_id}"
+    )
+    return _INTERRUPTED
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"slipway: {text}\n")

@@ -1,0 +1,126 @@
+"""`slipway run`: from a script to its output on one's own disk, through drops and the emulator."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.door import Door, unique
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TRAIN = """import os, sys, pathlib
+print("trained with", sys.argv[1:], os.environ.get("LEVEL"), flush=True)
+pathlib.Path(os.environ["AZ_BATCHAI_OUTPUT_MODEL"], "weights.txt").write_text("0.5")
+"""
+
+
+async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, str]:
+    command = await _started(door, cwd, *words)
+    out, err = await command.communicate()
+    return command.returncode, out.decode(), err.decode()
+
+
+async def _started(door: Door, cwd: Path, *words: str) -> asyncio.subprocess.Process:
+    settings = cwd / "local.settings.json"
+    settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
+    said = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", words[0], *said, *words[1:]),
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def test_a_script_alone_runs_and_its_model_comes_home(door: Door, tmp_path: Path) -> None:
+    name = unique("train")
+    (tmp_path / f"{name}.py").write_text(TRAIN)
+
+    code, out, err = await slipway(
+        door, tmp_path, "run", "--env", "LEVEL=3", "--to", "out", f"{name}.py", "--", "--lr", "0.1 x; $HOME"
+    )
+
+    assert code == 0, err
+    assert out == "trained with ['--lr', '0.1 x; $HOME'] 3\n"
+    assert (tmp_path / "out/MODEL/weights.txt").read_text() == "0.5"
+    assert (tmp_path / "out/stdouterr/stdout-0.txt").read_text() == out
+    assert '"nodeCount": 1' in err
+    assert "succeeded" in err
+    assert not (tmp_path / "job.json").exists()
+
+
+async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("folder")
+    folder.mkdir()
+    (folder / "main.py").write_text("print('once more')\n")
+    code, out, err = await slipway(door, tmp_path, "run", "--save", "--to", "one", str(folder))
+    assert (code, out) == (0, "once more\n"), err
+    assert (folder / "job.json").is_file()
+
+    code, out, err = await slipway(door, tmp_path, "run", "--to", "two", str(folder))
+    assert (code, out) == (0, "once more\n"), err
+
+
+async def test_the_exit_code_is_the_jobs_and_its_last_lines_are_shown(door: Door, tmp_path: Path) -> None:
+    name = unique("fails")
+    (tmp_path / f"{name}.py").write_text(
+        "import sys\nprint('it is the data', file=sys.stderr)\nsys.exit(7)\n"
+    )
+
+    code, _, err = await slipway(door, tmp_path, "run", f"{name}.py")
+
+    assert code == 7
+    assert "it is the data" in err
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("j_")]  # noqa: PTH208
+
+
+async def test_a_job_that_cannot_run_is_not_uploaded(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("wrong")
+    folder.mkdir()
+    (folder / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
+
+    code, _, err = await slipway(door, tmp_path, "run", str(folder))
+
+    assert code == 1
+    assert "nothing was uploaded" in err
+    assert 'did you mean "nodeCount"' in err
+    names = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=folder.name)
+    assert [blob async for blob in names] == []
+
+
+async def test_a_detached_run_prints_its_id(door: Door, tmp_path: Path) -> None:
+    name = unique("later")
+    (tmp_path / f"{name}.py").write_text("print(1)\n")
+
+    code, out, err = await slipway(door, tmp_path, "run", "--detach", f"{name}.py")
+
+    assert code == 0, err
+    assert out.startswith("j_")
+    assert (await door.ended(id=out.strip()))["state"] == "succeeded"
+
+
+async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
+    name = unique("long")
+    (tmp_path / f"{name}.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
+    command = await _started(door, tmp_path, "run", f"{name}.py")
+    assert command.stdout is not None
+    assert await command.stdout.readline() == b"begun\n"
+
+    command.send_signal(signal.SIGINT)
+    _, err = await command.communicate()
+
+    assert command.returncode == 130
+    assert "goes on; slipway log j_" in err.decode()
+    (job,) = await door.jobs(name=name)
+    assert job["state"] == "running"
+    await door.call("POST", f"jobs/{job['id']}/cancel")
