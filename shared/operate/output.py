@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound
-from shared.core.job import JobState, Stored, Target
+from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import FileChunk, OutputFile, Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
@@ -88,6 +88,8 @@ async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Cal
 
 async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
     """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
+    if stored.job.archived:
+        return _forgotten(stored.job)
     document = await ports.ledger.spec(stored.job.id)
     known = [one["id"] for one in receipt.outputs(stored.job, document or {})]
     if document is not None and directory not in known:
@@ -95,6 +97,14 @@ async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) ->
     elif not stored.job.state.terminal:
         reason += " yet"
     return Misuse(reason, status=404, remedy=f"this job has {', '.join(known)}")
+
+
+def _forgotten(archived: Job) -> Misuse:
+    return Misuse(
+        f"the job is archived, and {archived.cluster} has forgotten it",
+        status=404,
+        remedy="what it wrote is where its job file says: in its own shares and containers",
+    )
 
 
 async def log(
@@ -113,6 +123,8 @@ async def log(
         name = file or _first_log(await engine.files(target, "stdouterr"))
         chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
     except NotFound as error:
+        if stored.job.archived:
+            raise _forgotten(stored.job) from error
         if stored.job.state.terminal:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         return file or "", FileChunk(b"", start, start), True

@@ -15,6 +15,7 @@ import shared.delivery.deliver
 import shared.intake.accept
 import shared.lifecycle.archive
 import shared.lifecycle.dispatch
+import shared.lifecycle.forget
 import shared.lifecycle.observe
 import shared.lifecycle.sweep
 import shared.lifecycle.transition
@@ -207,6 +208,15 @@ def no_tombstone(patch: Patch) -> None:
     patch.setattr(Store, "write", write)
 
 
+def archived_although_the_cluster_kept_it(patch: Patch) -> None:
+    async def mutant(ports: Ports, found: Any) -> Any:
+        await forgotten(ports, found)
+        return found
+
+    forgotten = shared.lifecycle.forget.forget
+    patch.setattr(shared.lifecycle.archive, "forget", mutant)
+
+
 def a_wait_outlives_its_job(patch: Patch) -> None:
     original = Job.move
 
@@ -252,7 +262,7 @@ OF_WAITING = (
     a_wait_that_a_crash_left_unsaid_is_not_looked_for,
 )
 #: those of the archiving, which is part of one story only
-OF_ARCHIVING = (removed_before_it_is_archived, no_tombstone)
+OF_ARCHIVING = (removed_before_it_is_archived, no_tombstone, archived_although_the_cluster_kept_it)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)

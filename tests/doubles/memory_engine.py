@@ -37,6 +37,7 @@ class MemoryEngine:
     jobs: dict[str, Observation] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     started: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
     #: attempts that were started while the one before them had not ended
     overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
@@ -130,17 +131,18 @@ class MemoryEngine:
         for target in targets:
             if self.tokens.get(target.name) == target.token:
                 del self.tokens[target.name], self.jobs[target.name]
+                self.forgotten.append(target.name)
         return frozenset()
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The output that the test wrote. Raises NotFound for another directory."""
-        if directory != "stdouterr":
+        if directory != "stdouterr" or target.name in self.forgotten:
             raise NotFound(f"no {directory}")
         return tuple(OutputFile(name, len(data), None) for name, data in self.output.items())
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A part of it."""
-        if directory != "stdouterr" or path not in self.output:
+        if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:
             raise NotFound(f"there is no {path}")
         whole = self.output[path]
         data = whole[offset : offset + limit]

@@ -21,11 +21,11 @@ MONTH = 31 * DAY
 class Keeps(MemoryEngine):
     """An engine that says what was to be forgotten, and keeps what the test names."""
 
-    forgotten: Sequence[Target] = ()
+    asked: Sequence[Target] = ()
     keeps: Sequence[str] = ()
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        self.forgotten = targets
+        self.asked = targets
         await super().forget(cluster, [one for one in targets if one.name not in self.keeps])
         return frozenset(self.keeps)
 
@@ -60,13 +60,13 @@ async def test_every_attempt_is_forgotten_and_not_before_the_retention_is_over(
     job = await world.job(accepted.job.id)
     assert (job.attempt, job.spent) == (2, Budget(user=1))
     await archive(world.ports)
-    assert not engine.forgotten
+    assert not engine.asked
 
     world.pass_time(MONTH)
     assert (await archive(world.ports)).jobs == 1
 
-    assert [one.name for one in engine.forgotten] == engine.started
-    assert [one.token for one in engine.forgotten] == [f"{job.id}.1", f"{job.id}.2"]
+    assert [one.name for one in engine.asked] == engine.started
+    assert [one.token for one in engine.asked] == [f"{job.id}.1", f"{job.id}.2"]
     assert engine.jobs == {}
 
 
@@ -105,7 +105,7 @@ async def test_a_cluster_that_is_configured_no_more_delays_nothing(world: World,
     world.use(engines=replace(world.ports.engines, clusters={}))  # type: ignore[type-var]
     world.pass_time(MONTH)
     assert (await archive(world.ports)).jobs == 1
-    assert not engine.forgotten
+    assert not engine.asked
 
 
 async def test_a_job_that_no_cluster_was_given_is_archived_without_one(world: World, engine: Keeps) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
+from shared.lifecycle.archive import archive
 from shared.operate import output
 from shared.operate.output import Span
 from tests.unit.world import World, job_json
@@ -135,3 +136,21 @@ async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
         ("stdouterr", f"/api/jobs/{job.id}/files?directory=stdouterr"),
         ("MODEL", f"/api/jobs/{job.id}/files?directory=MODEL"),
     ]
+
+
+async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: World) -> None:
+    job = await running(world, stdout_txt=b"out")
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    world.pass_time(31 * 86_400)
+    assert (await archive(world.ports)).jobs == 1
+
+    for asked in (
+        output.log(world.ports, job.id, None, "0"),
+        output.files(world.ports, job.id, "stdouterr", "."),
+        output.content(world.ports, job.id, "stdouterr", "stdout.txt"),
+    ):
+        with pytest.raises(Misuse, match="the job is archived, and dev has forgotten it") as caught:
+            await asked
+        assert caught.value.status == 404
+        assert "shares and containers" in caught.value.remedy
