@@ -17,7 +17,9 @@ Url = Annotated[
 Key = Annotated[
     str, typer.Option(help="function key, or access token", envvar="SLIPWAY_KEY", show_default=False)
 ]
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="its id, j_…")]
+JobId = Annotated[
+    str, typer.Argument(metavar="JOB", help="its id (or the beginning of it), its name, or last")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 SettingsFile = Annotated[
     Path | None,

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
+from slipway.commands.jobs import asking, asking_about, show
 from slipway.screen import table
 
 
-def list_events(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+def list_events(job: str, url: str, key: str, *, as_json: bool) -> int:
     """One line for each try, and one for each address that was not tried yet."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         show(await api.events(job_id), rows, as_json=as_json)
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 def redeliver(what: str, url: str, key: str) -> int:

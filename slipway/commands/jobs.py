@@ -6,11 +6,15 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from shared.core.identity import is_job_id
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
+from slipway.failure import Failure
 from slipway.screen import table
 
 Answer = TypeVar("Answer")
+#: Jobs among which the beginning of an id is looked for.
+_RECENT = 1000
 
 
 def jobs(
@@ -28,16 +32,16 @@ def jobs(
     return asking(ask, url, key)
 
 
-def cancel(job_id: str, url: str, key: str) -> int:
+def cancel(job: str, url: str, key: str) -> int:
     """Ask for the end of a job."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         job = await api.cancel(job_id)
         asked = "" if job["state"] in ENDED else ", and asked to end"
         print(f"{job['id']}  {job['name']}: {job['state']}{asked}")
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 def pause(url: str, key: str, reason: str) -> int:
@@ -99,6 +103,38 @@ def why(job: Mapping[str, Any]) -> str:
     if waiting := job.get("waiting"):
         return f"{waiting['text']} ({waiting['word']}, since {waiting['since'][:16].replace('T', ' ')})"
     return str(job.get("message", ""))
+
+
+def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:
+    """Run what asks about one job, with its id, to its exit code. Raises Failure where no job is meant."""
+
+    async def found(api: Service) -> int:
+        return await ask(api, await job_id(api, job))
+
+    return asking(found, url, key)
+
+
+async def job_id(api: Service, job: str) -> str:
+    """The id of a job by its id, by the beginning of it, by its name (then the latest), or by `last`."""
+    if is_job_id(job):
+        return job
+    if job == "last":
+        latest = (await api.jobs({}, 1)).jobs
+        if not latest:
+            raise Failure("there is no job yet; submit one: slipway run, slipway submit")
+    elif job.startswith("j_"):
+        latest = [one for one in (await api.jobs({}, _RECENT)).jobs if one["id"].startswith(job)]
+        if len(latest) > 1:
+            raise Failure(
+                f"{job} begins several ids: {', '.join(one['id'] for one in latest[:5])}; write more of it"
+            )
+    else:
+        latest = (await api.jobs({"name": job}, 1)).jobs
+    if not latest:
+        raise Failure(
+            f"{job[:80]!r} is neither an id (or its beginning) nor the name of a job; `slipway jobs` shows them"
+        )
+    return str(latest[0]["id"])
 
 
 def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.jobspec import report
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show, why
+from slipway.commands.jobs import asking_about, show, why
 from slipway.screen import table
 
 _ABOUT = (
@@ -13,14 +13,14 @@ _ABOUT = (
 )  # fmt: skip
 
 
-def run(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+def run(job: str, url: str, key: str, *, as_json: bool) -> int:
     """Print the record. Raises Failure."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         show(await api.job(job_id), lines, as_json=as_json)
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 def lines(job: Mapping[str, Any]) -> list[str]:

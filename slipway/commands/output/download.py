@@ -11,7 +11,7 @@ from pathlib import Path
 from slipway.client.output import PARALLEL, Remote, parts, walk
 from slipway.client.save import Destination
 from slipway.client.service import Changed, Service
-from slipway.commands.jobs import asking
+from slipway.commands.jobs import asking_about
 from slipway.commands.output.files import printable
 from slipway.failure import Failure
 
@@ -29,10 +29,10 @@ class Outcome:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
-def download(job_id: str, patterns: Sequence[str], to: Path | None, url: str, key: str) -> int:
+def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: str) -> int:
     """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         place = to or Path(job_id)
         tree = await walk(api, job_id, await api.outputs(job_id))
         files = [file for file in tree.files if file.fits(patterns)]
@@ -44,13 +44,13 @@ def download(job_id: str, patterns: Sequence[str], to: Path | None, url: str, ke
         print(summary(found, place))
         return int(bool(found.failed))
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
-def cat(job_id: str, name: str, url: str, key: str) -> int:
+def cat(job: str, name: str, url: str, key: str) -> int:
     """Write a file of a job to standard output, whatever its size."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         directory, _, path = name.partition("/")
         if not path or directory not in await api.outputs(job_id):
             directory, path = "stdouterr", name
@@ -65,7 +65,7 @@ def cat(job_id: str, name: str, url: str, key: str) -> int:
         sys.stdout.buffer.flush()
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 async def save(

@@ -6,24 +6,24 @@ from typing import Any
 
 from slipway.client.output import walk
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
+from slipway.commands.jobs import asking_about, show
 from slipway.screen import table
 
 
-def run(job_id: str, directory: str, path: str, url: str, key: str, *, as_json: bool) -> int:
+def run(job: str, directory: str, path: str, url: str, key: str, *, as_json: bool) -> int:
     """Print one line for each entry. Raises Failure with the directories that there are."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         show(await api.files(job_id, directory, path), rows, as_json=as_json)
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
-def tree(job_id: str, url: str, key: str, *, as_json: bool) -> int:
+def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
     """Print every file of every output directory, as `download` and `cat` name them. Raises Failure."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         found = await walk(api, job_id, await api.outputs(job_id))
         files = [{"name": file.name, "bytes": file.size} for file in found.files]
         show(files, _tree_rows, as_json=as_json)
@@ -31,7 +31,7 @@ def tree(job_id: str, url: str, key: str, *, as_json: bool) -> int:
             print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
         return 0
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 def _tree_rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:

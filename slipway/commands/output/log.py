@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from slipway.client.service import LogPart, Missing, Service
 from slipway.client.watch import ENDED
-from slipway.commands.jobs import asking
+from slipway.commands.jobs import asking_about
 from slipway.failure import Failure
 
 _LOOK_EVERY = 1.0
@@ -15,13 +15,13 @@ _LOOK_EVERY = 1.0
 _WAITS = frozenset({"accepted", "submitting", "queued"})
 
 
-def run(job_id: str, url: str, key: str, file: str, follow: bool) -> int:
+def run(job: str, url: str, key: str, file: str, follow: bool) -> int:
     """Write a job's log to standard output; with `follow`, until its end: then 1 if it did not succeed."""
 
-    async def ask(api: Service) -> int:
+    async def ask(api: Service, job_id: str) -> int:
         return await read(api, job_id, file, sys.stdout.buffer, follow=follow)
 
-    return asking(ask, url, key)
+    return asking_about(job, ask, url, key)
 
 
 async def read(

@@ -1,0 +1,61 @@
+"""How a person names a job: by its id, the beginning of it, its name, or as the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slipway.client.service import Listed, Service
+from slipway.commands.jobs import job_id
+from slipway.failure import Failure
+
+NEWEST, MIDDLE, OLDEST = ("j_" + letters * 12 for letters in ("ab", "ac", "zz"))
+
+
+class Listing(Service):
+    def __init__(self, *names: tuple[str, str]) -> None:
+        self.held = [{"id": one, "name": name} for one, name in names]
+        self.calls = 0
+
+    async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
+        self.calls += 1
+        found: list[dict[str, Any]] = [
+            job for job in self.held if (conditions or {}).get("name", job["name"]) == job["name"]
+        ]
+        return Listed(found[:limit], None)
+
+
+@pytest.fixture
+def api() -> Listing:
+    return Listing((NEWEST, "train"), (MIDDLE, "other"), (OLDEST, "train"))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("last", NEWEST), ("train", NEWEST), ("other", MIDDLE), (OLDEST[:4], OLDEST), (NEWEST[:6], NEWEST)],
+)
+async def test_a_job_is_found_by_what_people_call_it(api: Listing, given: str, meant: str) -> None:
+    assert await job_id(api, given) == meant
+
+
+async def test_an_id_costs_no_call(api: Listing) -> None:
+    assert await job_id(api, NEWEST) == NEWEST
+    assert api.calls == 0
+
+
+async def test_a_beginning_of_several_ids_is_refused_with_them(api: Listing) -> None:
+    with pytest.raises(Failure, match=f"{NEWEST}, {MIDDLE}"):
+        await job_id(api, "j_a")
+
+
+@pytest.mark.parametrize("given", ["none", "j_none", "", "../x"])
+async def test_what_no_job_is_called_is_refused(api: Listing, given: str) -> None:
+    with pytest.raises(Failure, match="slipway jobs"):
+        await job_id(api, given)
+
+
+async def test_there_is_no_last_job_before_the_first() -> None:
+    with pytest.raises(Failure, match="there is no job yet"):
+        await job_id(Listing(), "last")
