@@ -131,9 +131,7 @@ async def job_id(api: Service, job: str) -> str:
     else:
         latest = (await api.jobs({"name": job}, 1)).jobs
     if not latest:
-        raise Failure(
-            f"{job[:80]!r} is neither an id (or its beginning) nor the name of a job; `slipway jobs` shows them"
-        )
+        raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
     return str(latest[0]["id"])
 
 
