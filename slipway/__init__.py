@@ -1,1 +1,4 @@
-"""The `slipway` command."""
+"""The `slipway` command, which people install.
+
+`commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local stack.
+"""

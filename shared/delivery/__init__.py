@@ -1,4 +1,5 @@
-"""Delivery: events and receipts on their way to the people who asked.
+"""Delivery: events and receipts on their way to their receivers.
 
 Comes in: an event of the outbox. Goes out: signed webhooks, receipts, queue notices; tries and dead letters.
+The schedule of tries and its bounds are in `shared/core/notify/schedule.py`.
 """

@@ -1,1 +1,4 @@
-"""The local stack: `slipway up` and `slipway demo`."""
+"""The local stack: `slipway up` and `slipway demo`.
+
+Comes in: ports, a data folder, settings. Goes out: running processes of `local.stack`, and their addresses.
+"""
