@@ -49,7 +49,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.dead import TableDeadMessages
     from shared.adapters.storage.drops import BlobDrops
-    from shared.adapters.storage.finished import TableFinishedJobs
+    from shared.adapters.storage.finished_rows import TableFinishedJobs
     from shared.adapters.storage.leases import TableLeases
     from shared.adapters.storage.ledger import TableLedger
     from shared.adapters.storage.outbox import TableOutbox

@@ -22,12 +22,12 @@ def table() -> str:
     """A row for each ability, a column for each engine."""
     rows = [f"| | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
     for ability, words in ABILITIES.items():
-        answers = " | ".join(_shown(declared[ability]) for declared in ENGINES.values())
+        answers = " | ".join(_cell(declared[ability]) for declared in ENGINES.values())
         rows.append(f"| {words} | {answers} |")
     return "\n".join(rows)
 
 
-def _shown(ability: Ability) -> str:
+def _cell(ability: Ability) -> str:
     answer = "where configured" if ability.answer == "configured" else ability.answer
     return f"{answer}: {ability.note}" if ability.note else answer
 

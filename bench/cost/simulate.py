@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bench.job import SPEC
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.identity import job_id

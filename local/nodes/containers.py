@@ -14,7 +14,7 @@ from typing import Protocol
 
 from local.nodes.docker import ContainerRuntime, answering, call, registry
 from local.nodes.fault import Failed, Fault
-from local.nodes.machine import Place
+from local.nodes.machine import Directories
 from local.nodes.work import Find, Image
 
 #: What a node has of its own, and an image as well.
@@ -76,7 +76,7 @@ class Containers:
     """
 
     def __init__(
-        self, runtime: ContainerRuntime, name: str, places: Sequence[Place], own: frozenset[str]
+        self, runtime: ContainerRuntime, name: str, places: Sequence[Directories], own: frozenset[str]
     ) -> None:
         self._runtime = runtime
         self._names = [f"{name}-{index}" for index in range(len(places))]
@@ -175,7 +175,7 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
     return _decided(file)
 
 
-def left_over_site(folder: Path, name: str, places: Sequence[Place]) -> Site:
+def left_over_site(folder: Path, name: str, places: Sequence[Directories]) -> Site:
     """Where an earlier emulator began this run, to be closed."""
     runtime = _decided(_decision(folder, name))
     return Containers(runtime, name, places, frozenset()) if runtime else Host()

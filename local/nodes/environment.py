@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from local.nodes.machine import Place
+from local.nodes.machine import Directories
 
 #: A variable in a text.
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -31,11 +31,11 @@ OPEN_MPI = {
 }
 
 
-def base_environment(place: Place, path: Sequence[Path]) -> dict[str, str]:
+def base_environment(directories: Directories, path: Sequence[Path]) -> dict[str, str]:
     """What every process gets. Nothing of the emulator's own environment reaches a job."""
     return {
         "PATH": ":".join([*map(str, path), _SYSTEM_PATH]),
-        "HOME": str(place.root),
+        "HOME": str(directories.root),
         "LANG": "C.UTF-8",
     }
 

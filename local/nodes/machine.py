@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Place:
+class Directories:
     """The directories of one machine, and of one job on it."""
 
     root: Path
@@ -60,9 +60,9 @@ class Machine:
         """An address of the loopback network, so that scripts can bind and connect."""
         return address(self.number)
 
-    def place(self, data: Path, names: tuple[str, ...] = ()) -> Place:
+    def directories(self, data: Path, names: tuple[str, ...] = ()) -> Directories:
         """Its directories below `data`; `names` are the folders of a job."""
-        return Place(root(data, self.number), names)
+        return Directories(root(data, self.number), names)
 
 
 def root(data: Path, number: int) -> Path:

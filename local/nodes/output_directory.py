@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fence import Fence, Refused
-from local.nodes.machine import Place
+from local.nodes.machine import Directories
 
 
-def make_directory(spot: Place, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
+def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[Path]) -> Path:
     """The directory `rest` below the author's prefix, as it really is. Raises OSError.
 
     Links in a prefix on the node may lead to what is mounted there; none may stand in the rest. A prefix

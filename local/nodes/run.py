@@ -42,7 +42,7 @@ class Run:
         self._launcher = launcher
         self._found = on_outputs
         self._machines, self._mark = work.machines, work.mark
-        self._places = [machine.place(settings.data, work.names) for machine in self._machines]
+        self._places = [machine.directories(settings.data, work.names) for machine in self._machines]
         self._volumes: Sequence[Volume] = ()
         self._held: list[Volume] = []
         #: The directories of the volumes, and whether all in them is ours.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from local.nodes.fault import Failed, Fault
-from local.nodes.machine import Machine, Place
+from local.nodes.machine import Directories, Machine
 from local.nodes.volume import Volume
 
 
@@ -94,7 +94,7 @@ class Work(Protocol):
     def machines(self) -> Sequence[Machine]:
         """Its machines, the first is the master."""
 
-    async def plan(self, places: Sequence[Place]) -> Plan:
+    async def plan(self, places: Sequence[Directories]) -> Plan:
         """Work it out. Raises Failed and OSError, which end the job."""
 
 

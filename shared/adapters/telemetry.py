@@ -80,7 +80,7 @@ class OtelMeter:
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))
                 raise
 
-    def note(self, **attributes: str) -> None:
+    def annotate(self, **attributes: str) -> None:
         """Attributes of the span that is open."""
         from opentelemetry.trace import get_current_span
 

@@ -25,7 +25,7 @@ class Meter(Protocol):
     def span(self, name: str) -> AbstractContextManager[object]:
         """Time what happens inside."""
 
-    def note(self, **attributes: str) -> None:
+    def annotate(self, **attributes: str) -> None:
         """Say more of the span that is open."""
 
 
@@ -42,7 +42,7 @@ class NoMeter:
         """Nothing."""
         return nullcontext()
 
-    def note(self, **attributes: str) -> None:
+    def annotate(self, **attributes: str) -> None:
         """Nothing."""
 
 

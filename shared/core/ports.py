@@ -28,7 +28,7 @@ from shared.core.engine import (
 from shared.core.facts import ClusterFacts
 from shared.core.job import Job, Stored
 from shared.core.ledger.dead import DeadMessages
-from shared.core.ledger.finished import Archive, FinishedJobs
+from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.listing import Page, Query
 from shared.core.ledger.records import (

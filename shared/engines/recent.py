@@ -22,7 +22,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True)
-class _Look:
+class _Snapshot:
     """The last look: when it was over, the last view that was had, and whether it was had by this look."""
 
     at: float
@@ -38,9 +38,9 @@ class Lately(Generic[Place]):
     ) -> None:
         self._look, self._good, self._clock = look, good, clock
         self._turns: defaultdict[Place, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._looks: dict[Place, _Look] = {}
+        self._looks: dict[Place, _Snapshot] = {}
 
-    def known(self, place: Place) -> ClusterView | None:
+    def last_view(self, place: Place) -> ClusterView | None:
         """The last view, without a look; None while there never was an answer."""
         return self._looks[place].view if place in self._looks else None
 
@@ -53,7 +53,7 @@ class Lately(Generic[Place]):
         found = await self._look_at(place, min(since, self._good))
         return None if found.failed else found.view
 
-    async def _look_at(self, place: Place, seconds: float) -> _Look:
+    async def _look_at(self, place: Place, seconds: float) -> _Snapshot:
         if len(self._turns) > _MOST:
             self._turns.clear()
             self._looks.clear()
@@ -70,5 +70,5 @@ class Lately(Generic[Place]):
             except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
                 failed = True
                 log.warning("%s does not say what it is like: %r", place, error)
-            self._looks[place] = found = _Look(self._clock(), view, failed)
+            self._looks[place] = found = _Snapshot(self._clock(), view, failed)
             return found

@@ -46,7 +46,7 @@ class Records:
     def __init__(self, cluster: Shares) -> None:
         self._layout, self._reads = cluster.layout, cluster.reads
 
-    async def of(self, target: Target) -> Record | None:
+    async def find(self, target: Target) -> Record | None:
         """The record of the run that has the claim; None while there is none that can be seen."""
         return await asyncio.to_thread(self._read, target)
 
@@ -54,9 +54,9 @@ class Records:
         """Whether the record of a run would be seen from here."""
         return await asyncio.to_thread(self._sees)
 
-    async def left(self, targets: Sequence[Target]) -> list[Target] | None:
+    async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
         """Those of which the records are still there; None where that cannot be seen from here."""
-        return await asyncio.to_thread(self._left, targets)
+        return await asyncio.to_thread(self._remaining, targets)
 
     async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         """The entries of an output directory. Raises NotFound."""
@@ -74,7 +74,7 @@ class Records:
         except (_Unseen, OSError):
             return False
 
-    def _left(self, targets: Sequence[Target]) -> list[Target] | None:
+    def _remaining(self, targets: Sequence[Target]) -> list[Target] | None:
         return [one for one in targets if self._is_left(one)] if self._sees() else None
 
     def _is_left(self, target: Target) -> bool:
@@ -135,7 +135,7 @@ class Records:
         """
         record = self._read(target)
         if record is None:
-            if self._here(self._layout.shared) is None:
+            if self._local_path(self._layout.shared) is None:
                 text = (
                     f"the files of {self._layout.cluster} cannot be seen from here; an operator adds `reads`"
                 )
@@ -166,14 +166,14 @@ class Records:
     @contextmanager
     def _opened(self, path: str) -> Iterator[Fence]:
         """A directory of the nodes. Links in the path stay below what is configured in `reads`."""
-        found = self._here(path)
+        found = self._local_path(path)
         if found is None:
             raise _Unseen
         prefix, rest = found
         with Fence.from_root(self._reads[prefix], display=prefix) as seen, seen.below(rest) as place:
             yield place
 
-    def _here(self, path: str) -> tuple[str, str] | None:
+    def _local_path(self, path: str) -> tuple[str, str] | None:
         """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""
         there = PurePosixPath(path)
         for prefix in sorted(self._reads, key=len, reverse=True):

@@ -97,7 +97,7 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
             return Accepted(existing.job, created=False)
         break
     ports.meter.add("slipway.jobs.accepted", door=candidate.door, state=stored.job.state.value)
-    ports.meter.note(job=stored.job.id)
+    ports.meter.annotate(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
     after = await _follow_up(ports, stored, draft, notice)
     return Accepted(after, created=True, notes=draft.notes + _stuck_notes(after))

@@ -32,8 +32,8 @@ from shared.jobspec.problems.problem import (
     unknown_properties,
     with_pages,
 )
-from shared.jobspec.reader.mend import mended
 from shared.jobspec.reader.reading import read, read_through
+from shared.jobspec.reader.repair import mended
 from shared.jobspec.reader.source import Source
 from shared.jobspec.resources import RESOURCES, SHARE, Resources, mebibytes, read_resources
 from shared.jobspec.text.tree import JsonObject

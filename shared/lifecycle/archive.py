@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.core.errors import Unreadable
-from shared.core.ledger.finished import FinishedJob, line_of, places, tombstone
+from shared.core.ledger.finished_jobs import FinishedJob, line_locations, line_of, tombstone
 from shared.core.ports import Ports
 from shared.lifecycle.forget import forget
 
@@ -81,7 +81,7 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
     if not found:
         return 0
     lines = [line_of(finished) for finished in found]
-    at = places(shard, lines, found[0].job.history[-1].at)
+    at = line_locations(shard, lines, found[0].job.history[-1].at)
     await ports.archive.put(at[0].name, b"".join(lines))
     buried = await asyncio.gather(
         *(ports.finished.entomb(f, tombstone(f.job, place)) for f, place in zip(found, at, strict=True))

@@ -14,26 +14,26 @@ from shared.lifecycle.waiting import sentence
 log = logging.getLogger(__name__)
 
 #: An engine and a cluster of it.
-Place = tuple[str, str]
+ClusterKey = tuple[str, str]
 Seen = Mapping[str, Observation | None]
 
 
-async def ask(ports: Ports, place: Place, rows: list[Active]) -> Seen | None:
+async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
     """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
     targets = [row.target for row in rows if row.target is not None]
     try:
-        async with calling(ports, *place, ports.policy.ask_deadline) as engine:
-            known = await engine.status(place[1], targets)
-        ports.troubles.resolve("cluster", place_of(*place))
+        async with calling(ports, *key, ports.policy.ask_deadline) as engine:
+            known = await engine.status(key[1], targets)
+        ports.troubles.resolve("cluster", place_of(*key))
         return {row.job_id: known.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
-        _silent(ports, place_of(*place), error)
-        log.warning("cluster %s cannot be asked: %r", place[1], error, extra={"cluster": place[1]})
+        _silent(ports, place_of(*key), error)
+        log.warning("cluster %s cannot be asked: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
         # A defect of one adapter must not keep the other clusters from their sweep.
-        ports.troubles.report("cluster", place_of(*place), "a defect of its adapter; the log has it")
-        log.exception("cluster %s cannot be asked", place[1], extra={"cluster": place[1]})
+        ports.troubles.report("cluster", place_of(*key), "a defect of its adapter; the log has it")
+        log.exception("cluster %s cannot be asked", key[1], extra={"cluster": key[1]})
     return None
 
 

@@ -95,7 +95,7 @@ async def look_for(ports: Ports, stored: Stored) -> Stored:
 async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject | None = None) -> Stored:
     job = stored.job
     applied = await apply(ports, change)
-    ports.meter.note(job=job.id)
+    ports.meter.annotate(job=job.id)
     if applied is None:
         return stored
     if applied.job.state is JobState.QUEUED:

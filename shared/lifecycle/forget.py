@@ -16,7 +16,7 @@ from datetime import timedelta
 from shared.core.errors import EngineError
 from shared.core.identity import target
 from shared.core.job import Job, Target
-from shared.core.ledger.finished import FinishedJob
+from shared.core.ledger.finished_jobs import FinishedJob
 from shared.core.ports import Ports
 from shared.lifecycle.calling import calling
 

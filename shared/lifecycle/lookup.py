@@ -8,7 +8,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job, Stored
-from shared.core.ledger.finished import FinishedJob, finished_of, place_of
+from shared.core.ledger.finished_jobs import FinishedJob, finished_of, location_of
 from shared.core.ports import Ports
 
 
@@ -28,7 +28,7 @@ async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
 
 async def archived(ports: Ports, job: Job) -> FinishedJob:
     """All of an archived job. Raises Unreadable, and Misuse (410) when its line is gone."""
-    line = await ports.archive.read(place_of(job))
+    line = await ports.archive.read(location_of(job))
     if line is None:
         raise Misuse(
             f"job {job.id} ended {job.state.value} and was archived, and the archive has been cleared",

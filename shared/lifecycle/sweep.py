@@ -23,7 +23,7 @@ from shared.core.ports import Active, Change, Observation, Ports, Reported
 from shared.delivery.answers import put_news, put_statuses
 from shared.delivery.deliver import deliver_due, deliver_now
 from shared.lifecycle.admit import submittable
-from shared.lifecycle.ask import Place, Seen, ask
+from shared.lifecycle.ask import ClusterKey, Seen, ask
 from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.observe import decide
@@ -119,7 +119,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _ClusterSweep:
     """What one sweep did with the jobs of one cluster; `moved` were looked into because of what it said."""
 
     cluster: str
@@ -130,20 +130,20 @@ class _Part:
     cancelled: int
 
 
-def _by_cluster(rows: Iterable[Active]) -> dict[Place, list[Active]]:
+def _by_cluster(rows: Iterable[Active]) -> dict[ClusterKey, list[Active]]:
     """Rows of the same engine and cluster. Those that wait for an attempt name none, and are a group too."""
-    found: dict[Place, list[Active]] = defaultdict(list)
+    found: dict[ClusterKey, list[Active]] = defaultdict(list)
     for row in rows:
         found[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
     return found
 
 
-async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list[Active]) -> _Part:
+async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]) -> _ClusterSweep:
     """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
     with_engine = [row for row in rows if _with_engine(row)]
-    asked = await ask(ports, place, with_engine) if with_engine else {}
+    asked = await ask(ports, key, with_engine) if with_engine else {}
     # What was asked first is the probe: while the cluster does not answer, no record is even read.
-    answers = not left_alone(ports, *place)
+    answers = not left_alone(ports, *key)
     seen = asked or {}
     news = [row for row in with_engine if _news(row, seen, ports.policy, ports.clock())]
     changed, dispatched, cancelled = await asyncio.gather(
@@ -152,7 +152,7 @@ async def _cluster(ports: Ports, place: Place, rows: list[Active], overdue: list
         _each(ports, [r for r in with_engine if r.cancel and answers], lambda row: _cancel(ports, row)),
     )
     moved = tuple(row.job_id for row in news)
-    return _Part(place[1], asked is not None, moved, changed, dispatched, cancelled)
+    return _ClusterSweep(key[1], asked is not None, moved, changed, dispatched, cancelled)
 
 
 async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:

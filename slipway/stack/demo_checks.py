@@ -21,7 +21,7 @@ Job = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
+class DemoCheck:
     """One thing that the demo shows: lines for a person, and what is wrong with it, if anything."""
 
     name: str
@@ -29,7 +29,7 @@ class Part:
     trouble: str = ""
 
 
-async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int) -> list[Part]:
+async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int) -> list[DemoCheck]:
     """Look at everything that the jobs left behind. Raises Failure when the API does not answer."""
     jobs = sorted(jobs, key=lambda job: str(job["createdAt"]))
     done = [job for job in jobs if job["state"] == "succeeded"]
@@ -50,7 +50,7 @@ def dropped(job: Job) -> bool:
     return job["door"] in ("drop", "inventory")
 
 
-def show(screen: Screen, parts: Sequence[Part]) -> None:
+def show(screen: Screen, parts: Sequence[DemoCheck]) -> None:
     """Each part with its lines."""
     for part in parts:
         screen.heading(part.name + (f": {part.trouble}" if part.trouble else ""))
@@ -59,7 +59,7 @@ def show(screen: Screen, parts: Sequence[Part]) -> None:
     screen.write("")
 
 
-def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> Part:
+def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> DemoCheck:
     """Each job's end was delivered once, with a signature that the public package has verified."""
     names = {f"jobs/{job['id']}": job["name"] for job in jobs}
     expected = {(f"jobs/{job['id']}", _EVENT.format(job["state"])) for job in jobs}
@@ -75,10 +75,10 @@ def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> Pa
     wrong = sum(not one["verified"] for one in deliveries)
     trouble = f"none came for {', '.join(missing)}" if missing else ""
     trouble = trouble or (f"{wrong} with a wrong signature" if wrong else "")
-    return Part("webhooks, verified by the package standardwebhooks", table(rows), trouble)
+    return DemoCheck("webhooks, verified by the package standardwebhooks", table(rows), trouble)
 
 
-def times(jobs: Sequence[Job], peak: int) -> Part:
+def times(jobs: Sequence[Job], peak: int) -> DemoCheck:
     """All jobs: the ends that were expected, and how long each step took."""
     rows = [("job", "door", "state", "waited", "ran", "exit")]
     for job in jobs:
@@ -97,13 +97,13 @@ def times(jobs: Sequence[Job], peak: int) -> Part:
         )
     elif peak != 2:
         trouble = f"the cluster grew to {peak} nodes, not to 2"
-    return Part("the jobs", table(rows), trouble)
+    return DemoCheck("the jobs", table(rows), trouble)
 
 
-async def _receipt(stack: Stack, job: Job | None) -> Part:
+async def _receipt(stack: Stack, job: Job | None) -> DemoCheck:
     name = "the receipt of the drop"
     if job is None:
-        return Part(name, (), "no dropped job succeeded")
+        return DemoCheck(name, (), "no dropped job succeeded")
     text = await _answer(stack, job["receipt"])
     found = json.loads(text) if text else {}
     lines = [
@@ -114,21 +114,23 @@ async def _receipt(stack: Stack, job: Job | None) -> Part:
             for file in found.get("drop", {}).get("files", ())
         ),
     ]
-    return Part(name, lines, "" if found.get("state") == "succeeded" else "it does not say how the job ended")
+    return DemoCheck(
+        name, lines, "" if found.get("state") == "succeeded" else "it does not say how the job ended"
+    )
 
 
-async def _diagnostics(stack: Stack, job: Job | None) -> Part:
+async def _diagnostics(stack: Stack, job: Job | None) -> DemoCheck:
     name = "the diagnostics of the drop with mistakes"
     if job is None:
-        return Part(name, (), "no job was rejected")
+        return DemoCheck(name, (), "no job was rejected")
     place = job["receipt"].replace("receipt.json", "diagnostics.txt")
     text = await _answer(stack, place)
     count = len(re.findall(r"^\S+: (?:error|warning) SW\d+ ", text, re.MULTILINE))
     trouble = "" if count == _MISTAKES else f"it names {count} mistakes, not {_MISTAKES}"
-    return Part(name, [place, *text.rstrip().splitlines()], trouble)
+    return DemoCheck(name, [place, *text.rstrip().splitlines()], trouble)
 
 
-async def _results(api: Service, jobs: Sequence[Job]) -> Part:
+async def _results(api: Service, jobs: Sequence[Job]) -> DemoCheck:
     rows, trouble = [("job", "accuracy", "in its output directory MODEL")], ""
     for job in jobs:
         log = (await api.log(job["id"])).data.decode("utf-8", "replace")
@@ -140,22 +142,22 @@ async def _results(api: Service, jobs: Sequence[Job]) -> Part:
             trouble = f"{job['name']} reports no accuracy of at least {_GOOD:.0%}"
         elif not {"model.npz", "metrics.json"} <= files.keys():
             trouble = f"{job['name']} left no model"
-    return Part("what the jobs learnt", table(rows), trouble)
+    return DemoCheck("what the jobs learnt", table(rows), trouble)
 
 
-async def _errors(api: Service, job: Job) -> Part:
+async def _errors(api: Service, job: Job) -> DemoCheck:
     """The end of what a job that should have succeeded wrote."""
     try:
         files = [file["name"] for file in await api.files(job["id"], "stdouterr") if file["bytes"]]
         logs = [await api.log(job["id"], file=name) for name in files]
     except Failure as failure:
-        return Part(f"the files of {job['name']}", (), str(failure))
+        return DemoCheck(f"the files of {job['name']}", (), str(failure))
     lines = [
         line
         for name, log in zip(files, logs, strict=True)
         for line in (name, *(f"| {text}" for text in log.data.decode("utf-8", "replace").splitlines()[-8:]))
     ]
-    return Part(f"the files of {job['name']}", lines)
+    return DemoCheck(f"the files of {job['name']}", lines)
 
 
 async def _answer(stack: Stack, blob: str) -> str:

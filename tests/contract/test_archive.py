@@ -11,7 +11,7 @@ import pytest
 
 from local.azurite import Azurite
 from shared.adapters.storage.archive import BlobArchive
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
@@ -19,7 +19,15 @@ from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists
 from shared.core.job import Job, JobState
-from shared.core.ledger.finished import Archive, FinishedJobs, Place, finished_of, line_of, places, tombstone
+from shared.core.ledger.finished_jobs import (
+    Archive,
+    FinishedJobs,
+    LineLocation,
+    finished_of,
+    line_locations,
+    line_of,
+    tombstone,
+)
 from shared.core.ports import Ledger, Query
 from tests.contract.test_ledger import ANY, make, moved
 from tests.doubles.memory import MemoryArchive, MemoryLedger
@@ -85,10 +93,10 @@ async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_reco
     found = await finished.gather(job.id)
     assert found is not None
     assert (found.job, found.spec, len(found.events)) == (job, {"properties": {"nodeCount": 1}}, 1)
-    grave = tombstone(job, Place("a", 0, 1))
+    grave = tombstone(job, LineLocation("a", 0, 1))
     assert await finished.entomb(found, grave)
     assert await finished.entomb(found, grave)  # our own write, whose answer was lost
-    assert not await finished.entomb(found, tombstone(job, Place("b", 0, 1)))
+    assert not await finished.entomb(found, tombstone(job, LineLocation("b", 0, 1)))
 
     assert await due(finished) == []
     assert await finished.gather(job.id) is None
@@ -112,7 +120,7 @@ async def test_a_tombstone_never_takes_the_place_of_another_one(
     assert found is not None
     many = replace(found, events=found.events * 90)
 
-    first, second = (tombstone(job, Place(name, 0, 1)) for name in "ab")
+    first, second = (tombstone(job, LineLocation(name, 0, 1)) for name in "ab")
     assert await finished.entomb(many, first)
     assert not await finished.entomb(many, second)
 
@@ -134,7 +142,7 @@ async def test_a_line_is_read_by_its_place(
 ) -> None:
     found = [await finished.gather((await ended(ledger, store, key)).id) for key in ("é", "b")]
     lines = [line_of(one) for one in found if one is not None]
-    at = places(3, lines, LATER)
+    at = line_locations(3, lines, LATER)
     assert await archive.read(at[0]) is None
     for _ in range(2):
         await archive.put(at[0].name, b"".join(lines))

@@ -53,7 +53,7 @@ async def _used(make: Callable[[], OtelMeter]) -> None:
             meter.set("slipway.jobs.active", 3, state="running")
             meter.set(SWEPT, 0)
             with meter.span("slipway.accept"):
-                meter.note(job="j_1")
+                meter.annotate(job="j_1")
             _fail(meter)
             meter.flush()
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.core.job import Job
-from shared.core.ledger.finished import finished_of, place_of
+from shared.core.ledger.finished_jobs import finished_of, location_of
 from tests.unit.world import World
 
 
@@ -14,7 +14,7 @@ def ended_records(world: World, found: list[str]) -> list[Job]:
         if not job.archived:
             jobs.append(job)
             continue
-        place = place_of(job)
+        place = location_of(job)
         line = world.archive.blobs.get(place.name, b"")[place.start : place.start + place.length]
         if not line:
             found.append(f"the archive does not have {job.id}")

@@ -12,7 +12,7 @@ from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Misuse
 from shared.core.job import Job
-from shared.core.ledger.finished import Place
+from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import Blob, Posted
 from shared.core.trouble import Troubles
 
@@ -211,7 +211,7 @@ class MemoryArchive:
         """Keep them."""
         self.blobs[name] = lines
 
-    async def read(self, place: Place) -> bytes | None:
+    async def read(self, place: LineLocation) -> bytes | None:
         """One line."""
         found = self.blobs.get(place.name)
         return None if found is None else found[place.start : place.start + place.length]

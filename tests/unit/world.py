@@ -12,7 +12,7 @@ from typing import Any
 
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import Job

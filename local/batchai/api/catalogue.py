@@ -45,7 +45,7 @@ async def list_operations(call: Call) -> web.Response:
         for verb, does in _READ_WRITE_DELETE.items()
     ]
     found += [_operation(action, "action", what) for action, what in _ACTIONS.items()]
-    return call.part(found)
+    return call.list_page(found)
 
 
 async def list_usages(call: Call) -> web.Response:
@@ -62,7 +62,7 @@ async def list_usages(call: Call) -> web.Response:
         for scope in _SCOPES:
             used = cores[priority, scope]
             usages.append(_usage(scope.format(value), scope.format(shown), used, _CORES))
-    return call.part(usages)
+    return call.list_page(usages)
 
 
 def _operation(resource: str, verb: str, description: str) -> dict[str, object]:

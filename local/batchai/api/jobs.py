@@ -102,7 +102,7 @@ async def list_output_files(call: Call) -> web.Response:
     inside = call.request.query.get("directory", ".")
     minutes = call.number("linkexpiryinminutes", 60, 5, 600)
     now = call.emulator.clock()
-    return call.part(listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now))
+    return call.list_page(listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now))
 
 
 def _response(job: Job) -> web.Response:

@@ -15,7 +15,7 @@ _FIRST_PORT = 50000
 async def list_of_cluster(call: Call) -> web.Response:
     """Every node of the cluster that has arrived."""
     cluster = cluster_of(call)
-    return call.part([_login(node) for node in cluster.nodes if node.state != "allocating"])
+    return call.list_page([_login(node) for node in cluster.nodes if node.state != "allocating"])
 
 
 async def list_of_job(call: Call) -> web.Response:
@@ -23,7 +23,7 @@ async def list_of_job(call: Call) -> web.Response:
     job = job_of(call)
     cluster = call.store.clusters.get(job.cluster)
     nodes = cluster.nodes if cluster else ()
-    return call.part([_login(node) for node in nodes if node.id in job.nodes])
+    return call.list_page([_login(node) for node in nodes if node.id in job.nodes])
 
 
 def _login(node: Node) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Call:
             body["nextLink"] = self.next_link(rest[most - 1].sequence)
         return web.json_response(body)
 
-    def part(self, entries: Sequence[dict[str, Any]]) -> web.Response:
+    def list_page(self, entries: Sequence[dict[str, Any]]) -> web.Response:
         """A page of a list that is no list of resources, with the link to the next."""
         most = self.number("maxresults", 1000, 1, 1000)
         start = self.number("$skiptoken", 0, 0, 2**31)

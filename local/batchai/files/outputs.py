@@ -60,7 +60,7 @@ class Downloads:
         with file:
             return await answer_file(request, file)
 
-    def place(self, path: Path) -> tuple[Path, str]:
+    def locate(self, path: Path) -> tuple[Path, str]:
         """Of a path that is served: the root it lies below, and its place as addresses have it."""
         return next(
             (root, f"{name}/{path.relative_to(root.resolve()).as_posix()}")
@@ -95,7 +95,7 @@ def listing(
     if posixpath.normpath(inside).startswith(("..", "/")):
         raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
     above, own, rest = real.partition(f"/{segment(job)}")
-    root, place = downloads.place(Path(above + own))
+    root, place = downloads.locate(Path(above + own))
     expires = now + timedelta(minutes=minutes)
     try:
         with (

@@ -7,7 +7,7 @@ from typing import Any
 from local.batchai.state import ids
 from local.batchai.state.records import Job
 from local.nodes.environment import OPEN_MPI, base_environment, expand
-from local.nodes.machine import Machine, Place
+from local.nodes.machine import Directories, Machine
 
 
 def segment(job: Job) -> str:
@@ -17,26 +17,30 @@ def segment(job: Job) -> str:
     return f"{subscription}/{group}/{place}/{job.instance}"
 
 
-def node_environment(place: Place, node_path: Sequence[Path]) -> dict[str, str]:
+def node_environment(directories: Directories, node_path: Sequence[Path]) -> dict[str, str]:
     """What every process on a node gets."""
-    return base_environment(place, node_path) | {"AZ_BATCHAI_MOUNT_ROOT": str(place.mounts)}
+    return base_environment(directories, node_path) | {"AZ_BATCHAI_MOUNT_ROOT": str(directories.mounts)}
 
 
 def job_environment(
-    job: Job, place: Place, nodes: Sequence[Machine], node_path: Sequence[Path], gpus: Sequence[int] = ()
+    job: Job,
+    directories: Directories,
+    nodes: Sequence[Machine],
+    node_path: Sequence[Path],
+    gpus: Sequence[int] = (),
 ) -> dict[str, str]:
-    """What every process of a job gets on the node of that place; the names are those of Batch AI.
+    """What every process of a job gets on the node with these directories; the names are those of Batch AI.
 
     `gpus` are the numbers of this machine's GPUs that the node has.
     """
-    base = node_environment(place, node_path) | OPEN_MPI
+    base = node_environment(directories, node_path) | OPEN_MPI
     env = base | {
-        "PATH": f"{place.job / 'config'}:{base['PATH']}",  # the `ssh` of the job's nodes is there
-        "AZ_BATCHAI_JOB_MOUNT_ROOT": str(place.job_mounts),
-        "AZ_BATCHAI_JOB_TEMP": str(place.job),
-        "AZ_BATCHAI_JOB_TEMP_DIR": str(place.jobs),
-        "AZ_BATCHAI_SHARED_JOB_TEMP": str(place.shared),
-        "AZ_BATCHAI_MPI_HOST_FILE": str(place.hosts),
+        "PATH": f"{directories.job / 'config'}:{base['PATH']}",  # the `ssh` of the job's nodes is there
+        "AZ_BATCHAI_JOB_MOUNT_ROOT": str(directories.job_mounts),
+        "AZ_BATCHAI_JOB_TEMP": str(directories.job),
+        "AZ_BATCHAI_JOB_TEMP_DIR": str(directories.jobs),
+        "AZ_BATCHAI_SHARED_JOB_TEMP": str(directories.shared),
+        "AZ_BATCHAI_MPI_HOST_FILE": str(directories.hosts),
         "AZ_BATCHAI_NUM_GPUS": str(len(gpus)),
         "AZ_BATCHAI_NUM_GPUS_PER_NODE": str(len(gpus)),
         "AZ_BATCH_HOST_LIST": ",".join(node.address for node in nodes),

@@ -16,7 +16,7 @@ from local.nodes import tasks
 from local.nodes.environment import expand
 from local.nodes.fault import Failed, Fault
 from local.nodes.launcher import Launcher
-from local.nodes.machine import Place, root
+from local.nodes.machine import Directories, root
 from local.nodes.mounts import Mounter, link
 from local.nodes.output_directory import make_directory
 
@@ -34,7 +34,7 @@ async def _prepare(
     cluster: Cluster, node_id: str, settings: Settings, mounter: Mounter, launcher: Launcher
 ) -> Fault | None:
     node = next(node for node in cluster.nodes if node.id == node_id)
-    spot = Place(root(settings.data, node.number))
+    spot = Directories(root(settings.data, node.number))
     spot.mounts.mkdir(parents=True, exist_ok=True)
     vault = Vault(settings.secrets_file)
     setup = cluster.document.get("nodeSetup", {}).get("setupTask")
@@ -66,7 +66,7 @@ async def _set_up(
     launcher: Launcher,
     mounted: Sequence[Path],
 ) -> Fault | None:
-    spot = Place(root(settings.data, node.number))
+    spot = Directories(root(settings.data, node.number))
     env = node_environment(spot, await settings.path(cluster.id))
     env |= variables(task, env)
     output = make_directory(spot, expand(task["stdOutErrPathPrefix"], env), cluster.suffix, mounted)

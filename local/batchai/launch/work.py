@@ -11,7 +11,7 @@ from local.batchai.state import ids
 from local.batchai.state.records import Cluster, Job
 from local.batchai.state.settings import Settings
 from local.batchai.state.sizes import gpus_of
-from local.nodes.machine import Machine, Place
+from local.nodes.machine import Directories, Machine
 from local.nodes.work import Image, Output, Plan
 
 
@@ -29,7 +29,7 @@ class BatchAIWork:
             Machine(node, numbers[node], gpus_of(numbers[node], size, settings.gpus)) for node in job.nodes
         ]
 
-    async def plan(self, places: Sequence[Place]) -> Plan:
+    async def plan(self, places: Sequence[Directories]) -> Plan:
         """Everything from its document, secrets resolved. Raises MissingSecret and OSError."""
         vault = Vault(self._settings.secrets_file)
         document = vault.resolved(self._job.document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.core.errors import Unavailable
-from shared.core.ledger.finished import Place
+from shared.core.ledger.finished_jobs import LineLocation
 
 
 class BlobArchive:
@@ -33,14 +33,14 @@ class BlobArchive:
                         continue
         raise Unavailable(f"container {self._container} cannot be created: it is being deleted")
 
-    async def read(self, place: Place) -> bytes | None:
+    async def read(self, location: LineLocation) -> bytes | None:
         """The bytes of one line."""
         from azure.core.exceptions import ResourceNotFoundError
 
-        blob = self._account.blobs.get_blob_client(self._container, place.name)
+        blob = self._account.blobs.get_blob_client(self._container, location.name)
         async with storage_errors():
             try:
-                stream = await blob.download_blob(place.start, place.length, max_concurrency=1)
+                stream = await blob.download_blob(location.start, location.length, max_concurrency=1)
                 found: bytes = await stream.readall()
             except ResourceNotFoundError:
                 return None

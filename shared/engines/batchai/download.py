@@ -26,7 +26,7 @@ class Downloads:
         self._session: ClientSession | None = None
         self._addresses: dict[str, tuple[str, float]] = {}
 
-    def known(self, key: str) -> str | None:
+    def cached(self, key: str) -> str | None:
         """The address of a file, if one was kept that is still valid."""
         url, until = self._addresses.get(key, ("", 0.0))
         return url if until > time.monotonic() else None
@@ -41,7 +41,7 @@ class Downloads:
         """Bytes from an offset; none at the end of the file. Raises NotFound, Transient."""
         from aiohttp import ClientError, ClientSession, ClientTimeout
 
-        url = self.known(key)
+        url = self.cached(key)
         if url is None:
             raise NotFound(f"there is no {key.rpartition('/')[2]}")
         if self._session is None:

@@ -98,7 +98,7 @@ class BatchAIEngine:
             except ResourceExistsError as error:
                 raise Busy(f"experiment {order.target.experiment} is busy") from error
             try:
-                existing = await self._put(order)
+                existing = await self._create(order)
             except ResourceExistsError:
                 existing = await self._get(order.target)
             except ResourceNotFoundError:
@@ -107,7 +107,7 @@ class BatchAIEngine:
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
-        seen = _understood(existing) if existing is not None else None
+        seen = _understand(existing) if existing is not None else None
         handle = f"{self._jobs(order.target.experiment)}/{order.target.name}"
         seen = seen or Observation(JobState.QUEUED, handle=handle)
         (seen,) = await self._explained(order.target.cluster, [(order.document, seen)])
@@ -125,7 +125,7 @@ class BatchAIEngine:
             # Page by page, so that what is held of a job is what is asked about it.
             async for jobs in self._pages(self._jobs(experiment), page_of):
                 for job in jobs:
-                    if job["name"] in names and (seen := _understood(job)) is not None:
+                    if job["name"] in names and (seen := _understand(job)) is not None:
                         found[job["name"]] = job, seen
 
         async with api_errors():
@@ -195,7 +195,7 @@ class BatchAIEngine:
         folder, _, name = path.rpartition("/")
         async with api_errors():
             key = f"{target.experiment}/{target.name}/{directory}/{folder}/"
-            if self._downloads.known(key + name) is None:
+            if self._downloads.cached(key + name) is None:
                 files = await self._files(target, directory, folder or ".")
                 # The wanted one last: keeping the others may push out what was kept before them.
                 for file in sorted(files, key=lambda file: bool(file.name == name)):
@@ -234,7 +234,7 @@ class BatchAIEngine:
         await client.experiments.begin_create(workspace.group, workspace.name, experiment, polling=False)
         self._experiments.add(experiment)
 
-    async def _put(self, order: Order) -> dict[str, Any] | None:
+    async def _create(self, order: Order) -> dict[str, Any] | None:
         """The existing job when the service answered 200 with one, None for a fresh 202."""
         from azure.core.rest import HttpRequest
 
@@ -299,7 +299,7 @@ class BatchAIEngine:
         return self._open
 
 
-def _understood(job: Mapping[str, Any]) -> Observation | None:
+def _understand(job: Mapping[str, Any]) -> Observation | None:
     """The status from the list, if its words are known; a missing job is queried directly, for the reason."""
     try:
         return observation(job)
@@ -313,5 +313,5 @@ def _understood(job: Mapping[str, Any]) -> Observation | None:
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
     """Our token of a job that has not ended on that cluster, None for any other job."""
     place = (job["properties"].get("cluster") or {}).get("id", "").lower()
-    seen = _understood(job) if place == cluster_id else None
+    seen = _understand(job) if place == cluster_id else None
     return token_of(job) if seen is not None and not seen.state.terminal else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.core.engine import ClusterView, Observation, Why, too_large
 from shared.core.job import JobState
-from shared.engines import untrusted as said
+from shared.engines import untrusted
 from shared.jobspec import JsonObject
 
 #: A job resource, and what it was understood to say.
@@ -22,7 +22,7 @@ def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
 
     What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
     """
-    moments = [_since(job) for job, seen in jobs if seen.state is JobState.QUEUED]
+    moments = [_entered(job) for job, seen in jobs if seen.state is JobState.QUEUED]
     if not moments:
         return None
     ages = [(now - moment).total_seconds() for moment in moments if moment is not None]
@@ -39,8 +39,8 @@ def explained(jobs: Iterable[Seen], view: ClusterView | None) -> list[Observatio
     ]
 
 
-def _since(job: JsonObject) -> datetime | None:
-    return said.moment(_properties(job).get("executionStateTransitionTime"))
+def _entered(job: JsonObject) -> datetime | None:
+    return untrusted.moment(_properties(job).get("executionStateTransitionTime"))
 
 
 def _properties(job: JsonObject) -> JsonObject:

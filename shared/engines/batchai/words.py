@@ -8,7 +8,7 @@ from typing import Any
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.core.ports import Observation
-from shared.engines import untrusted as said
+from shared.engines import untrusted
 
 #: executionState → our state. `failed` is refined by the error codes below.
 STATES: dict[str, JobState] = {
@@ -44,7 +44,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
     if word not in STATES:
         raise Transient(f"the cluster says {word[:40]!r} of {job.get('name')}, an unknown state")
     state = STATES[word]
-    exit_code = said.exit_code(info.get("exitCode"))
+    exit_code = untrusted.exit_code(info.get("exitCode"))
     reason = None
     if state is JobState.FAILED:
         reason = REASONS.get(code, Reason.INFRASTRUCTURE if exit_code is None else Reason.USER)
@@ -57,8 +57,8 @@ def observation(job: Mapping[str, Any]) -> Observation:
         reason=reason,
         message=_message(errors),
         exit_code=exit_code,
-        started=said.moment(info.get("startTime")),
-        ended=said.moment(info.get("endTime")),
+        started=untrusted.moment(info.get("startTime")),
+        ended=untrusted.moment(info.get("endTime")),
         handle=str(job.get("id") or ""),
     )
 

@@ -21,7 +21,7 @@ class Steps:
     nodes: int
     names: tuple[str, ...]
 
-    def once(self, command: str) -> Step:
+    def on_one_node(self, command: str) -> Step:
         """On the first node."""
         start = self._entered(("bash", "-c", ONE))
         if self.site.container and self.site.container.options:
@@ -39,7 +39,7 @@ class Steps:
     def everywhere(self, shell: str, command: str = "", *, host: bool = False) -> Step:
         """Once on every node; `host`: beside the container."""
         if self.nodes == 1 and command:
-            return self.once(command) | {"files": ["stdout-job_prep.txt", "stderr-job_prep.txt"]}
+            return self.on_one_node(command) | {"files": ["stdout-job_prep.txt", "stderr-job_prep.txt"]}
         text = ("bash", "-c", shell.replace("%s", self.site.scheduler.node))
         start = text if host else self._entered(text)
         if self.nodes > 1:
@@ -50,7 +50,9 @@ class Steps:
         """So many processes, each with its rank and files of its own."""
         shell = RANKED % self.site.scheduler.rank
         start = self._entered(("bash", "-c", shell))
-        return self._step((*self._spread(self._over(count)), *start), command, (_JOURNAL, _JOURNAL), more)
+        return self._step(
+            (*self._spread(self._spread_over(count)), *start), command, (_JOURNAL, _JOURNAL), more
+        )
 
     def under_mpi(
         self, command: str, count: int, more: Mapping[str, str] | None = None, *, own_files: bool = False
@@ -61,7 +63,7 @@ class Steps:
         rank = site.scheduler.rank if native else "OMPI_COMM_WORLD_RANK"
         start = self._entered(("bash", "-c", RANKED % rank if own_files else ONE))
         if native:
-            before = self._spread(self._over(count, mpi=site.mpi))
+            before = self._spread(self._spread_over(count, mpi=site.mpi))
         else:
             before = self._mpirun(count, (*self.names, *more, "SLIPWAY_COMMAND"))
         return self._step((*before, *start), command, ("stdout.txt", "stderr.txt"), more, scheduler=True)
@@ -96,7 +98,7 @@ class Steps:
     def _each(self, count: int) -> int:
         return -(-count // self.nodes)
 
-    def _over(self, count: int, mpi: str = "") -> Spread:
+    def _spread_over(self, count: int, mpi: str = "") -> Spread:
         return Spread(-(-count // self._each(count)), count, mpi=mpi)
 
     def _mpirun(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:

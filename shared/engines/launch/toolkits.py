@@ -21,7 +21,7 @@ def main_steps(steps: Steps, properties: Mapping[str, Any]) -> list[Step]:
 
 def _custom(steps: Steps, block: Block) -> list[Step]:
     """The command line, once; an mpirun in it finds the nodes by itself."""
-    return [steps.once(block.get("commandLine") or "")]
+    return [steps.on_one_node(block.get("commandLine") or "")]
 
 
 def _custom_mpi(steps: Steps, block: Block) -> list[Step]:
@@ -65,7 +65,7 @@ def _pytorch(steps: Steps, block: Block) -> list[Step]:
 
 def _once_or_mpi(steps: Steps, block: Block, command: str) -> list[Step]:
     count = _count(steps, block)
-    return [steps.once(command) if count == 1 else steps.under_mpi(command, count)]
+    return [steps.on_one_node(command) if count == 1 else steps.under_mpi(command, count)]
 
 
 def _count(steps: Steps, block: Block) -> int:

@@ -45,7 +45,7 @@ class Claim:
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
             while True:
-                turn, last = _last(self._directory)
+                turn, last = _last_turn(self._directory)
                 self._may_follow(last)
                 if self._turns.add(turn + 1, mine):
                     break
@@ -65,7 +65,7 @@ class Claim:
         runs = []
         for name, token, reason in earlier:
             directory = self._directory.with_name(name)
-            last = self._taken(directory, token)
+            last = self._take_away(directory, token)
             record = last.get("ended")
             if record is None:
                 runs.append(directory / str(last.get("run")))
@@ -77,7 +77,7 @@ class Claim:
         _wait_until_left(runs)
         return None
 
-    def held(self) -> bool:
+    def is_held(self) -> bool:
         """Whether it is still this run's. What cannot be read is not taken for a loss."""
         try:
             return self._turns.count() <= self._turn
@@ -125,11 +125,11 @@ class Claim:
         if last and last.get("submission") != self._submission:
             raise Silent(TAKEN)
 
-    def _taken(self, directory: Path, token: str) -> Dict[str, Any]:
+    def _take_away(self, directory: Path, token: str) -> Dict[str, Any]:
         """The last turn of an earlier attempt before it was taken away; its end stands."""
         turns = Turns(directory)
         while True:
-            turn, last = _last(directory)
+            turn, last = _last_turn(directory)
             if last and last.get("token") != token:
                 return {}  # another job's, which has nothing to do with this one
             if "ended" in last or "taken" in last:
@@ -140,7 +140,7 @@ class Claim:
                 return last
 
 
-def _last(attempt: Path) -> Tuple[int, Dict[str, Any]]:
+def _last_turn(attempt: Path) -> Tuple[int, Dict[str, Any]]:
     """Number and content of an attempt's last turn."""
     turn = Turns(attempt).count()
     if turn:
@@ -157,11 +157,11 @@ def _last(attempt: Path) -> Tuple[int, Dict[str, Any]]:
 def _wait_until_left(runs: List[Path]) -> None:
     """Until nothing is left of runs that have lost their claim, or long enough that they have seen it."""
     until = time.time() + 2 * WATCH + GRACE
-    while time.time() < until and not all(map(_left, runs)):
+    while time.time() < until and not all(map(_run_is_over, runs)):
         time.sleep(WATCH / 10)
 
 
-def _left(run: Path) -> bool:
+def _run_is_over(run: Path) -> bool:
     try:
         return any(entry.name == LEFT for entry in run.iterdir())
     except FileNotFoundError:

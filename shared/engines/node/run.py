@@ -160,7 +160,7 @@ class Run:
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
         try:
-            run_all(steps, self._env, Path(self._directories["stdouterr"]), self._look)
+            run_all(steps, self._env, Path(self._directories["stdouterr"]), self._check_outside)
         except Failed as failed:
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
@@ -168,7 +168,7 @@ class Run:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
             raise End(MISSING, "unsupported", text) from None
 
-    def _look(self) -> None:
+    def _check_outside(self) -> None:
         """What may end the run from outside: a request, the clock, another run with the claim."""
         now = time.time()
         if self._asked:
@@ -180,14 +180,14 @@ class Run:
             raise End(TIMEOUT, "timeout", text)
         if now - self._looked > WATCH:
             self._looked = now
-            if not self._claim.held():
+            if not self._claim.is_held():
                 raise Silent(MOVED)
 
     def _wait_for_scheduler(self) -> None:
         """Its commands fail at once while its controller restarts."""
         until = time.time() + PATIENCE
         while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-            self._look()
+            self._check_outside()
             if time.time() > until:
                 raise End(
                     NOT_READY, "infrastructure", "The scheduler does not answer on its node", final=False

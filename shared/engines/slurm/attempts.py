@@ -23,7 +23,7 @@ from shared.engines.bulk import alone, each
 from shared.engines.slurm.chosen import refusal, unknown_option
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge
-from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import Named, SlurmJobs
 from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient
@@ -50,7 +50,7 @@ class Attempts:
         self,
         cluster: SlurmCluster,
         client: SlurmClient,
-        finished: Finished,
+        finished: EndSources,
         clock: Callable[[], float],
     ) -> None:
         self._cluster, self._client, self._finished = cluster, client, finished
@@ -69,7 +69,7 @@ class Attempts:
         One that this process has sent before is looked up first; then None.
         """
         target = order.target
-        if target.name in self._sent and await self._there(target):
+        if target.name in self._sent and await self._is_submitted(target):
             return None
         self._sent[target.name] = target.token
         while len(self._sent) > _REMEMBERED:
@@ -97,19 +97,19 @@ class Attempts:
         pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
         # What is on the way anyway says of all that wait why they do.
         rest, self._listed = rest + pending, self._clock()
-        since, named = await self._jobs.since(), await self._jobs.named()
+        since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, rest, since)
-        seen = await each(rest, lambda target: self._told(target, named))
+        seen = await each(rest, lambda target: self._status_of(target, named))
         return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that is not over."""
-        copies = [copy for found in (await self._jobs.named()).values() for copy in found if copy.token]
+        copies = [copy for found in (await self._jobs.by_name()).values() for copy in found if copy.token]
         return {copy.name: copy.token for copy in copies if not state_of(copy.states, copy.name)[0].terminal}
 
     async def see(self, target: Target) -> Observation:
         """One attempt. Raises NotFound."""
-        since, named = await self._jobs.since(), await self._jobs.named()
+        since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, [target], since)
         seen = await self._observed(target, named)
         if seen is None:
@@ -118,14 +118,14 @@ class Attempts:
 
     async def cancel(self, target: Target) -> None:
         """Cancel every copy."""
-        for copy in _ours(await self._jobs.named(), target):
+        for copy in _ours(await self._jobs.by_name(), target):
             if not state_of(copy.states, copy.name)[0].terminal:
                 await self._jobs.cancel(copy.id)
 
-    async def _there(self, target: Target) -> bool:
+    async def _is_submitted(self, target: Target) -> bool:
         """Whether it needs no further submission. Raises Conflict."""
-        named = await self._jobs.named()
-        if _ours(named, target) or await self._finished.of(target) is not None:
+        named = await self._jobs.by_name()
+        if _ours(named, target) or await self._finished.find(target) is not None:
             return True
         if self._sent[target.name] != target.token or any(c.token for c in named.get(target.name, ())):
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
@@ -145,15 +145,15 @@ class Attempts:
                 raise Rejected(f"resources.options: {text}. It was cancelled, and ran nothing")
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
-    async def _told(self, target: Target, named: Named) -> Observation | None:
+    async def _status_of(self, target: Target, named: Named) -> Observation | None:
         """As `_observed`, alone."""
         return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
         kept = self._judged(target, named).kept
         if kept is None:
-            return await self._finished.of(target)
-        return await self._finished.told(target, kept)
+            return await self._finished.find(target)
+        return await self._finished.combine(target, kept)
 
     def _judged(self, target: Target, named: Named) -> Verdict:
         return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
@@ -164,7 +164,7 @@ class Attempts:
         dialect = await self._client.agree()
         if not dialect.states or not known:
             return {}
-        states, since = await self._jobs.states(), await self._jobs.since()
+        states, since = await self._jobs.states(), await self._jobs.statistics_epoch()
         listed = self._clock() - self._listed < _LOOK_AGAIN
         found: dict[str, Observation] = {}
         moved = []
@@ -181,11 +181,11 @@ class Attempts:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 found[target.name] = observation(settled.copy, None)
-        seen = await each(moved, lambda target: alone(target.name, self._moved(target)))
+        seen = await each(moved, lambda target: alone(target.name, self._by_number(target)))
         found |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
         return found
 
-    async def _moved(self, target: Target) -> Observation | None:
+    async def _by_number(self, target: Target) -> Observation | None:
         """A job that began or is over, by its number; None if that is not its own any more."""
         settled = self._settled.pop(target.name)
         try:
@@ -196,7 +196,7 @@ class Attempts:
             return None
         if not state_of(copy.states, copy.name)[0].terminal:
             self._settled[target.name] = replace(settled, copy=copy)
-        return await self._finished.told(target, copy)
+        return await self._finished.combine(target, copy)
 
     async def _settle(self, named: Named, targets: Sequence[Target], since: int | None) -> None:
         """Release what is durable, cancel what is surplus."""

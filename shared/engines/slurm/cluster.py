@@ -15,7 +15,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.launch.layout import Layout
 from shared.engines.options import camel, checked, each_cluster
-from shared.engines.slurm.job.kept import kept
+from shared.engines.slurm.job.reserved import refusal
 from shared.jobspec import RESOURCES, parse_duration, read_resources
 
 _TOKEN = re.compile(r"[\w=-]+\.[\w=-]+\.[\w=-]+", re.ASCII)
@@ -191,7 +191,7 @@ def _check_resources(cluster: SlurmCluster, place: str) -> None:
                 else f"{name} is an option itself"
             )
             raise Misconfigured(f"{place}: resources.{name} has no place there: {also}")
-    if text := kept(cluster.resources.get("options") or {}):
+    if text := refusal(cluster.resources.get("options") or {}):
         raise Misconfigured(f"{place}: resources.{text}")
     if unknown := [name for name in cluster.allow if name not in RESOURCES]:
         known = ", ".join(RESOURCES)

@@ -22,8 +22,8 @@ from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.ended.finished import Finished
 from shared.engines.slurm.ended.leftovers import Leftovers
+from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import refusals
@@ -56,7 +56,7 @@ class SlurmEngine:
         self._clients = {
             name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
         }
-        self._lately = Lately(self._look, _GOOD, clock)
+        self._lately = Lately(self._fetch_view, _GOOD, clock)
         #: cluster and partition → what they had when they were looked at last
         self._listed: dict[tuple[str, str], Listed] = {}
         self._records = {name: Records(one) for name, one in clusters.items()}
@@ -64,7 +64,7 @@ class SlurmEngine:
             name: Attempts(
                 clusters[name],
                 client,
-                Finished(clusters[name], client, self._records[name]),
+                EndSources(clusters[name], client, self._records[name]),
                 clock,
             )
             for name, client in self._clients.items()
@@ -88,7 +88,7 @@ class SlurmEngine:
         """Each field that the job's cluster cannot honour. Raises Misconfigured for one without a key."""
         properties = spec.document()["properties"]
         name = properties["cluster"]["id"].rpartition("/")[2]
-        self._on(name)
+        self._attempts_on(name)
         return tuple(check(self._cluster(name), properties))
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
@@ -114,30 +114,30 @@ class SlurmEngine:
 
     async def submit(self, order: Order) -> Observation | None:
         """A held job, which is released once the controller cannot forget it any more."""
-        on = self._on(order.target.cluster)
+        on = self._attempts_on(order.target.cluster)
         cluster = self._cluster(order.target.cluster)
         await self._lately.view(_place(cluster, order.resources))
         return await on.submit(order, self._bounded(cluster, order.resources))
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One bulk call for any number of jobs; also releases jobs that are due."""
-        return await self._on(cluster).status(targets)
+        return await self._attempts_on(cluster).status(targets)
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
         """One list."""
-        return await self._on(cluster).at_work()
+        return await self._attempts_on(cluster).at_work()
 
     async def see(self, target: Target) -> Observation:
         """One attempt, from a list that was taken after the call."""
-        return await self._on(target.cluster).see(target)
+        return await self._attempts_on(target.cluster).see(target)
 
     async def cancel(self, target: Target) -> None:
         """Every copy of it."""
-        await self._on(target.cluster).cancel(target)
+        await self._attempts_on(target.cluster).cancel(target)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
         """By a small job on one node, since only nodes may write to the directory that they share."""
-        self._on(cluster)
+        self._attempts_on(cluster)
         return await self._leftovers[self._cluster(cluster).name].remove(targets)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
@@ -153,7 +153,7 @@ class SlurmEngine:
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition; it grows and shrinks by Slurm's own doing."""
         found = self._cluster(cluster)
-        return await self._look((found.name, found.partition))
+        return await self._fetch_view((found.name, found.partition))
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """Of the partition and the nodes in it, from two lists in some minutes."""
@@ -165,9 +165,9 @@ class SlurmEngine:
         for client in self._clients.values():
             await client.close()
 
-    async def _look(self, place: tuple[str, str]) -> ClusterView:
+    async def _fetch_view(self, place: tuple[str, str]) -> ClusterView:
         name, partition = place
-        self._on(name)
+        self._attempts_on(name)
         lists = {}
         for what in ("nodes", "partitions"):
             answer = await self._clients[name].call("GET", f"/{what}/")
@@ -181,7 +181,7 @@ class SlurmEngine:
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
         """The cluster with the time limit of the partition, as far as that is known."""
-        found = self._lately.known(_place(cluster, resources))
+        found = self._lately.last_view(_place(cluster, resources))
         longest = together(cluster.facts, found.facts).longest if found else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
 
@@ -191,7 +191,7 @@ class SlurmEngine:
             raise Misconfigured(f"no Slurm cluster {name!r} is configured here")
         return found
 
-    def _on(self, name: str) -> Attempts:
+    def _attempts_on(self, name: str) -> Attempts:
         cluster = self._cluster(name)
         if cluster.name not in self._attempts:
             raise Misconfigured(f"SLIPWAY_SLURM_KEYS holds no key for the cluster {cluster.name}")

@@ -20,7 +20,7 @@ def facts_of(
     cluster: SlurmCluster, partitions: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]]
 ) -> ClusterFacts:
     """The facts of the cluster's partition. `nodes` are those of it."""
-    partition = _chosen(cluster, list(partitions))
+    partition = _partition_of(cluster, list(partitions))
     members = list(nodes)
     most, minutes = _limits(partition)
     counts = [count for count in (len(members), most) if count]
@@ -34,7 +34,7 @@ def facts_of(
     )
 
 
-def _chosen(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The one it names; else the default one, which only v0.0.38 marks, or the only one."""
     named = [one for one in partitions if one.get("name") == cluster.partition]
     if cluster.partition:

@@ -34,11 +34,11 @@ class SlurmJobs:
         self._flying: asyncio.Future[Named] | None = None
         self._next: asyncio.Future[Named] | None = None
 
-    async def named(self) -> Named:
+    async def by_name(self) -> Named:
         """Our jobs by name, from a list that was taken after the call."""
         if self._next is None:
-            self._next = asyncio.ensure_future(self._after(self._flying))
-            self._next.add_done_callback(_heard)
+            self._next = asyncio.ensure_future(self._list_after(self._flying))
+            self._next.add_done_callback(_retrieve_error)
         return await asyncio.shield(self._next)
 
     async def states(self) -> Mapping[int, frozenset[str]]:
@@ -49,7 +49,7 @@ class SlurmJobs:
         found = answer.body.get("jobs") or ()
         return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in found}
 
-    async def since(self) -> int | None:
+    async def statistics_epoch(self) -> int | None:
         """When the controller's statistics begin: the same number twice means that it lost nothing between.
 
         It changes at a start of the controller, and at midnight. None if no caller needs it.
@@ -104,7 +104,7 @@ class SlurmJobs:
             log.warning("Slurm job %s: %s", number, answer.failure())
         return answer.failure() is None
 
-    async def _after(self, before: asyncio.Future[Named] | None) -> Named:
+    async def _list_after(self, before: asyncio.Future[Named] | None) -> Named:
         if before is not None:
             await asyncio.wait([before])
         self._flying, self._next = self._next, None
@@ -151,7 +151,7 @@ def _words(state: object) -> Sequence[str]:
     return [str(word) for word in words] if isinstance(words, list) else []
 
 
-def _heard(task: asyncio.Future[Named]) -> None:
+def _retrieve_error(task: asyncio.Future[Named]) -> None:
     """Retrieve the error of a task that may have no waiter left."""
     if not task.cancelled():
         task.exception()

@@ -10,7 +10,7 @@ from typing import Any
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.core.ports import Observation
-from shared.engines import untrusted as said
+from shared.engines import untrusted
 from shared.engines.slurm.waits import waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
@@ -143,9 +143,9 @@ def recorded(record: Mapping[str, Any]) -> Observation:
         state,
         reason,
         text if reason is not None and isinstance(text, str) else "",
-        said.exit_code(record.get("exitCode")),
-        said.moment(record.get("started")),
-        said.moment(record.get("ended")),
+        untrusted.exit_code(record.get("exitCode")),
+        untrusted.moment(record.get("started")),
+        untrusted.moment(record.get("ended")),
     )
 
 

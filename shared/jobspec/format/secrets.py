@@ -47,7 +47,7 @@ _CLOSE = 2
 _LONGEST_NAME = 256
 
 
-class _Place(NamedTuple):
+class _SecretSlot(NamedTuple):
     pointer: str
     parent: Any
     key: Any
@@ -89,7 +89,7 @@ def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonO
     never meets one that a person wrote.
     """
 
-    def change(place: _Place, value: str) -> str:
+    def change(place: _SecretSlot, value: str) -> str:
         ranges = [(0, len(value))] if place.secret else ranges_to_seal(value)
         return replaced(value, ranges, partial(seal, place.pointer))
 
@@ -102,7 +102,7 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
     A copy, or the document itself when nothing is sealed.
     """
 
-    def change(place: _Place, value: str) -> str:
+    def change(place: _SecretSlot, value: str) -> str:
         ranges = [found.span() for found in sealed_texts(value)]
         return replaced(value, ranges, partial(unseal, place.pointer))
 
@@ -117,7 +117,7 @@ def _any_secret(document: JsonObject) -> bool:
     return named or any_looks_secret("\n".join((text, *found.names))) or bool(ranges_to_seal(text))
 
 
-def _with_changes(document: JsonObject, change: Callable[[_Place, str], str]) -> JsonObject:
+def _with_changes(document: JsonObject, change: Callable[[_SecretSlot, str], str]) -> JsonObject:
     whole: JsonObject = copied(document)
     for place in _leaves([whole]):
         value = place.parent[place.key]
@@ -167,16 +167,16 @@ def is_value(member: str) -> bool:
     return member in _VALUES
 
 
-def _secret_places(document: Any) -> Iterator[_Place]:
+def _secret_places(document: Any) -> Iterator[_SecretSlot]:
     for place in _leaves([document]):
         value = place.parent[place.key]
         if place.secret and value is not None and not isinstance(value, bool):
             yield place
 
 
-def _leaves(whole: list[Any]) -> Iterator[_Place]:
+def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
     """Every value but objects and lists, in document order. The document is the one item of `whole`."""
-    stack = [_Place("", whole, 0, secret=False)]
+    stack = [_SecretSlot("", whole, 0, secret=False)]
     while stack:
         place = stack.pop()
         value = place.parent[place.key]
@@ -186,7 +186,7 @@ def _leaves(whole: list[Any]) -> Iterator[_Place]:
                 names_secret_variable(str(key), one) for key, one in value.items()
             )
             stack.extend(
-                _Place(
+                _SecretSlot(
                     step(place.pointer, key),
                     value,
                     key,
@@ -197,7 +197,7 @@ def _leaves(whole: list[Any]) -> Iterator[_Place]:
             )
         elif isinstance(value, list):
             stack.extend(
-                _Place(
+                _SecretSlot(
                     step(place.pointer, index),
                     value,
                     index,

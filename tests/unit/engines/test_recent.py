@@ -42,7 +42,7 @@ async def test_a_look_is_good_for_some_time_and_a_clock_that_went_back_ends_it()
 
 async def test_what_was_said_stands_while_the_cluster_is_silent_and_it_is_asked_again_soon() -> None:
     cluster = Cluster()
-    assert cluster.lately.known("a") is None
+    assert cluster.lately.last_view("a") is None
     said = await cluster.lately.view("a")
     cluster.says, cluster.time = Transient("nobody answers"), 500.0
     assert await cluster.lately.view("a") == said
@@ -50,7 +50,7 @@ async def test_what_was_said_stands_while_the_cluster_is_silent_and_it_is_asked_
     assert (await cluster.lately.view("a"), cluster.looks) == (said, 2)
     cluster.time = 516.0
     assert (await cluster.lately.view("a"), cluster.looks) == (said, 3)
-    assert cluster.lately.known("a") == said
+    assert cluster.lately.last_view("a") == said
 
 
 async def test_who_needs_a_younger_view_has_another_look_and_none_of_a_silent_cluster() -> None:

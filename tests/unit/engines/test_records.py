@@ -158,7 +158,7 @@ async def test_the_record_itself_is_read_through_no_link(share: Share, where: st
     place.symlink_to(moved)
 
     with pytest.raises(Transient, match="link"):
-        await share.records.of(TARGET)
+        await share.records.find(TARGET)
 
 
 async def test_links_between_the_files_of_one_run_are_ordinary(share: Share) -> None:
@@ -256,7 +256,7 @@ async def test_a_claim_names_a_folder_beside_it(share: Share, run: Any) -> None:
     claim.write_text(json.dumps({"token": "t.1", "run": run}))
     claim.with_name("result.json").write_text("{}")
 
-    assert await share.records.of(TARGET) is None
+    assert await share.records.find(TARGET) is None
 
 
 @pytest.mark.parametrize(("whose", "seen"), [("n-1", True), ("m-1", False), ("n-1/../../m", False)])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.job import Job, JobState

@@ -36,7 +36,7 @@ class Counting:
         self.spans[name] += 1
         yield
 
-    def note(self, **attributes: str) -> None:
+    def annotate(self, **attributes: str) -> None:
         self.noted.append(attributes)
 
 

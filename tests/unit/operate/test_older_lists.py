@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.storage import listed, rows
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation
 from shared.core.job import Job, JobState

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from shared.adapters.storage.dead import TableDeadMessages
-from shared.adapters.storage.finished import TableFinishedJobs
+from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import JobState

@@ -17,7 +17,7 @@ MOST_MODULES = 20
 
 #: For each contract a line that must not be written, and the file where somebody might write it.
 VIOLATIONS = {
-    "jobspec": ("shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.mend import mended"),
+    "jobspec": ("shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     "core": ("shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     "parts": ("shared/core/job.py", "import local.process"),
     "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),

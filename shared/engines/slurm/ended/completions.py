@@ -40,7 +40,7 @@ class Completions:
     def __init__(self, path: str, user: str) -> None:
         self._path, self._user = path, user
 
-    async def of(self, name: str, token: str) -> list[Copy]:
+    async def find(self, name: str, token: str) -> list[Copy]:
         """The job of that name that ran and is over: one, or none. Raises Transient without the file."""
         return await asyncio.to_thread(self._read, name, token) if self._path else []
 

@@ -39,7 +39,7 @@ class Leftovers:
         Where the directory is seen from here, the next call finds what has gone. Elsewhere a job that Slurm
         took is trusted to remove what it was given.
         """
-        seen = await self._records.left(targets)
+        seen = await self._records.remaining(targets)
         left = list(targets) if seen is None else seen
         if not left or await self._busy():
             return _names(left)
@@ -47,7 +47,7 @@ class Leftovers:
         return _names(left if seen is not None else left[_ATTEMPTS:])
 
     async def _busy(self) -> bool:
-        copies = (await self._jobs.named()).get(NAME, ())
+        copies = (await self._jobs.by_name()).get(NAME, ())
         return sum(not state_of(copy.states, NAME)[0].terminal for copy in copies) >= _JOBS
 
     async def _send(self, targets: Sequence[Target]) -> None:

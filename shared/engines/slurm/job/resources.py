@@ -11,7 +11,7 @@ from typing import Any
 from shared.core.errors import Misconfigured
 from shared.core.refusals import refused
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.job.kept import kept
+from shared.engines.slurm.job.reserved import refusal
 from shared.engines.slurm.wire.dialect import Dialect, Fields
 from shared.jobspec import SHARE, JsonObject, Problem, mebibytes
 
@@ -34,7 +34,7 @@ def refusals(cluster: SlurmCluster, asked: JsonObject) -> Iterator[Problem]:
             yield _refused(
                 name, text, f"remove it; jobs may choose {allowed}, which an operator sets (allow)"
             )
-    if text := kept(asked.get("options") or {}):
+    if text := refusal(asked.get("options") or {}):
         yield _refused("options", text, "leave that out")
     gpus = asked.get("gpus") or 0
     if cluster.gpus and gpus > cluster.gpus:

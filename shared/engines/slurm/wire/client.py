@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
-from shared.engines.slurm.wire.first import first_response
+from shared.engines.slurm.wire.first_response import first_response
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

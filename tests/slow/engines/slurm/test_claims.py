@@ -113,15 +113,15 @@ def test_an_end_is_written_only_by_a_run_that_still_has_the_attempt(tmp_path: Pa
     """The claim is lost between the last look at it and the end."""
     first, second = two(tmp_path)
     first.leave()
-    assert first.held()
+    assert first.is_held()
     assert second.take_from(FIRST) is None
-    assert not first.held()
+    assert not first.is_held()
 
     with pytest.raises(Silent):
         first.record(END)
 
     assert json.loads((tmp_path / "n-1/7-0/result.json").read_text())["state"] == "running"
-    assert second.held()
+    assert second.is_held()
 
 
 def test_an_end_that_was_written_in_time_stands(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_an_attempt_of_another_job_is_left_alone(tmp_path: Path) -> None:
 
     assert second.take_from([["n-1", "x.1", "infrastructure"]]) is None
 
-    assert first.held()
+    assert first.is_held()
 
 
 @pytest.mark.parametrize(("final", "code"), [(True, 5), (False, 253)])

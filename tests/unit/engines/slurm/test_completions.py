@@ -12,7 +12,7 @@ from shared.core.ports import Observation
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
-from shared.engines.slurm.ended.finished import Finished
+from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.wire.client import SlurmClient
 
 
@@ -36,7 +36,7 @@ async def told(tmp_path: Path, *lines: str) -> Observation | None:
     file.write_text("".join(lines))
     cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file))
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
-    return await Finished(cluster, SlurmClient(cluster, b"k" * 32), Records(cluster)).of(target)
+    return await EndSources(cluster, SlurmClient(cluster, b"k" * 32), Records(cluster)).find(target)
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ async def test_a_line_that_another_user_had_written_takes_no_jobs_end_for_anothe
 
 async def test_a_file_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:
     with pytest.raises(Transient, match="completions"):
-        await Completions(str(tmp_path / "missing"), "ada").of("n", "t.1")
+        await Completions(str(tmp_path / "missing"), "ada").find("n", "t.1")

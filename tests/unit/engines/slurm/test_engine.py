@@ -442,7 +442,7 @@ async def test_a_defect_met_by_one_job_hides_no_other(version: str, monkeypatch:
         if target.name == "bad":
             raise LookupError("a defect")
 
-    monkeypatch.setattr(Records, "of", of)
+    monkeypatch.setattr(Records, "find", of)
     async with place(version) as here:
         bad, good = order("bad"), order("good")
         for asked in (bad, good):

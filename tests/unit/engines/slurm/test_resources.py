@@ -12,8 +12,8 @@ from shared.core.errors import Misconfigured
 from shared.engines.launch import plan as launch
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
-from shared.engines.slurm.job.kept import KEPT
 from shared.engines.slurm.job.request import submission
+from shared.engines.slurm.job.reserved import KEPT
 from shared.engines.slurm.job.site import site
 from shared.engines.slurm.wire.dialect import DIALECTS
 from shared.jobspec import RESOURCES

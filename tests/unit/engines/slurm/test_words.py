@@ -278,7 +278,7 @@ async def test_a_record_that_cannot_be_read_decides_nothing(tmp_path: Path, text
     (place / "7-0/result.json").write_text(text)
 
     with pytest.raises(Transient, match="cannot be read"):
-        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
+        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).find(target)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "endless", "large"])
@@ -296,7 +296,7 @@ async def test_whatever_a_job_puts_in_place_of_its_record_is_not_waited_for(
         claim.write_bytes(b" " * 2_000_000 + b"{}")
 
     with pytest.raises(Busy, match="record of the attempt cannot be read"):
-        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).of(target)
+        await Records(replace(CLUSTER, reads={"/shared": str(tmp_path)})).find(target)
 
 
 @pytest.mark.parametrize("word", ["CANCELLED", "DEADLINE"])

@@ -18,7 +18,7 @@ from local.batchai.state import ids
 from local.batchai.state.records import Job
 from local.batchai.state.transitions import end_job, halted, start_job
 from local.nodes.environment import expand
-from local.nodes.machine import Machine, Place
+from local.nodes.machine import Directories, Machine
 from local.nodes.settings import SettingsError, account
 from local.nodes.work import Outcome
 
@@ -252,7 +252,7 @@ def test_output_directories_are_named_by_the_job_instance() -> None:
     job = _job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
     node = Machine("n", 300)
 
-    env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
+    env = job_environment(job, Directories(Path("/n"), ("w", "e", "j")), [node], [])
 
     segment = "s/g/workspaces/w/experiments/e/jobs/j/instance"
     assert env["AZ_BATCHAI_STDOUTERR_DIR"] == f"/n/mounts/logs/{segment}/stdouterr"
@@ -263,7 +263,7 @@ def test_output_directories_are_named_by_the_job_instance() -> None:
 def test_the_output_of_the_attempt_before_is_named_when_a_job_is_retried() -> None:
     node = Machine("n", 1)
     job = _job(outputDirectories=[{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}])
-    place = Place(Path("/n"), ("w", "e", "j"))
+    place = Directories(Path("/n"), ("w", "e", "j"))
 
     first = job_environment(job, place, [node], [])
     second = job_environment(job.evolve(attempt=1), place, [node], [])
@@ -276,7 +276,7 @@ def test_a_relative_prefix_is_one_of_the_working_directory() -> None:
     node = Machine("n", 1)
 
     job = _job(stdOutErrPathPrefix="logs/$UNKNOWN")
-    env = job_environment(job, Place(Path("/n"), ("w", "e", "j")), [node], [])
+    env = job_environment(job, Directories(Path("/n"), ("w", "e", "j")), [node], [])
 
     assert env["AZ_BATCHAI_STDOUTERR_DIR"].startswith("/n/jobs/w/e/j/wd/logs/$UNKNOWN/s/g/")
 

@@ -11,7 +11,7 @@ from local.batchai.launch.ground import quote
 from local.batchai.launch.layout import job_environment
 from local.batchai.launch.toolkits import LAUNCHES, TYPES, processes
 from local.batchai.state.sizes import gpus_of, size_of
-from local.nodes.machine import Place
+from local.nodes.machine import Directories
 from local.nodes.work import CannotLaunch, Process
 from tests.unit.local.batchai.launch_plans import FOLDER, JOBS, goldens
 from tests.unit.local.batchai.test_documents import _job
@@ -238,7 +238,7 @@ def test_nodes_have_the_gpus_of_their_size_as_far_as_this_machine_has_them() -> 
 
 
 def test_a_job_sees_the_gpus_of_its_node_only() -> None:
-    place = Place(Path("/n"), ("w", "e", "j"))
+    place = Directories(Path("/n"), ("w", "e", "j"))
 
     with_gpus = job_environment(_job(), place, [], [], (2, 3))
     without = job_environment(_job(), place, [], [])

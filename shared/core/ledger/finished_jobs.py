@@ -36,7 +36,7 @@ class FinishedJob:
 
 
 @dataclass(frozen=True)
-class Place:
+class LineLocation:
     """Where a line stands: the blob, and its bytes there."""
 
     name: str
@@ -76,7 +76,7 @@ class Archive(Protocol):
     async def put(self, name: str, lines: bytes) -> None:
         """Keep some lines; the name stands for their content, so it may be repeated."""
 
-    async def read(self, place: Place) -> bytes | None:
+    async def read(self, location: LineLocation) -> bytes | None:
         """One line; None if it was deleted."""
 
 
@@ -99,25 +99,25 @@ def finished_of(line: bytes) -> FinishedJob:
     return FinishedJob(Stored(Job.model_validate(body["job"]), "", stored), body["spec"], events)
 
 
-def places(shard: int, lines: Sequence[bytes], day: datetime) -> list[Place]:
+def line_locations(shard: int, lines: Sequence[bytes], day: datetime) -> list[LineLocation]:
     """Where each line will stand. The name is a digest of all, so a repeated write changes nothing."""
     digest = hashlib.sha256(b"".join(lines)).hexdigest()[:24]
     name, start, found = f"{day:%Y/%m/%d}/s{shard:03d}-{digest}.jsonl", 0, []
     for line in lines:
-        found.append(Place(name, start, len(line)))
+        found.append(LineLocation(name, start, len(line)))
         start += len(line)
     return found
 
 
-def place_of(job: Job) -> Place:
+def location_of(job: Job) -> LineLocation:
     """Where an archived job's line stands."""
     match = _PLACE.fullmatch(job.archived)
     if match is None:
         raise ValueError(f"{job.id} is not archived")
-    return Place(match["name"], int(match["start"]), int(match["length"]))
+    return LineLocation(match["name"], int(match["start"]), int(match["length"]))
 
 
-def tombstone(job: Job, place: Place) -> Job:
+def tombstone(job: Job, location: LineLocation) -> Job:
     """What stays: enough to answer a duplicate as the record would, and to find the rest."""
     drop = job.drop.model_copy(update={"files": {}}) if job.drop is not None else None
     nothing = {
@@ -131,5 +131,5 @@ def tombstone(job: Job, place: Place) -> Job:
         "problems": (),
         "message": "",
     }
-    kept = {"drop": drop, "history": job.history[-1:], "archived": str(place)}
+    kept = {"drop": drop, "history": job.history[-1:], "archived": str(location)}
     return job.model_copy(update=nothing | kept)

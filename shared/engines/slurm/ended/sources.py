@@ -21,7 +21,7 @@ from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
 from shared.engines.slurm.words import IDLE, observation, recorded, state_of
 
 
-class Finished:
+class EndSources:
     """Sources that know the end of a job longer than slurmctld does.
 
     If all of them are missing, a job is submitted again, and reports the earlier end: the claim of the first
@@ -32,23 +32,23 @@ class Finished:
         self._cluster, self._client, self._records = cluster, client, records
         self._completions = Completions(cluster.completions, cluster.user)
 
-    async def told(self, target: Target, copy: Copy) -> Observation:
+    async def combine(self, target: Target, copy: Copy) -> Observation:
         """What a job on the cluster and the record of its last run say together."""
         if not state_of(copy.states, copy.name)[0].terminal:
             return observation(copy, None)
-        record = await self._records.of(target)
+        record = await self._records.find(target)
         return observation(copy, record, visible=record is None and await self._records.visible())
 
-    async def of(self, target: Target) -> Observation | None:
+    async def find(self, target: Target) -> Observation | None:
         """How it ended, None if unknown."""
-        record = await self._records.of(target)
+        record = await self._records.find(target)
         if record is not None and record.get("state") == "ended":
             return recorded(record)
         seen = await self._accounted(target) if self._cluster.accounting else None
-        return seen or _first(
+        return seen or _earliest(
             [
                 copy
-                for copy in await self._completions.of(target.name, target.token)
+                for copy in await self._completions.find(target.name, target.token)
                 if state_of(copy.states, copy.name)[0].terminal
             ]
         )
@@ -64,14 +64,14 @@ class Finished:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient(f"slurmdbd said something unreadable: {type(error).__name__}") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
-        seen = _first([copy for copy in ours if _tells(copy, target)])
+        seen = _earliest([copy for copy in ours if _tells(copy, target)])
         if seen is not None and seen.reason is Reason.USER and not seen.exit_code:
             # slurmdbd's v0.0.38 says 0 of jobs that failed.
             return replace(seen, exit_code=None)
         return seen
 
 
-def _first(told: Sequence[Copy]) -> Observation | None:
+def _earliest(told: Sequence[Copy]) -> Observation | None:
     return observation(min(told, key=lambda copy: copy.id), None) if told else None
 
 

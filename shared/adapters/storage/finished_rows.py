@@ -10,7 +10,7 @@ from shared.adapters.storage.relist import relist
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored
-from shared.core.ledger.finished import FinishedJob
+from shared.core.ledger.finished_jobs import FinishedJob
 
 #: Rows of one transaction; the service takes 100.
 _ROWS = 90

@@ -24,7 +24,7 @@ _ELSE = """
 KEPT = frozenset((*_SAID.split(), *_ELSE.split()))
 
 
-def kept(options: Mapping[str, Any]) -> str:
+def refusal(options: Mapping[str, Any]) -> str:
     """Why these options cannot be had; "" when they can."""
     taken = sorted(KEPT & options.keys())
     if not taken:
