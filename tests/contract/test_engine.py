@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from local.azurite import Azurite
+from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing, slurm
 from shared.core.engine import room
@@ -67,9 +68,10 @@ class Rig:
             self.memory.output = {"stdout.txt": b"one\ntwo\n"}
 
     async def until(self, target: Target, wanted: Callable[[Observation], bool]) -> Observation:
-        async with asyncio.timeout(PATIENCE):
-            while not wanted(seen := await self.engine.see(target)):  # noqa: ASYNC110 - another process
-                await asyncio.sleep(0.1)
+        patience = Patience(PATIENCE)
+        while not wanted(seen := await self.engine.see(target)):
+            assert not patience.is_over(seen.state), seen
+            await asyncio.sleep(0.1)
         return seen
 
 

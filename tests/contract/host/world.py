@@ -17,12 +17,14 @@ from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueServiceClient
 
 from local.azurite import Azurite
+from local.patience import Patience
 from local.process import Child, child
 
 ROOT = Path(__file__).resolve().parents[3]
 APP = Path(__file__).resolve().parent / "app"
 #: For what the host does alike with both runtimes; this one runs on every Python.
 ANY_RUNTIME = "sdk"
+#: Seconds without any progress.
 PATIENCE = 90.0
 _PROBE = "import azure_functions_runtime, aiohttp, azure.storage.blob, azure.storage.queue, pydantic"
 
@@ -110,13 +112,11 @@ class Host:
 
 
 async def eventually(check: Callable[[], Awaitable[bool]], what: Callable[[], str]) -> None:
-    """Poll until true; a failure says what was awaited."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not await check():  # noqa: ASYNC110 - other processes set no event of ours
-                await asyncio.sleep(0.03)
-    except TimeoutError:
-        raise AssertionError(f"not within {PATIENCE:g} s: {what()}") from None
+    """Poll until true; a failure says what was awaited, and what of it has happened."""
+    patience = Patience(PATIENCE)
+    while not await check():
+        assert not patience.is_over(what()), f"nothing new for {PATIENCE:g} s: {what()}"
+        await asyncio.sleep(0.03)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from local.patience import Patience
 from local.slurm import Slurm
 from shared.core.engine import Earlier, Order
 from shared.core.job import Target
@@ -17,6 +18,7 @@ from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 
 NAME = "dev-cluster-00"
+#: Seconds without any progress.
 PATIENCE = 120.0
 
 
@@ -89,9 +91,10 @@ async def ended(on: SlurmEngine, target: Target) -> Observation:
 
 async def until(on: SlurmEngine, target: Target, wanted: Callable[[Observation | None], bool]) -> Observation:
     """What a sweep says of it at last."""
-    async with asyncio.timeout(PATIENCE):
-        while not wanted(seen := (await on.status(NAME, [target])).get(target.name)):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    patience = Patience(PATIENCE)
+    while not wanted(seen := (await on.status(NAME, [target])).get(target.name)):
+        assert not patience.is_over(seen and seen.state), seen
+        await asyncio.sleep(0.1)
     assert seen is not None
     return seen
 

@@ -36,7 +36,7 @@ async def train(folder: Path, processes: int) -> str:
         )
         for rank in range(processes)
     ]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         ended = await asyncio.gather(*(process.communicate() for process in running))
     assert [process.returncode for process in running] == [0] * processes, ended
     assert list(shared.iterdir()) == []
@@ -69,7 +69,7 @@ async def test_the_metrics_are_those_of_the_model_that_was_written(tmp_path: Pat
     found = metrics(tmp_path / "run")
     assert found["epochs"] == EPOCHS
     assert found["processes"] == 1
-    assert 0 < found["seconds"] < 60
+    assert 0 < found["seconds"] < 180
     assert f"test accuracy {found['accuracy']:.4f} on 359 images" in said
     progress = [line for line in said.splitlines() if line.startswith("epoch ")]
     assert [line.split()[1] for line in progress] == [f"{n}/{EPOCHS}" for n in range(1, EPOCHS + 1)]

@@ -33,7 +33,7 @@ def test_a_first_attempt_that_lives_on_is_over_before_the_second_one_runs(place:
 
     new = place.second(**custom(f"kill -0 {pid} && exit 9; exit 3"))
 
-    assert (new.wait(20), old.wait(20)) == (3, 254)
+    assert (new.wait(60), old.wait(60)) == (3, 254)
     assert place.record()["state"] == "running", "it has nothing more to say"
     record = json.loads((place.root / "second/8-0/result.json").read_text())
     assert (record["exitCode"], record["token"]) == (3, "t.2")
@@ -48,7 +48,7 @@ def test_a_first_attempt_that_came_to_its_end_answers_for_the_second(place: Plac
 
     new = place.second(**custom(f"touch {place.root}/ran"))
 
-    assert new.wait(20) == 5
+    assert new.wait(60) == 5
     new.communicate()
     record = json.loads((place.root / "second/8-0/result.json").read_text())
     assert (record["reason"], record["exitCode"], record["final"]) == ("user", 5, True)
@@ -63,14 +63,14 @@ def test_an_end_that_is_known_is_followed_by_the_next_attempt(place: Place) -> N
 
     new = place.second("user", **custom("exit 0"))
 
-    assert new.wait(20) == 0
+    assert new.wait(60) == 0
     new.communicate()
 
 
 def test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_it(place: Place) -> None:
     assert place.run(**custom("exit 5")) == 5
     second = place.second(**custom("exit 0"))
-    assert second.wait(20) == 5
+    assert second.wait(60) == 5
     second.communicate()
     place.site = replace(place.site, records=str(place.root / "third"))
     names = (("second", "t.2", "user"), ("records", "t.1", "infrastructure"))
@@ -81,13 +81,13 @@ def test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_i
 
     third = place.start(job="9", once="s3", token="t.3", earlier=earlier, **custom("exit 0"))
 
-    assert third.wait(20) == 0
+    assert third.wait(60) == 0
     third.communicate()
 
 
 def test_a_first_attempt_that_starts_after_the_second_runs_nothing(place: Place) -> None:
     new = place.second(**custom("exit 0"))
-    assert new.wait(20) == 0
+    assert new.wait(60) == 0
     new.communicate()
     place.site = replace(place.site, records=str(place.root / "records"))
 
@@ -165,6 +165,6 @@ def test_a_turn_that_cannot_be_read_is_not_taken_for_free(place: Place) -> None:
 
     process = place.start(job="9", **custom("touch $AZ_BATCHAI_MOUNT_ROOT/ran"))
 
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=60)
     assert (process.returncode, b"cannot be read" in told) == (250, True)
     assert not (place.root / "mnt/ran").exists()

@@ -51,7 +51,7 @@ class Place:
 
     def run(self, *, job: str = "7", once: str = "s1", token: str = "t.1", **properties: Any) -> int:
         process = self.start(job=job, once=once, token=token, **properties)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=60)
         assert told == b""
         return process.returncode
 
@@ -101,7 +101,7 @@ class Place:
         return (self.root / "mnt/logs/jobs/n" / run / "stdouterr" / name).read_text()
 
     def until(self, path: str) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not (self.root / path).exists():
             assert time.monotonic() < end, f"no {path}"
             time.sleep(0.02)
@@ -221,7 +221,7 @@ def test_what_the_program_itself_prints_into_the_schedulers_file_is_the_users_al
     file.write_text("before it")  # an empty one is taken away at the end
     file.chmod(0o644)
     with file.open("ab") as out:
-        place.start(**custom("true"), output=out).wait(20)
+        place.start(**custom("true"), output=out).wait(60)
 
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -338,13 +338,13 @@ def test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again(place: 
     place.until("began")
     first.send_signal(signal.SIGTERM)
     place.until("records/7-0/result.json")
-    assert first.wait(20) == 143
+    assert first.wait(60) == 143
     assert (place.record()["reason"], place.record()["final"]) == ("terminated", False)
     first.communicate()
 
     again = place.start(restarts="1", **custom("echo again"))
 
-    assert again.wait(20) == 0
+    assert again.wait(60) == 0
     again.communicate()
     assert place.output("stdout.txt", "7-1") == "again\n"
 
@@ -383,7 +383,7 @@ def test_a_copy_of_a_job_that_has_begun_runs_nothing(place: Place) -> None:
     assert place.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", once="s2") == 253
 
     (place.root / "go").touch()
-    assert first.wait(20) == 0
+    assert first.wait(60) == 0
     first.communicate()
     assert not (place.root / "mnt/ran").exists()
 
@@ -405,8 +405,8 @@ def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(place: Plac
 
     new = place.start(restarts="1", **custom(f"echo $$ >> {place.root}/pids; touch {place.root}/second"))
 
-    assert new.wait(20) == 0
-    assert old.wait(20) == 254
+    assert new.wait(60) == 0
+    assert old.wait(60) == 254
     first, _ = (place.root / "pids").read_text().split()
     with pytest.raises(ProcessLookupError):
         os.kill(int(first), 0)
