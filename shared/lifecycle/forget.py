@@ -18,7 +18,7 @@ from shared.core.identity import target
 from shared.core.job import Job, Target
 from shared.core.ledger.finished_jobs import FinishedJob
 from shared.core.ports import Ports
-from shared.lifecycle.calling import calling
+from shared.lifecycle.calling import left_alone
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +42,12 @@ async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -
     if cluster not in ports.engines.clusters:
         return frozenset()  # there is no way to ask it any more
     attempts = [(job.id, one) for job in jobs for one in _attempts(job, engine)]
+    if left_alone(ports, engine, cluster):
+        return frozenset(job for job, _ in attempts)
     try:
-        async with calling(ports, engine, cluster, ports.policy.ask_deadline) as called:
-            left = await called.forget(cluster, [one for _, one in attempts])
+        # Without `calling`: a cluster that is slow to forget is not one that does not answer, and is swept.
+        async with asyncio.timeout(ports.policy.ask_deadline):
+            left = await ports.engines.get(engine).forget(cluster, [one for _, one in attempts])
         return frozenset(job for job, one in attempts if one.name in left)
     except (EngineError, TimeoutError) as error:
         log.warning("%s keeps what it has of jobs that are to be archived: %r", cluster, error)

@@ -10,8 +10,9 @@ import pytest
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Budget, Job, JobState, Reason, Target
 from shared.lifecycle.archive import archive
+from shared.lifecycle.calling import place_of
 from tests.doubles.memory_engine import MemoryEngine
-from tests.unit.world import Engines, World, job_json
+from tests.unit.world import CLUSTER, Engines, World, job_json
 
 DAY = 86_400
 MONTH = 31 * DAY
@@ -98,6 +99,30 @@ async def test_a_cluster_that_cannot_be_asked_delays_the_archive_by_a_week_at_mo
     engine.fail = [error]  # type: ignore[list-item]
     assert (await archive(world.ports)).jobs == 1
     assert f"{job.id} is archived; {job.cluster} may keep something of it" in caplog.text
+
+
+async def test_a_cluster_that_is_slow_to_forget_is_swept_all_the_same(world: World, engine: Keeps) -> None:
+    await ended(world)
+    world.pass_time(MONTH)
+    for _ in range(20):
+        engine.fail = [Transient("no answer")]
+        assert (await archive(world.ports)).jobs == 0
+    later = (await world.message({"spec": job_json()}, "later")).job
+    world.engine.turn(engine.started[-1], JobState.RUNNING)
+    await world.sweep()
+    assert (await world.job(later.id)).state is JobState.RUNNING
+
+
+async def test_a_cluster_that_is_left_alone_is_not_asked_to_forget(world: World, engine: Keeps) -> None:
+    await ended(world)
+    world.pass_time(MONTH)
+    for _ in range(20):
+        world.ports.breaker.failed(place_of(CLUSTER.engine, CLUSTER.name), world.now)
+    calls = engine.calls
+    assert (await archive(world.ports)).jobs == 0
+    assert engine.calls == calls
+    world.pass_time(3600)
+    assert (await archive(world.ports)).jobs == 1
 
 
 async def test_a_cluster_that_is_configured_no_more_delays_nothing(world: World, engine: Keeps) -> None:
