@@ -20,6 +20,7 @@ from shared.core.job import Target
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.client import SlurmClient
+from shared.engines.slurm.wire.key import SigningKey
 
 Item = TypeVar("Item")
 _AT_ONCE = 16
@@ -40,7 +41,7 @@ async def main(jobs: int) -> None:
 
 
 async def _plain(running: Slurm, jobs: int) -> float:
-    client = SlurmClient(_cluster(running), running.jwt_key.read_bytes())
+    client = SlurmClient(_cluster(running), SigningKey(running.jwt_key.read_bytes()))
     dialect = await client.agree()
     body = dialect.submission(
         {
@@ -61,7 +62,7 @@ async def _plain(running: Slurm, jobs: int) -> float:
 
 
 async def _engine(running: Slurm, jobs: int) -> tuple[float, float]:
-    engine = SlurmEngine({"bench": _cluster(running)}, {"bench": running.jwt_key.read_bytes()})
+    engine = SlurmEngine({"bench": _cluster(running)}, {"bench": SigningKey(running.jwt_key.read_bytes())})
     targets = [_target(number) for number in range(jobs)]
     document = {
         "properties": {

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from shared.core.job import Job, JobState
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
+from shared.engines.slurm.wire.key import SigningKey
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.slurmctld import OURS, Slurmctld, attempts_of
@@ -99,7 +100,7 @@ async def play(
     async with server.running() as url:
         mounts = {"acct/scripts": "/shared/scripts"}
         cluster = SlurmCluster("dev", url=url, user="u", shared="/shared", gpus=1, mounts=mounts)
-        engine = SlurmEngine({"dev": cluster}, {"dev": b"k" * 32}, clock=model.now)
+        engine = SlurmEngine({"dev": cluster}, {"dev": SigningKey(b"k" * 32)}, clock=model.now)
         try:
             run = SlurmRun(engine, server, plan or {})
             run.wake_after, run.imitated, run.lives = wake_after, imitated, lives

@@ -20,10 +20,10 @@ from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Tran
 from shared.core.job import JobState, Target
 from shared.core.ports import Observation
 from shared.engines.bulk import alone, each
-from shared.engines.slurm.chosen import refusal, unknown_option
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge
 from shared.engines.slurm.ended.sources import EndSources
+from shared.engines.slurm.job.chosen import refusal, unknown_option
 from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import Named, SlurmJobs
 from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
@@ -18,7 +15,6 @@ from shared.engines.options import camel, checked, each_cluster
 from shared.engines.slurm.job.reserved import refusal
 from shared.jobspec import RESOURCES, parse_duration, read_resources
 
-_TOKEN = re.compile(r"[\w=-]+\.[\w=-]+\.[\w=-]+", re.ASCII)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LONGEST_SETTLED = 600
 #: How a job gets into its container, by the word in the configuration.
@@ -105,20 +101,6 @@ class SlurmCluster:
 def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
     """The clusters of a JSON object: name → options in camelCase. Raises Misconfigured."""
     return {name: _cluster(name, options, place) for name, options, place in each_cluster(document, setting)}
-
-
-def key_from(text: str, place: str) -> bytes | str:
-    """What authenticates us: a token as it is, or the key that signs tokens, in base64. Never shown."""
-    text = text.strip().removeprefix("SLURM_JWT=")  # as `scontrol token` writes it
-    if _TOKEN.fullmatch(text):
-        return text
-    try:
-        key = base64.b64decode(text, validate=True)
-    except (ValueError, binascii.Error):
-        key = b""
-    if len(key) < 16:
-        raise Misconfigured(f"{place} is neither a token nor a JWT key in base64 (base64 -w0 jwt_hs256.key)")
-    return key
 
 
 def _cluster(name: str, options: Any, place: str) -> SlurmCluster:

@@ -8,7 +8,8 @@ from typing import Any
 from shared.core.errors import Misconfigured
 from shared.core.ports import Engine
 from shared.engines.registry import Configured, Values
-from shared.engines.slurm.cluster import clusters_from, key_from
+from shared.engines.slurm.cluster import clusters_from
+from shared.engines.slurm.wire.key import Key, key_from
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
@@ -30,7 +31,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
     return Configured({name: one.facts for name, one in clusters.items()}, load, faults)
 
 
-def _keys(settings: Values) -> dict[str, bytes | str]:
+def _keys(settings: Values) -> dict[str, Key]:
     found = settings.document("SLIPWAY_SLURM_KEYS")
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):
         raise Misconfigured("SLIPWAY_SLURM_KEYS must be an object: Slurm cluster → key or token")

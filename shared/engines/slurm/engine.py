@@ -20,17 +20,18 @@ from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
-from shared.engines.slurm.chosen import Listed, absent, listed
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.check import check
+from shared.engines.slurm.job.chosen import Listed, absent, listed
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import refusals
 from shared.engines.slurm.job.site import site
 from shared.engines.slurm.nodes import view
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
+from shared.engines.slurm.wire.key import Key
 from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
 
 #: Seconds for which what a cluster says of its partition and nodes is good.
@@ -47,7 +48,7 @@ class SlurmEngine:
     def __init__(
         self,
         clusters: Mapping[str, SlurmCluster],
-        keys: Mapping[str, bytes | str],
+        keys: Mapping[str, Key],
         *,
         clock: Callable[[], float] = time.time,
         dialects: Sequence[Dialect] = DIALECTS,

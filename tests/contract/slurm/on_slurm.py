@@ -16,6 +16,7 @@ from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
+from shared.engines.slurm.wire.key import SigningKey
 
 NAME = "dev-cluster-00"
 #: Seconds without any progress.
@@ -34,7 +35,7 @@ def engine_on(running: Slurm, dialects: Sequence[Dialect] = DIALECTS, **options:
         **options,
     }
     cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **given)
-    return SlurmEngine({NAME: cluster}, {NAME: running.jwt_key.read_bytes()}, dialects=dialects)
+    return SlurmEngine({NAME: cluster}, {NAME: SigningKey(running.jwt_key.read_bytes())}, dialects=dialects)
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.client import SlurmClient
+from shared.engines.slurm.wire.key import SigningKey
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -181,11 +182,11 @@ async def test_what_is_ours_to_mend_is_said_so(cluster: Slurm) -> None:
         with pytest.raises(Misconfigured, match="partition"):
             await on.submit(order("true"))
     known = SlurmCluster(NAME, url=cluster.url, user=cluster.user, shared=str(cluster.shared))
-    stranger = SlurmEngine({NAME: known}, {NAME: b"another key of some bytes"})
+    stranger = SlurmEngine({NAME: known}, {NAME: SigningKey(b"another key of some bytes")})
     with pytest.raises(Misconfigured, match="token"):
         await stranger.nodes(NAME)
     await stranger.close()
-    nobody = SlurmEngine({NAME: replace(known, url="http://127.0.0.1:9")}, {NAME: b"k" * 32})
+    nobody = SlurmEngine({NAME: replace(known, url="http://127.0.0.1:9")}, {NAME: SigningKey(b"k" * 32)})
     with pytest.raises(Transient):
         await nobody.nodes(NAME)
     await nobody.close()
@@ -193,7 +194,7 @@ async def test_what_is_ours_to_mend_is_said_so(cluster: Slurm) -> None:
 
 async def test_the_newest_dialect_of_both_is_spoken(cluster: Slurm) -> None:
     known = SlurmCluster(NAME, url=cluster.url, user=cluster.user, shared=str(cluster.shared))
-    client = SlurmClient(known, cluster.jwt_key.read_bytes())
+    client = SlurmClient(known, SigningKey(cluster.jwt_key.read_bytes()))
     spoken = (await client.agree()).version
     await client.close()
 

@@ -18,6 +18,7 @@ from shared.core.job import JobState
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import comment
+from shared.engines.slurm.wire.key import SigningKey
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, until
 from tests.contract.slurm.test_faults import _forget_everything
 
@@ -87,7 +88,7 @@ async def own(open_folder: Path) -> AsyncIterator[Slurm]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def stranger(own: Slurm) -> AsyncIterator[Stranger]:
     known = SlurmCluster(NAME, url=own.url, user="nobody", shared="/tmp")
-    client = SlurmClient(known, own.jwt_key.read_bytes())
+    client = SlurmClient(known, SigningKey(own.jwt_key.read_bytes()))
     yield Stranger(client)
     await client.close()
 

@@ -6,10 +6,7 @@ an unknown outcome. The codes in the body decide.
 
 from __future__ import annotations
 
-import hmac
 import json
-import time
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,12 +15,13 @@ from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejec
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from shared.engines.slurm.wire.first_response import first_response
+from shared.engines.slurm.wire.key import Key
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-#: Seconds that a token of our own is good for, and that a call may take (a list while slurmctld is down: 18).
-_TOKEN_SECONDS, _PATIENCE = 300, 30.0
+#: Seconds that a call may take (a list while slurmctld is down: 18).
+_PATIENCE = 30.0
 
 #: Codes of slurmctld.
 SLURMCTLD = range(2000, 3000)
@@ -104,9 +102,7 @@ class SlurmClient:
     `dialects` are those that it may speak, the first choice first.
     """
 
-    def __init__(
-        self, cluster: SlurmCluster, key: bytes | str, dialects: Sequence[Dialect] = DIALECTS
-    ) -> None:
+    def __init__(self, cluster: SlurmCluster, key: Key, dialects: Sequence[Dialect] = DIALECTS) -> None:
         self._cluster, self._key, self._dialects = cluster, key, dialects
         self._session: ClientSession | None = None
         self._dialect: Dialect | None = None
@@ -184,9 +180,9 @@ class SlurmClient:
             return answer.status, await answer.text()
 
     def _headers(self) -> dict[str, str]:
-        token = self._key if isinstance(self._key, str) else _token(self._key, self._cluster.user)
+        user = self._cluster.user
         # Slurm 22.05 knows no Authorization header, and wants both.
-        return {"X-SLURM-USER-NAME": self._cluster.user, "X-SLURM-USER-TOKEN": token}
+        return {"X-SLURM-USER-NAME": user, "X-SLURM-USER-TOKEN": self._key.token(user)}
 
 
 def _raise_for_token(ping: Answer) -> None:
@@ -206,15 +202,3 @@ def _object(text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _token(key: bytes, user: str) -> str:
-    """A JWT as `scontrol token` makes it (https://slurm.schedmd.com/jwt.html): HS256, the user in `sun`."""
-    now = int(time.time())
-    parts = ({"alg": "HS256", "typ": "JWT"}, {"sun": user, "iat": now, "exp": now + _TOKEN_SECONDS})
-    signed = ".".join(_encoded(json.dumps(part).encode()) for part in parts)
-    return f"{signed}.{_encoded(hmac.digest(key, signed.encode(), 'sha256'))}"
-
-
-def _encoded(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -9,6 +9,7 @@ import pytest
 
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
+from shared.engines.slurm.wire.key import SigningKey
 from shared.jobspec import JobSpec, has_errors, validate
 from shared.jobspec.format.models import JobProperties
 from tests.unit.engines.slurm.launch_plans import CLUSTER, EVERYTHING, TOOLKITS, order
@@ -24,7 +25,7 @@ _SERVER = {"fileServer": {"id": "/servers/nfs"}, "relativeMountPath": "nfs"}
 def refused(cluster: SlurmCluster = CLUSTER, **properties: Any) -> list[str]:
     document = order(TOOLKITS["custom"], **properties).document
     spec = JobSpec.model_validate(document)
-    problems = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}).check(spec)
+    problems = SlurmEngine({"gpu": cluster}, {"gpu": SigningKey(b"k" * 32)}).check(spec)
     assert {problem.code for problem in problems} <= {"SW109"}
     return [problem.pointer.removeprefix("/properties") for problem in problems]
 
@@ -119,7 +120,7 @@ def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None
     here = {"imageSourceRegistry": {"serverUrl": "https://reg.example", "image": "torch:2"}}
     spec = JobSpec.model_validate(order(TOOLKITS["pytorch"], containerSettings=_IMAGE).document)
 
-    (problem,) = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}).check(spec)
+    (problem,) = SlurmEngine({"gpu": cluster}, {"gpu": SigningKey(b"k" * 32)}).check(spec)
 
     assert problem.pointer == "/properties/containerSettings/imageSourceRegistry/image"
     assert "pytorch/pytorch:2" in problem.message

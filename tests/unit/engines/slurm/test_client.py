@@ -11,6 +11,7 @@ import pytest
 from shared.core.errors import NotFound, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.client import Answer, SlurmClient
+from shared.engines.slurm.wire.key import SigningKey
 
 ERROR = b'{"errors": [{"error_number": 2017, "error": "no such job"}]}'
 HEAD = b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: %d\r\n\r\n"
@@ -31,7 +32,7 @@ async def served(known: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmCli
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), b"k" * 32)
+    client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), SigningKey(b"k" * 32))
     try:
         yield client
     finally:

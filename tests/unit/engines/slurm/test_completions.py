@@ -14,6 +14,7 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.wire.client import SlurmClient
+from shared.engines.slurm.wire.key import SigningKey
 
 
 def line(number: int = 1, **changes: str) -> str:
@@ -36,7 +37,9 @@ async def told(tmp_path: Path, *lines: str) -> Observation | None:
     file.write_text("".join(lines))
     cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file))
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
-    return await EndSources(cluster, SlurmClient(cluster, b"k" * 32), Records(cluster)).find(target)
+    return await EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster)).find(
+        target
+    )
 
 
 @pytest.mark.parametrize(

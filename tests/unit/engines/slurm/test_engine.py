@@ -19,6 +19,7 @@ from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import comment
+from shared.engines.slurm.wire.key import SigningKey
 from tests.crash.slurmctld import Slurmctld
 from tests.crash.slurmrestd import NEW, OLD, Slurmrestd, Wire
 
@@ -53,7 +54,7 @@ async def place(
     server = Slurmrestd(Slurmctld(lambda: time[0]), wire, version=version)
     async with server.running() as url:
         cluster = SlurmCluster("gpu", **{"url": url, "user": "u", "shared": "/shared", **(options or {})})
-        engine = SlurmEngine({"gpu": cluster}, {"gpu": b"k" * 32}, clock=lambda: time[0])
+        engine = SlurmEngine({"gpu": cluster}, {"gpu": SigningKey(b"k" * 32)}, clock=lambda: time[0])
         try:
             yield Place(server, engine, time)
         finally:

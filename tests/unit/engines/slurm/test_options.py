@@ -11,7 +11,8 @@ import pytest
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.engines.slurm.cluster import SlurmCluster, clusters_from, key_from
+from shared.engines.slurm.cluster import SlurmCluster, clusters_from
+from shared.engines.slurm.wire.key import GivenToken, SigningKey, key_from
 from shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -82,9 +83,9 @@ def test_plain_http_is_for_this_machine_or_where_it_is_wanted() -> None:
 
 
 def test_a_key_is_base64_or_a_token_and_never_shown() -> None:
-    assert key_from(base64.b64encode(b"k" * 32).decode(), "K") == b"k" * 32
+    assert key_from(base64.b64encode(b"k" * 32).decode(), "K") == SigningKey(b"k" * 32)
     for written in ("eyJh.eyJz.c2ln", "eyJh.eyJz.c2ln\n", " SLURM_JWT=eyJh.eyJz.c2ln\r\n"):
-        assert key_from(written, "K") == "eyJh.eyJz.c2ln"
+        assert key_from(written, "K") == GivenToken("eyJh.eyJz.c2ln")
     with pytest.raises(Misconfigured, match="K: gpu is neither a token"):
         key_from("canary.a b.c", "K: gpu")
     with pytest.raises(Misconfigured) as caught:

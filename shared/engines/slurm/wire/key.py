@@ -1,0 +1,68 @@
+"""What authenticates us at a cluster: a token as it is, or the key that signs tokens; never shown."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import json
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shared.core.errors import Misconfigured
+
+_TOKEN = re.compile(r"[\w=-]+\.[\w=-]+\.[\w=-]+", re.ASCII)
+#: Seconds that a token of our own is good for.
+_GOOD = 300
+
+
+class Key(Protocol):
+    """What gives us a token for each call."""
+
+    def token(self, user: str) -> str:
+        """A token for a user of the cluster."""
+
+
+@dataclass(frozen=True)
+class GivenToken:
+    """A token that the operator made, for the one user that it names."""
+
+    text: str = field(repr=False)
+
+    def token(self, user: str) -> str:
+        """As it was given."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """The key that slurmctld knows as its jwt_key."""
+
+    secret: bytes = field(repr=False)
+
+    def token(self, user: str) -> str:
+        """As `scontrol token` makes it (https://slurm.schedmd.com/jwt.html): HS256, the user in `sun`."""
+        now = int(time.time())
+        parts = ({"alg": "HS256", "typ": "JWT"}, {"sun": user, "iat": now, "exp": now + _GOOD})
+        signed = ".".join(_encoded(json.dumps(part).encode()) for part in parts)
+        return f"{signed}.{_encoded(hmac.digest(self.secret, signed.encode(), 'sha256'))}"
+
+
+def key_from(text: str, place: str) -> Key:
+    """A token, or a key in base64. Raises Misconfigured, which names the place and not the text."""
+    text = text.strip().removeprefix("SLURM_JWT=")  # as `scontrol token` writes it
+    if _TOKEN.fullmatch(text):
+        return GivenToken(text)
+    try:
+        secret = base64.b64decode(text, validate=True)
+    except (ValueError, binascii.Error):
+        secret = b""
+    if len(secret) < 16:
+        raise Misconfigured(f"{place} is neither a token nor a JWT key in base64 (base64 -w0 jwt_hs256.key)")
+    return SigningKey(secret)
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
