@@ -77,6 +77,18 @@ async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"outputs": await output.outputs(ports(), req.route_params["id"], caller())})
 
 
+@blueprint.function_name("get_receipt")
+@blueprint.route("jobs/{id}/receipt", methods=["GET"])
+@api_route()
+async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
+    """The job's receipt.json."""
+    from shared.operate import output
+
+    found = await output.receipt_of(ports(), req.route_params["id"], caller())
+    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+    return func.HttpResponse(found, status_code=200, mimetype="application/json", headers=headers)
+
+
 @blueprint.function_name("get_file")
 @blueprint.route("jobs/{id}/files/{directory}/{*path}", methods=["GET"])
 @api_route()

@@ -40,6 +40,10 @@ class FolderDrops:
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Nothing is kept."""
 
+    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
+        """None is kept."""
+        return None
+
     async def drop_answer(self, name: str) -> None:
         """Nothing was kept."""
 

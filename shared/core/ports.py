@@ -195,6 +195,9 @@ class Drops(Protocol):
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write into `runs`. Without `replace` an existing answer stays."""
 
+    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
+        """An answer, such as a receipt; None when there is none. Misuse above `limit` bytes."""
+
     async def drop_answer(self, name: str) -> None:
         """Delete an answer if it is there."""
 

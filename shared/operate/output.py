@@ -17,6 +17,7 @@ from shared.lifecycle.lookup import job
 LOG_CHUNK = 1 << 18
 #: Bytes of a file in one answer: the worker holds a whole answer in memory, and several at once.
 MOST_BYTES = 8 << 20
+_LONGEST_RECEIPT = 16 << 20
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
@@ -33,6 +34,19 @@ async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[d
     stored = await job(ports, job_id, who)
     _target(stored)
     return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
+
+
+async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> bytes:
+    """The job's receipt.json as it is now. Raises Misuse (404) where there is none."""
+    stored = await job(ports, job_id, who)
+    found = await ports.drops.read_answer(f"{stored.job.receipt}/receipt.json", limit=_LONGEST_RECEIPT)
+    if found is None:
+        raise Misuse(
+            f"there is no receipt of {job_id}" + ("" if stored.job.state.terminal else " yet"),
+            status=404,
+            remedy="POST /api/jobs/{id}/events/redeliver writes one that is missing after the end",
+        )
+    return found
 
 
 async def files(

@@ -157,6 +157,11 @@ class Service:
         found: list[dict[str, Any]] = answer["files"]
         return found
 
+    async def receipt(self, job_id: str) -> bytes:
+        """The job's receipt.json."""
+        async with self._answer("GET", f"jobs/{_id(job_id)}/receipt") as answer:
+            return await answer.read()
+
     async def outputs(self, job_id: str) -> list[str]:
         """The ids of a job's output directories."""
         answer = await self._json("GET", f"jobs/{_id(job_id)}/outputs")

@@ -96,6 +96,12 @@ def show(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> 
 
 
 @app.command()
+def receipt(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+    """Print the receipt of a job, for `rerun` and for the record."""
+    raise typer.Exit(_command("show").receipt(job, url, key))
+
+
+@app.command()
 def files(
     job: JobId,
     directory: Annotated[str, typer.Option(help="stdouterr, or the id of an output directory")] = "stdouterr",

@@ -1,5 +1,6 @@
 """`slipway show`: all that is recorded of one job."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,16 @@ def run(job: str, url: str, key: str, *, as_json: bool) -> int:
 
     async def ask(api: Service, job_id: str) -> int:
         show(await api.job(job_id), lines, as_json=as_json)
+        return 0
+
+    return asking_about(job, ask, url, key)
+
+
+def receipt(job: str, url: str, key: str) -> int:
+    """Print receipt.json. Raises Failure."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        sys.stdout.write((await api.receipt(job_id)).decode())
         return 0
 
     return asking_about(job, ask, url, key)

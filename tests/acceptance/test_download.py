@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -122,3 +123,9 @@ async def test_a_range_over_http(door: Door, written: str) -> None:
     async with door.http.get(f"/api/jobs/{written}/files/MODEL/best/weights.bin") as large:
         assert large.status == 413
         assert "slipway download" in (await large.json())["remedy"]
+
+
+async def test_the_receipt_comes_by_its_jobs_id(door: Door, written: str, tmp_path: Path) -> None:
+    code, out, said = await slipway(door, "receipt", written, cwd=tmp_path)
+    assert code == 0, said
+    assert json.loads(out)["id"] == written

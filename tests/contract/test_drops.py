@@ -89,3 +89,13 @@ async def test_a_directory_of_a_hierarchical_account_is_no_drop(container: Conta
     (found,) = await container.drops.list("d/", deep=deep)
 
     assert (found.name, found.mode) == ("d/train.py", "explain")
+
+
+async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: Container) -> None:
+    assert await container.drops.read_answer("job/receipt.json", limit=100) is None
+
+    await container.drops.put_answer("job/receipt.json", b"{}", replace=True)
+
+    assert await container.drops.read_answer("job/receipt.json", limit=100) == b"{}"
+    with pytest.raises(Misuse):
+        await container.drops.read_answer("job/receipt.json", limit=1)

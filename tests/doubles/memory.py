@@ -187,6 +187,10 @@ class MemoryDrops:
         if replace or name not in self.answers:
             self.answers[name] = body
 
+    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
+        """As it is."""
+        return self.answers.get(name)
+
     async def drop_answer(self, name: str) -> None:
         """Delete."""
         self.answers.pop(name, None)

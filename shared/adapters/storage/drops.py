@@ -86,6 +86,11 @@ class BlobDrops:
                     return
         raise Unavailable(f"container {self._answers} cannot be created: it is being deleted")
 
+    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
+        """The blob as it is now."""
+        found = await self._read(self._answers, name, None, limit)
+        return found[0] if found else None
+
     async def drop_answer(self, name: str) -> None:
         """Delete; missing is success."""
         from azure.core.exceptions import ResourceNotFoundError

@@ -154,3 +154,17 @@ async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: W
             await asked
         assert caught.value.status == 404
         assert "shares and containers" in caught.value.remedy
+
+
+async def test_the_receipt_is_the_one_in_the_container_of_answers(world: World) -> None:
+    job = await running(world)
+    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    (name,) = [name for name in world.drops.answers if name.endswith("receipt.json")]
+
+    assert await output.receipt_of(world.ports, job.id) == world.drops.answers[name]
+
+    del world.drops.answers[name]
+    with pytest.raises(Misuse, match=r"there is no receipt") as missing:
+        await output.receipt_of(world.ports, job.id)
+    assert missing.value.status == 404
