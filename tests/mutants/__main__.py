@@ -31,6 +31,7 @@ TESTS = (
     "tests/unit/operate",
     "tests/unit/core",
     "tests/unit/functions",
+    "tests/slow/delivery",
     "tests/mutants/stories.py",
 )
 #: Of pytest: no words of its own.

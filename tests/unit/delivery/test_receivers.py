@@ -34,7 +34,7 @@ class Hanging(MemoryWebhooks):
         return await super().post(url, *args, **named)
 
 
-async def _jobs_that_end(world: World, hosts: list[str]) -> list[str]:
+async def jobs_that_end(world: World, hosts: list[str]) -> list[str]:
     found = []
     for n, host in enumerate(hosts):
         notify = [{"url": f"https://{host}.example.com/x", "events": ["succeeded"]}]
@@ -44,44 +44,8 @@ async def _jobs_that_end(world: World, hosts: list[str]) -> list[str]:
     return found
 
 
-async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_others(world: World) -> None:
-    world.use(webhooks=(hooks := Hanging()))
-    world.policy(deliver_patience=1)
-    await _jobs_that_end(world, [*(f"hang{n}" for n in range(200)), *(f"fine{n}" for n in range(20))])
-
-    await world.sweep()  # comes back although nobody has let the hanging ones go
-
-    assert hooks.hanging == 200
-    assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
-    assert not any(key.startswith("n|") for _, key in world.ledger.rows)
-    hooks.held.set()
-    await finish(world.ports)
-    waiting = [
-        row
-        for n in range(4)
-        for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
-    ]
-    assert len(waiting) == 200
-    assert {target.tries[0].said for row in waiting for target in row.targets if target.webhook} == {
-        "timeout"
-    }
-
-
-async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world: World) -> None:
-    world.use(webhooks=(hooks := Hanging()))
-    world.policy(deliver_patience=1, deliver_batch=4)
-    await _jobs_that_end(world, ["hang"] * 50 + ["fine"] * 10)
-
-    await world.sweep()
-
-    assert (hooks.hanging, len(hooks.posts)) == (4, 10)
-    assert len([queue for queue, _, _ in world.queues.sent if queue == "job-events"]) == 46
-    hooks.held.set()
-    await finish(world.ports)
-
-
 async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -> None:
-    (job,) = await _jobs_that_end(world, ["hang"])
+    (job,) = await jobs_that_end(world, ["hang"])
     world.policy(deliver_deadline=0, deliver_patience=0.01)
     world.use(webhooks=(hooks := Hanging()))
     await world.sweep()
@@ -96,7 +60,7 @@ async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -
 async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
     world.use(webhooks=(hooks := Hanging()))
     world.policy(deliver_patience=0.01)
-    await _jobs_that_end(world, ["hang"])
+    await jobs_that_end(world, ["hang"])
 
     for _ in range(3):
         await world.sweep(60)
@@ -110,7 +74,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
     world: World,
 ) -> None:
     world.webhooks.answers = [DOWN]
-    await _jobs_that_end(world, ["down"] * 12)
+    await jobs_that_end(world, ["down"] * 12)
     world.policy(deliver_batch=1)
 
     await world.sweep()
@@ -134,7 +98,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
 
 async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> None:
     world.webhooks.answers = [replace(DOWN, status=429, retry_after=600.0), OK]
-    await _jobs_that_end(world, ["busy"] * 3)
+    await jobs_that_end(world, ["busy"] * 3)
     world.policy(deliver_batch=1)
 
     await world.sweep()
@@ -148,7 +112,7 @@ async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> Non
 
 async def test_an_event_that_could_not_even_be_tried_for_days_is_given_up(world: World) -> None:
     world.webhooks.answers = [DOWN]
-    await _jobs_that_end(world, ["down"] * 8)
+    await jobs_that_end(world, ["down"] * 8)
     for _ in range(4 * 24 * 8):
         await world.sweep(15 * 60)
 
