@@ -129,7 +129,7 @@ async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
 async def _each_message(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
     accepted: list[Accepted] = []
     for index, message in enumerate(read_message(body, ports.policy.limits)):
-        accepted += await _one(ports, message, f"{message_id}#{index}" if index else message_id)
+        accepted += await _handle(ports, message, f"{message_id}#{index}" if index else message_id)
     return accepted
 
 
@@ -183,7 +183,7 @@ async def request_explained(
     return await explain(ports, candidate, keyed=key is not None and drop is None)
 
 
-async def _one(ports: Ports, message: Message, key: str) -> list[Accepted]:
+async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
     if isinstance(message, ForeignEvent):
         log.info("ignored an event of type %s", message.type)
         return []

@@ -69,9 +69,9 @@ def _candidate(
     # editing it must not run again what was dropped under it.
     content = {blob.name: hashes[blob.name] for blob in plan.own_files}
     key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
-    asked = plan.job.request
-    problems = (*asked.problems, *plan.problems, *too_large)
-    request = replace(asked, payload=digest(content), problems=problems)
+    original = plan.job.request
+    problems = (*original.problems, *plan.problems, *too_large)
+    request = replace(original, payload=digest(content), problems=problems)
     if plan.envelope is not None and plan.envelope.name in contents:
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None

@@ -96,26 +96,26 @@ def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
     return meaning(unwrap(body), limits)
 
 
-def meaning(data: bytes, limits: Limits) -> tuple[Message, ...]:
+def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
     """The same for a text that is not wrapped."""
-    source = Source(data, MESSAGE)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(data, limits)):
+    source = Source(body, MESSAGE)
+    if body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(body, limits)):
         return batch
     document, problems = read_through(source, limits)
-    found = _one(document, source, limits) if document is not None else None
+    found = _message_of(document, source, limits) if document is not None else None
     if problems or found is None:
         return (_unsound(source, problems, found),)
     return (found,)
 
 
-def read_request(data: bytes, limits: Limits, name: str = MESSAGE) -> Request:
+def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
     """A request for one job from any door: a bare job.json, an envelope, or an event with one.
 
     Never raises. `name` is what places call the text.
     """
-    source = Source(data, name)
+    source = Source(body, name)
     document, problems = read_through(source, limits)
-    found = _one(document, source, limits) if document is not None else None
+    found = _message_of(document, source, limits) if document is not None else None
     if found is not None and not isinstance(found, Request):
         problems = (*problems, problem("SW086", "", "this event does not request a job", _NO_EVENT))
     return _unsound(source, problems, found) if problems or not isinstance(found, Request) else found
@@ -141,17 +141,17 @@ def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | N
     return replace(message, payload=payload, key=None, problems=problems, readable=False)
 
 
-def _batch(data: bytes, limits: Limits) -> tuple[Message, ...]:
+def _batch(body: bytes, limits: Limits) -> tuple[Message, ...]:
     # Event Grid may deliver an array of events; the reader insists on objects, so wrap it.
-    document, _ = read(b'{"events":' + data.lstrip(b"\xef\xbb\xbf") + b"}", limits)
+    document, _ = read(b'{"events":' + body.lstrip(b"\xef\xbb\xbf") + b"}", limits)
     events = document["events"] if document else []
     if not events or not all(isinstance(event, dict) for event in events):
         return ()
-    source = Source(data, MESSAGE)
-    return tuple(_one(event, source, limits, f"/{index}") for index, event in enumerate(events))
+    source = Source(body, MESSAGE)
+    return tuple(_message_of(event, source, limits, f"/{index}") for index, event in enumerate(events))
 
 
-def _one(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
+def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
     if document.get("Type") == _BLOB_TRIGGER:
         return _triggered(document) or ForeignEvent(_BLOB_TRIGGER)
     type_ = document.get("eventType") or document.get("type")
@@ -236,7 +236,7 @@ def _request(
     envelope, found = read_envelope(document, limits=limits)
     problems = tuple(one.relocate(pointer) for one in found)
     spec = document.get("spec")
-    asked = Request(
+    request = Request(
         envelope or sound_members(document, found),
         spec if isinstance(spec, dict) else None,
         payload,
@@ -246,7 +246,7 @@ def _request(
         envelope_at=pointer,
         source=source,
     )
-    return inside(asked)
+    return inside(request)
 
 
 def inside(request: Request) -> Request:
