@@ -57,11 +57,11 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 
     app = ports()
     caller().needs(ADMIN)
-    asked, problems = parse(body_of(req), app.policy.limits)
-    if asked is None:
+    document, problems = parse(body_of(req), app.policy.limits)
+    if document is None:
         raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
-    url, secret = asked.get("url"), asked.get("secret", "")
-    if not isinstance(url, str) or not isinstance(secret, str) or asked.keys() - {"url", "secret"}:
+    url, secret = document.get("url"), document.get("secret", "")
+    if not isinstance(url, str) or not isinstance(secret, str) or document.keys() - {"url", "secret"}:
         raise Misuse("the body has `url` and, optionally, `secret`", remedy='send {"url": "https://…"}')
     posted = await redeliver.send_test(app, url, secret)
     return answer(

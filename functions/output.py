@@ -98,13 +98,13 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
 
     job_id, directory = req.route_params["id"], req.route_params["directory"]
     path = req.route_params.get("path", "")
-    here, who = ports(), caller()
+    app, who = ports(), caller()
     span = span_of(req.headers.get("Range", ""))
-    chunk = await output.content(here, job_id, directory, path, span, who)
+    chunk = await output.content(app, job_id, directory, path, span, who)
     tag = validator(job_id, directory, path, chunk)
     if span and (condition := req.headers.get("If-Range")) and condition != tag:
         span = None
-        chunk = await output.content(here, job_id, directory, path, None, who)
+        chunk = await output.content(app, job_id, directory, path, None, who)
         tag = validator(job_id, directory, path, chunk)
     headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     headers |= {"ETag": tag} if tag else {}

@@ -34,8 +34,8 @@ _UNENDED = 3
 
 def _reason(error: Exception) -> str:
     """Why a try failed. Only our own errors are quoted: other texts may hold what a person sent."""
-    said = f": {error}" if isinstance(error, SlipwayError) else ""
-    return f"{type(error).__name__}{said}"[:500]
+    text = f": {error}" if isinstance(error, SlipwayError) else ""
+    return f"{type(error).__name__}{text}"[:500]
 
 
 async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
@@ -44,15 +44,15 @@ async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
     False when that happened often enough: the message is dead, and stays here. Raises Unavailable, as in an
     outage, which ends no message.
     """
-    held = await ports.dead.get(dead_id(queue, message_id))
+    dead = await ports.dead.get(dead_id(queue, message_id))
     unended = 0
-    if held is not None and not held.reason.startswith(_AGAIN):
-        found = re.fullmatch(rf"([0-9]+) {_TRIED}", held.reason)
+    if dead is not None and not dead.reason.startswith(_AGAIN):
+        found = re.fullmatch(rf"([0-9]+) {_TRIED}", dead.reason)
         unended = int(found[1]) if found else _UNENDED
-    again = unended < _UNENDED
-    if again:
+    tries_left = unended < _UNENDED
+    if tries_left:
         await _keep(ports, queue, message_id, body, f"{unended + 1} {_TRIED}")
-    return again
+    return tries_left
 
 
 async def wait(ports: Ports, queue: str, message_id: str, body: bytes, error: Exception) -> None:

@@ -78,12 +78,12 @@ async def look_at_folder(
     ended = await asyncio.gather(
         *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found.runs)
     )
-    done = [one for one in ended if one is not None]
-    if len(done) == len(found.runs):
-        await _remember(ports, folder, content_of(blobs), (one.memo for one in done))
+    results = [one for one in ended if one is not None]
+    if len(results) == len(found.runs):
+        await _remember(ports, folder, content_of(blobs), (one.memo for one in results))
     return FolderResult(
-        tuple(one.accepted for one in done if one.accepted is not None),
-        explained=tuple(one.explained for one in done if one.explained),
+        tuple(one.accepted for one in results if one.accepted is not None),
+        explained=tuple(one.explained for one in results if one.explained),
     )
 
 

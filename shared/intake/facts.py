@@ -42,8 +42,8 @@ def cluster_of(ports: Ports, document: Any) -> Cluster | None:
         document = document.get(name) if isinstance(document, dict) else None
     if not isinstance(document, str):
         return None
-    known = ports.engines.clusters.values()
-    return next((cluster for cluster in known if cluster.id.lower() == document.lower()), None)
+    clusters = ports.engines.clusters.values()
+    return next((cluster for cluster in clusters if cluster.id.lower() == document.lower()), None)
 
 
 def cluster_member(request: Request) -> Any:

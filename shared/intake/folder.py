@@ -100,12 +100,12 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return Plans()  # helpers below a job's own folder
-    wanted = _named_scripts(ports, job.document, folder)
-    scripts = await _find(ports, wanted, blobs)
-    missing = [name for name in wanted if name not in scripts]
+    names = _named_scripts(ports, job.document, folder)
+    scripts = await _find(ports, names, blobs)
+    missing = [name for name in names if name not in scripts]
     if missing:
         return Plans(waits=f"waits for {', '.join(missing)}, which {job.blob.name} names")
-    return Plans((Plan(folder, job, tuple(scripts[name] for name in wanted), envelope),))
+    return Plans((Plan(folder, job, tuple(scripts[name] for name in names), envelope),))
 
 
 def content_of(blobs: Sequence[Blob]) -> str:

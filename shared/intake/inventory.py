@@ -40,17 +40,17 @@ async def inventory(ports: Ports) -> InventoryCounts:
     for folder, files in found.folders.items():
         looked += 1
         try:
-            there = await look_at_folder(ports, folder, door="inventory")
-            accepted += sum(1 for one in there.accepted if one.created)
-            if there.waits and await _say_what_it_waits_for(ports, folder, files, there.waits):
+            result = await look_at_folder(ports, folder, door="inventory")
+            accepted += sum(1 for one in result.accepted if one.created)
+            if result.waits and await _say_what_it_waits_for(ports, folder, files, result.waits):
                 waiting += 1
         except Unreadable as error:
             log.info("folder %r is left alone: %s", folder, error)
         except SlipwayError:
             log.exception("folder %r is left to the next inventory", folder)
         except Exception as error:  # noqa: BLE001 - an error in one folder must not stop the others
-            known = found.remembered.get(waiting_path(folder))
-            await _say_that_it_fails(ports, folder, error, again=known is not None and known.waiting)
+            memo = found.remembered.get(waiting_path(folder))
+            await _say_that_it_fails(ports, folder, error, again=memo is not None and memo.waiting)
     return InventoryCounts(looked, accepted, waiting)
 
 

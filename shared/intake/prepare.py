@@ -188,8 +188,8 @@ def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
     facts = Facts(drop_container=container, missing=request.missing, crlf=request.crlf)
     if cluster is None:
         return facts
-    asked = request.envelope.resources
-    partition = f" (partition {asked.partition})" if asked and asked.partition else ""
+    resources = request.envelope.resources
+    partition = f" (partition {resources.partition})" if resources and resources.partition else ""
     return replace(
         facts,
         cluster=f"{cluster.name}{partition}",
@@ -209,11 +209,11 @@ def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Prob
 
 def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
     """Each of the `resources` that the cluster does not give."""
-    asked = request.envelope.resources
-    if asked is None:
+    resources = request.envelope.resources
+    if resources is None:
         return ()
     try:
-        problems = ports.engines.get(cluster.engine).allots(cluster.name, asked.as_written())
+        problems = ports.engines.get(cluster.engine).allots(cluster.name, resources.as_written())
     except Misconfigured:
         return ()  # reported of the cluster itself
     return tuple(one.relocate(request.envelope_at) for one in problems)

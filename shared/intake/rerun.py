@@ -34,8 +34,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
         )
     job, spec = stored.job, await ports.ledger.spec(job_id)
     if job.archived:
-        kept = await archived(ports, job)
-        job, spec = kept.job, kept.spec
+        archived_job = await archived(ports, job)
+        job, spec = archived_job.job, archived_job.spec
     if spec is None:
         raise Misuse(
             f"{job_id} was rejected, so nothing has run",
@@ -63,8 +63,8 @@ def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
         raise Misuse("the receipt belongs to another job", status=409, remedy="name the receipt's own job")
     accepted = receipt.get("accepted")
     written: Any = receipt.get("spec")
-    wanted = digest(redact(spec))
-    if not isinstance(written, dict) or {written.get("sha256"), digest(accepted)} != {wanted}:
+    expected = digest(redact(spec))
+    if not isinstance(written, dict) or {written.get("sha256"), digest(accepted)} != {expected}:
         raise Misuse(
             f"the receipt of {job.id} was edited: what it accepted is not what ran",
             status=409,

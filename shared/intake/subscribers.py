@@ -15,12 +15,12 @@ def subscribers_of(
     ports: Ports, request: Request, key: str
 ) -> tuple[tuple[Subscriber, ...], tuple[Problem, ...]]:
     """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
-    asked = request.envelope.notify or tuple(
+    subscriptions = request.envelope.notify or tuple(
         Subscription.model_validate(s) for s in ports.policy.default_notify
     )
     subscribers: list[Subscriber] = []
     problems: list[Problem] = []
-    for index, subscription in enumerate(asked):
+    for index, subscription in enumerate(subscriptions):
         at = f"/notify/{index}"
         problem = _refused(ports, subscription, at)
         if problem is not None:

@@ -38,11 +38,11 @@ def note_path(name: str) -> str:
 
 async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, DropMemo]) -> None:
     """Leave a note for each that has none, and a line in the log. Never raises for one of them."""
-    told = 0
+    reported = 0
     for blob in files:
         path = path_of(blob.name)
-        known = remembered.get(path)
-        if told == _MOST or (known is not None and known.content == blob.etag):
+        memo = remembered.get(path)
+        if reported == _MOST or (memo is not None and memo.content == blob.etag):
             continue
         log.warning("dropped file %r is left alone: %s", blob.name, _WHY)
         note = {"state": "ignored", "file": blob.name, "message": _WHY, "remedy": _REMEDY}
@@ -55,4 +55,4 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
         except Exception:
             log.exception("the note on dropped file %r is left to the next inventory", blob.name)
         else:
-            told += 1
+            reported += 1

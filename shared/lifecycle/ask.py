@@ -23,9 +23,9 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
     targets = [row.target for row in rows if row.target is not None]
     try:
         async with calling(ports, *key, ports.policy.ask_deadline) as engine:
-            known = await engine.status(key[1], targets)
+            statuses = await engine.status(key[1], targets)
         ports.troubles.resolve("cluster", place_of(*key))
-        return {row.job_id: known.get(row.target.name) for row in rows if row.target}
+        return {row.job_id: statuses.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
         _silent(ports, place_of(*key), error)
@@ -39,7 +39,7 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
 
 def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None:
     """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
-    said = sentence(Why("", str(error) or "no answer in time"))
+    text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
-        said = ports.troubles.reasons("cluster").get(place, said)
-    ports.troubles.report("cluster", place, said)
+        text = ports.troubles.reasons("cluster").get(place, text)
+    ports.troubles.report("cluster", place, text)

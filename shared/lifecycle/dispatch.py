@@ -74,7 +74,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
         opened = _document(ports, job, spec)
         order = Order(target, opened, earlier(job), job.resources)
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
-            seen = await engine.submit(order)
+            observation = await engine.submit(order)
     except LeftAlone:
         return stored  # nothing was asked and nothing is known: the sweep comes back to it
     except (EngineError, TimeoutError) as error:
@@ -82,14 +82,14 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
             ports, stored, error, _error_text(ports, job, spec if opened else None, error)
         )
     else:
-        change = _adopt(ports, stored, seen)
+        change = _adopt(ports, stored, observation)
     return await _commit(ports, stored, change, spec)
 
 
 async def look_for(ports: Ports, stored: Stored) -> Stored:
     """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
-    seen = await _landed(ports, stored.job)
-    return await _commit(ports, stored, _adopt(ports, stored, seen)) if seen else stored
+    observation = await _landed(ports, stored.job)
+    return await _commit(ports, stored, _adopt(ports, stored, observation)) if observation else stored
 
 
 async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject | None = None) -> Stored:
@@ -125,8 +125,8 @@ async def _not_taken(
         return note(ports, stored, **_later(ports, job, error, error_text))
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
         try:
-            if seen := await _landed(ports, job):
-                return _adopt(ports, stored, seen)
+            if observation := await _landed(ports, job):
+                return _adopt(ports, stored, observation)
         except (EngineError, TimeoutError) as unknown:
             return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
@@ -177,8 +177,8 @@ async def submit_again(ports: Ports, job: Job) -> None:
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
-        said = _error_text(ports, job, spec if opened else None, error) or "no answer in time"
-        log.warning("%s could not be submitted again: %s", job.id, said, extra={"job": job.id})
+        why = _error_text(ports, job, spec if opened else None, error) or "no answer in time"
+        log.warning("%s could not be submitted again: %s", job.id, why, extra={"job": job.id})
     else:
         log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
 

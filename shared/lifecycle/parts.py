@@ -24,10 +24,12 @@ QUEUE = "jobs"
 
 async def begin(ports: Ports) -> Swept | None:
     """What the timer does: sweep, or with several parts say that each is to be swept. Raises Unavailable."""
-    of, now = ports.policy.sweep_parts, ports.clock()
-    if of == 1:
+    parts, now = ports.policy.sweep_parts, ports.clock()
+    if parts == 1:
         return await sweep(ports)
-    await asyncio.gather(*(ports.queues.send(QUEUE, sweep_message(part, of, now)) for part in range(of)))
+    await asyncio.gather(
+        *(ports.queues.send(QUEUE, sweep_message(part, parts, now)) for part in range(parts))
+    )
     return None
 
 

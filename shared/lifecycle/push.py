@@ -63,10 +63,10 @@ async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
                 log.warning("%s is left to the sweep: %r", job_id, error, extra={"job": job_id})
                 return None
 
-    asked = list(dict.fromkeys(job_ids))
-    states = await asyncio.gather(*map(one, asked))
+    named_jobs = list(dict.fromkeys(job_ids))
+    states = await asyncio.gather(*map(one, named_jobs))
     await deliver_now(ports, *events)
-    return [job for job, state in zip(asked, states, strict=True) if state and not state.terminal]
+    return [job for job, state in zip(named_jobs, states, strict=True) if state and not state.terminal]
 
 
 async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState | None:
@@ -74,7 +74,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
 
     The status from its engine; None if it was not queried.
     """
-    seen: Observation | None = None
+    observation: Observation | None = None
     asked_for: Target | None = None
     for read in (ports.ledger.recall, ports.ledger.get):
         stored = await read(job_id)
@@ -83,11 +83,11 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
         target = stored.job.target
         if target is None:
             continue  # as remembered: another process may have submitted it since
-        if seen is None or target != asked_for:
-            seen, asked_for = await _ask(ports, target), target
-        if not seen.state.terminal:
+        if observation is None or target != asked_for:
+            observation, asked_for = await _ask(ports, target), target
+        if not observation.state.terminal:
             break
-        change = follow(ports, stored, seen)
+        change = follow(ports, stored, observation)
         if await apply(ports, change) is not None:
             job = change.transition.after
             log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
@@ -95,7 +95,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
             if change.notice is not None:
                 events.append(change.notice)
             break
-    return seen.state if seen else None
+    return observation.state if observation else None
 
 
 async def _ask(ports: Ports, target: Target) -> Observation:

@@ -203,8 +203,8 @@ async def _commit(ports: Ports, rows: list[Active], observations: Seen) -> int:
         count(ports, change)
         job = change.transition.after
         log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
-    told = [c.transition.after for c in applied if c.transition.after.line != c.transition.before.line]
-    await _each(ports, told, lambda job: put_news(ports, job))
+    news = [c.transition.after for c in applied if c.transition.after.line != c.transition.before.line]
+    await _each(ports, news, lambda job: put_news(ports, job))
     notices = [change.notice for change in applied if change.notice is not None]
     await deliver_now(ports, *notices)
     return len(applied)

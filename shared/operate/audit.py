@@ -179,22 +179,22 @@ async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job]
     """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
     at_work = {row.target: row for row in active if row.target and row.state in _AT_WORK}
     over = {job.target: job for job in ended if job.target and _age(ports, job.ended or job.due) > _GRACE}
-    asked, seen = await _observations(ports, (*at_work, *over), report)
+    reached, observations = await _observations(ports, (*at_work, *over), report)
     for target, row in at_work.items():
-        known = seen.get(target.name)
-        if target.cluster not in asked:
+        observation = observations.get(target.name)
+        if target.cluster not in reached:
             continue
-        if known is None:
+        if observation is None:
             text = f"{row.state.value}; {target.cluster} does not know {target.name}"
             report.differs("cluster", row.job_id, text)
-        elif known.state.terminal and known.ended and _age(ports, known.ended) > _GRACE:
+        elif observation.state.terminal and observation.ended and _age(ports, observation.ended) > _GRACE:
             report.differs(
-                "cluster", row.job_id, f"{row.state.value}; {known.state.value} on {target.cluster}"
+                "cluster", row.job_id, f"{row.state.value}; {observation.state.value} on {target.cluster}"
             )
     for target, job in over.items():
-        known = seen.get(target.name)
-        if known is not None and not known.state.terminal:
-            text = f"{job.state.value}; still {known.state.value} on {target.cluster} as {target.name}"
+        observation = observations.get(target.name)
+        if observation is not None and not observation.state.terminal:
+            text = f"{job.state.value}; still {observation.state.value} on {target.cluster} as {target.name}"
             report.differs("cluster", job.id, text)
 
 
@@ -231,20 +231,20 @@ async def _observations(
     groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for target in targets:
         groups[target.engine, target.cluster].append(target)
-    asked: set[str] = set()
-    seen: dict[str, Observation] = {}
+    reached: set[str] = set()
+    observations: dict[str, Observation] = {}
     for (engine, cluster), group in groups.items():
         try:
             async with calling(ports, engine, cluster, ports.policy.ask_deadline) as asks:
-                seen |= await asks.status(cluster, group)
+                observations |= await asks.status(cluster, group)
         except (EngineError, TimeoutError):
             report.cannot_ask(cluster)
         except Exception:
             log.exception("audit: cluster %s", cluster)
             report.cannot_ask(cluster)
         else:
-            asked.add(cluster)
-    return asked, seen
+            reached.add(cluster)
+    return reached, observations
 
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:

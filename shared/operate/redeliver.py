@@ -56,10 +56,10 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     who.needs(SUBMIT)  # before the whole outbox is looked through
     notice = await ports.outbox.find(event_id)
     stored = await ports.ledger.get(notice.job_id) if notice is not None else None
-    seen = stored is not None and who.sees(stored.job)
-    if stored is not None and seen:
+    visible = stored is not None and who.sees(stored.job)
+    if stored is not None and visible:
         who.may_change(stored.job)
-    if notice is None or not seen or not any(map(_is_redelivered, notice.targets)):
+    if notice is None or not visible or not any(map(_is_redelivered, notice.targets)):
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )
@@ -78,9 +78,11 @@ def _is_redelivered(target: Delivery) -> bool:
 
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
     """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
-    gone = {one.url for one in await ports.outbox.disabled()}
+    disabled = {one.url for one in await ports.outbox.disabled()}
     left = [
-        notice for notice in notices if any(_is_redelivered(t) and t.url not in gone for t in notice.targets)
+        notice
+        for notice in notices
+        if any(_is_redelivered(t) and t.url not in disabled for t in notice.targets)
     ]
     if not left:
         raise Misuse(

@@ -73,9 +73,9 @@ def _ports(settings_file: Path | None) -> Ports:
 
 async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[str, Any]]:
     if folder is None:
-        asked = read_request(_bytes(file), ports.policy.limits)
-        key = asked.key
-        candidate = Candidate(door="http", scope="http:", key=key or "", request=replace(asked, key=None))
+        request = read_request(_bytes(file), ports.policy.limits)
+        key = request.key
+        candidate = Candidate(door="http", scope="http:", key=key or "", request=replace(request, key=None))
         return [await explain(ports, candidate, keyed=key is not None, live=False)]
     bodies: list[dict[str, Any]] = []
     waits: list[str] = []

@@ -98,8 +98,8 @@ class TableLedger:
         """One range query."""
         found = await self._store.rows(rows.unfinished(shard, now, longest))
         jobs = self._store.legible((row for row in found if row["RowKey"] < "o|"), rows.active_of)
-        told = (row for row in found if row["RowKey"] >= "o|")
-        return Unfinished(jobs, self._store.legible(told, rows.notice_of_row))
+        events = (row for row in found if row["RowKey"] >= "o|")
+        return Unfinished(jobs, self._store.legible(events, rows.notice_of_row))
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """One range query a shard, or some: see `listing`."""
