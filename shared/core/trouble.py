@@ -75,7 +75,7 @@ class Troubles:
             del self._found[key]
 
     def counts(self) -> dict[str, int]:
-        """How many of each kind there are lately; none of what is well."""
+        """The number of recent troubles by kind; no entry for a kind without any."""
         now = self._clock()
         return dict(Counter(kind for (kind, _), (_, at, _) in self._found.items() if lately(kind, at, now)))
 

@@ -149,7 +149,7 @@ def _leave(ports: Ports, task: asyncio.Task[Any]) -> None:
 
 
 def _log_error(task: asyncio.Task[Any]) -> None:
-    """Log an error of a delivery that nobody waited for."""
+    """Log an error of a delivery that no function waited for."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a delivery is left to the sweep", exc_info=error)
 

@@ -1,1 +1,5 @@
-"""The engines: one scheduler a file, loaded when it is first asked for."""
+"""Engines: one folder for each scheduler, loaded by its entry in `registry` when a cluster first needs it.
+
+Comes in: a call of the port `Engine` (`shared/core/engine.py`). Goes out: its result, or an engine error.
+An engine imports no other engine; `launch`, `node` and the modules beside them serve all engines.
+"""
