@@ -62,8 +62,7 @@ def _attempts(job: Job, engine: str) -> list[Target]:
 
 
 def _has_waited(ports: Ports, job: Job) -> bool:
-    ended = job.ended or job.history[-1].at
-    if ports.clock() - ended < ports.policy.retention + _PATIENCE:
-        return False
-    log.warning("%s is archived; %s may keep something of it", job.id, job.cluster, extra={"job": job.id})
-    return True
+    waited = ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE
+    if waited:
+        log.warning("%s is archived; %s may keep something of it", job.id, job.cluster, extra={"job": job.id})
+    return waited
