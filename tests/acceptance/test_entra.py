@@ -62,6 +62,7 @@ def bearer(tenant: Tenant) -> As:
 EVERY_ROUTE = (
     *(("POST", path) for path in ("jobs", "validate", "explain", "pause", "resume", "jobs/j_x/rerun")),
     *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
+    *(("GET", path) for path in ("jobs/j_x/outputs", "jobs/j_x/files/MODEL/a.bin", "jobs/j_x/receipt")),
     ("POST", "jobs/j_x/cancel"),
     *(("GET", path) for path in ("jobs/j_x/events", "receivers/disabled", "dead")),
     *(("POST", path) for path in ("jobs/j_x/events/redeliver", "events/j_x/redeliver")),
@@ -86,7 +87,8 @@ async def test_without_a_good_token_nobody_gets_in(
 async def test_every_route_of_the_app_but_health_is_tried_above() -> None:
     written = "".join(file.read_text() for file in (ROOT / "functions").glob("*.py"))
     routes = re.findall(r'blueprint\.route\("([^"]+)", methods=\["(\w+)"\]', written)
-    assert {(method, path.replace("{id}", "j_x")) for path, method in routes} == {
+    given = {"{id}": "j_x", "{directory}": "MODEL", "{*path}": "a.bin"}
+    assert {(method, re.sub(r"{.+?}", lambda name: given[name[0]], path)) for path, method in routes} == {
         *EVERY_ROUTE,
         ("GET", "health"),
     }

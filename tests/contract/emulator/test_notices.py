@@ -56,7 +56,7 @@ async def test_a_queue_that_is_missing_is_a_warning(
     notices = Notices(_settings(storage, "nowhere"))
     notices.job_ended(_job("j_1"))
     await notices.close()
-    assert "1 ends are not told" in caplog.text
+    assert "1 ends are not reported" in caplog.text
 
 
 def _settings(storage: Azurite, queue: str) -> NoticeSettings:
