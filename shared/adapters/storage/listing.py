@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.store import Store
@@ -34,13 +34,20 @@ Record = Callable[[str], Awaitable[Stored | None]]
 
 @dataclass
 class _Stream:
-    """The rows of a shard whose keys begin with `prefix` and lie below `last`: they are read up to `at`."""
+    """The rows of a shard whose keys begin with `prefix` and lie below `last`: they are read up to `at`.
+
+    `reached` is the last of these keys that is the place of a job, so that a page can go on there.
+    """
 
     shard: int
     prefix: str
     last: str
     at: str
     done: bool = False
+    reached: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reached = self.at
 
     async def more(self, store: Store, number: int) -> list[Row]:
         """The next rows."""
@@ -50,6 +57,8 @@ class _Stream:
         self.done = len(found) < number
         if found:
             self.at = str(found[-1]["RowKey"])[len(self.prefix) :]
+        places = (str(row["RowKey"])[len(self.prefix) :] for row in reversed(found))
+        self.reached = next(filter(listed.LISTING_KEY.fullmatch, places), self.reached)
         return found
 
 
@@ -112,7 +121,7 @@ class Listing:
             pages, number = pages - len(going), min(4 * number, _ROWS)
             going = [stream for stream in going if not stream.done]
             # Up to here, what every range has is known.
-            horizon = min((stream.at for stream in going), default=_END)
+            horizon = min((stream.reached for stream in going), default=_END)
             ready = sorted(key for key in entries if key <= horizon)
             for at in range(0, len(ready), limit):
                 chunk = {key: entries.pop(key) for key in ready[at : at + limit]}
@@ -126,7 +135,7 @@ class Listing:
             if not going:
                 return Page(tuple(found))
             if pages < len(going) or loop.time() > end:
-                return Page(tuple(found), horizon, cut=True)
+                return Page(tuple(found), horizon or None, cut=True)
 
     def _placed(self, found: Sequence[Row]) -> list[tuple[str, Row]]:
         return self._store.legible(found, lambda row: (listed.listed_key(row), row))
@@ -161,8 +170,8 @@ class _Shown:
         for key, entry in entries.items():
             if isinstance(entry, Active):
                 found[key] = await self._of(entry)
-            elif entry.get("Shown0"):
-                found[key] = self._store.perhaps(entry, listed.shown_of)
+            elif entry.get("Shown0") and (job := self._store.perhaps(entry, listed.shown_of)) is not None:
+                found[key] = job
             elif (job := await self._current(entry)) is not None:
                 found[key] = job
             else:

@@ -9,6 +9,7 @@ run looks at what ended since the last one, and every sweep at what has not.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,8 +17,10 @@ from datetime import datetime, timedelta
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused
-from shared.core.errors import Unreadable
+from shared.core.errors import Misuse, Unreadable
 from shared.core.ledger.records import Active, checksum
+
+log = logging.getLogger(__name__)
 
 #: Rows of one look; how many jobs are written at once.
 _ROWS, _PARALLEL = 1_000, 50
@@ -51,6 +54,9 @@ async def _moved(store: Store, row: Active) -> bool:
         shown = listed.current_row(row.stored.job, store.shards)
         await store.write(row.job_id, Operation("merge", index, row.etag), Operation("upsert", shown))
     except (Refused, Unreadable):
+        return False
+    except Misuse as error:  # a newer version put more into the record than a row of a list can hold
+        log.warning("job %s is listed as it was: %s", row.job_id, error)
         return False
     return True
 
@@ -101,4 +107,7 @@ async def _job(store: Store, ended: str) -> bool:
         )
     except Refused:
         return False  # another process changed it: the next run checks
+    except Misuse as error:
+        log.warning("job %s is not put into the lists: %s", job_id, error)
+        return False
     return True
