@@ -38,6 +38,7 @@ from shared.core.ledger.records import (
     Pause,
     Reported,
     Silent,
+    Standing,
     StatusLine,
     Unfinished,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "Reported",
     "Seal",
     "Silent",
+    "Standing",
     "StatusLine",
     "Submission",
     "Tokens",
@@ -154,6 +156,9 @@ class Ledger(Protocol):
 
     async def reported(self) -> list[Reported]:
         """What each part of the sweeps said last, and when."""
+
+    async def standing(self) -> Standing:
+        """Both, the switch and the reports, in one request."""
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """What is remembered of a dropped path."""

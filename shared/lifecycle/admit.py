@@ -10,14 +10,14 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from shared.core.backoff import is_due
 from shared.core.engine import Why
 from shared.core.job import JobState, plain
-from shared.core.ports import Active, Pause, Ports
+from shared.core.ports import Active, Pause, Ports, Standing
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,8 @@ _FAR, _FAR_COUNTS = 1000, 300.0
 _SHARE = 500
 #: The word for jobs that wait for the switch.
 PAUSED = "Paused"
-_PAUSED, _AT_WORK = "paused", "at work"
+_PAUSED, _STANDING, _AT_WORK = "paused", "standing", "at work"
+_SETTING = "the setting SLIPWAY_PAUSED"
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,16 @@ async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -
 async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
     if ports.policy.paused:
-        return Pause(ports.clock(), "the setting SLIPWAY_PAUSED")
+        return Pause(ports.clock(), _SETTING)
     (found,) = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
+    return found
+
+
+async def standing(ports: Ports) -> Standing:
+    """What holds for many jobs at once, as it was some seconds ago. Raises SlipwayError."""
+    found = await ports.memo.get(_STANDING, ports.clock(), _SWITCH, ports.ledger.standing, stands=True)
+    if ports.policy.paused:
+        return replace(found, pause=Pause(ports.clock(), _SETTING))
     return found
 
 
@@ -85,6 +94,7 @@ async def pause(ports: Ports, by: str, reason: str) -> Pause:
     found = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
     await ports.ledger.pause(found)
     ports.memo.forget(_PAUSED)
+    ports.memo.forget(_STANDING)
     log.warning("submissions are paused by %s: %s", found.by, found.reason)
     return found
 
@@ -93,6 +103,7 @@ async def resume(ports: Ports, by: str) -> Pause | None:
     """Let submissions go on; the setting wins over the switch, so what is still in force is returned."""
     await ports.ledger.pause(None)
     ports.memo.forget(_PAUSED)
+    ports.memo.forget(_STANDING)
     log.warning("submissions are resumed by %s", plain(by, 100))
     return await paused(ports)
 

@@ -11,24 +11,26 @@ from collections.abc import Mapping, Sequence
 
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
-from shared.core.ports import Pause, Ports, Silent
+from shared.core.ports import Pause, Ports, Reported, Silent, Standing
 from shared.core.trouble import lately
-from shared.lifecycle.admit import PAUSED, describe_pause, paused
+from shared.lifecycle.admit import PAUSED, describe_pause, standing
 from shared.lifecycle.calling import place_of
 from shared.lifecycle.waiting import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)
-
-#: Seconds for which one answer of the ledger is good.
-_GOOD = 10.0
 
 
 async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
     """The same jobs, with what is known besides. Of jobs that have ended nothing is asked."""
     if all(job.state.terminal for job in jobs):
         return tuple(jobs)
-    silent, pause = await _silent(ports), await _pause(ports)
-    return tuple(_one(ports, job, silent, pause) for job in jobs)
+    try:
+        now = await standing(ports)
+    except SlipwayError as error:
+        log.warning("what holds up jobs is not known: %s", error)
+        now = Standing()
+    silent = _silent(ports, now.reported)
+    return tuple(_one(ports, job, silent, now.pause) for job in jobs)
 
 
 def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | None) -> Job:
@@ -60,25 +62,12 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     return job.model_copy(update={"waiting": found[0].model_copy(update={"text": text})})
 
 
-async def _silent(ports: Ports) -> Mapping[str, Silent]:
-    async def ask() -> Mapping[str, Silent]:
-        now = ports.clock()
-        reports = [one for one in await ports.ledger.reported() if lately("cluster", one.at, now)]
-        found: dict[str, Silent] = {}
-        for place, one in ((place, one) for report in reports for place, one in report.silent.items()):
-            found[place] = min(one, found.get(place, one), key=lambda silent: silent.since)
-        return found
-
-    try:
-        return await ports.memo.get("silent", ports.clock(), _GOOD, ask)
-    except SlipwayError as error:
-        log.warning("which clusters do not answer is not known: %s", error)
-        return {}
-
-
-async def _pause(ports: Ports) -> Pause | None:
-    try:
-        return await paused(ports)
-    except SlipwayError as error:
-        log.warning("whether submissions are paused is not known: %s", error)
-        return None
+def _silent(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
+    """The clusters that do not answer, each since the earliest moment that a sweep reported lately."""
+    now = ports.clock()
+    found: dict[str, Silent] = {}
+    for report in reports:
+        if lately("cluster", report.at, now):
+            for place, one in report.silent.items():
+                found[place] = min(one, found.get(place, one), key=lambda silent: silent.since)
+    return found

@@ -15,12 +15,12 @@ from shared.adapters.storage import listed, other_rows, rows
 from shared.adapters.storage.listing import Listing
 from shared.adapters.storage.relist import relist_active
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import Operation, Range, Refused
+from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable
 from shared.core.job import Job, Stored
 from shared.core.ledger.listing import Page, Query
 from shared.core.notify.events import Notice
-from shared.core.ports import Active, Change, DropMemo, Pause, Reported, Unfinished
+from shared.core.ports import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.jobspec import JsonObject
 
 #: How often a record is looked for that moves from row to row meanwhile.
@@ -123,8 +123,11 @@ class TableLedger:
     async def paused(self) -> Pause | None:
         """A point read. A pause that cannot be read counts as a pause: an operator may have set it."""
         found = await self._store.get(other_rows.PAUSE["PartitionKey"], other_rows.PAUSE["RowKey"])
+        return self._pause(found.row) if found is not None else None
+
+    def _pause(self, row: Row) -> Pause | None:
         try:
-            return self._store.read(found.row, other_rows.pause_of) if found is not None else None
+            return self._store.read(row, other_rows.pause_of)
         except Unreadable as error:
             return Pause(datetime.now(UTC), "unknown", f"{error}; pause or resume writes it again")
 
@@ -139,6 +142,16 @@ class TableLedger:
     async def reported(self) -> list[Reported]:
         """One range query."""
         return self._store.legible(await self._store.rows(other_rows.TROUBLES), other_rows.troubles_of)
+
+    async def standing(self) -> Standing:
+        """One range query over both."""
+        found = await self._store.rows(other_rows.STANDING)
+        switch = [row for row in found if row["RowKey"] == other_rows.PAUSE["RowKey"]]
+        reports = [row for row in found if row["RowKey"] >= other_rows.TROUBLES.first]
+        return Standing(
+            tuple(self._store.legible(reports, other_rows.troubles_of)),
+            self._pause(switch[0]) if switch else None,
+        )
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """A point read."""

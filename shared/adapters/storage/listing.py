@@ -114,6 +114,7 @@ class Listing:
         loop = asyncio.get_running_loop()
         pages, end, number = PAGES - self._store.shards, loop.time() + SECONDS, limit  # less the index rows
         found: list[Job] = []
+        begin = min((stream.at for stream in streams), default="")
         while True:
             going = [stream for stream in streams if not stream.done]
             answers = await asyncio.gather(*(stream.more(self._store, number) for stream in going))
@@ -134,7 +135,9 @@ class Listing:
                     return Page(tuple(found), max(chunk), cut=True)
             if not going:
                 return Page(tuple(found))
-            if pages < len(going) or loop.time() > end:
+            # A page that would go on where it began is not cut: damaged keys stand there, and more follow.
+            late = loop.time() > end and horizon > begin
+            if pages < len(going) or late:
                 return Page(tuple(found), horizon or None, cut=True)
 
     def _placed(self, found: Sequence[Row]) -> list[tuple[str, Row]]:
@@ -170,9 +173,7 @@ class _Shown:
         for key, entry in entries.items():
             if isinstance(entry, Active):
                 found[key] = await self._of(entry)
-            elif entry.get("Shown0") and (job := self._store.perhaps(entry, listed.shown_of)) is not None:
-                found[key] = job
-            elif (job := await self._current(entry)) is not None:
+            elif (job := await self._listed(entry)) is not None:
                 found[key] = job
             else:
                 nothing.append(key)
@@ -180,6 +181,11 @@ class _Shown:
         found |= {key: bare[key[16:]] for key in nothing}
         jobs = ((key, found[key]) for key in entries)
         return [(key, job) for key, job in jobs if job is not None and self._query.fits(job)]
+
+    async def _listed(self, row: Row) -> Job | None:
+        """The job that a row shows; None where it shows none or cannot be read: its record is read then."""
+        ended = self._store.perhaps(row, listed.shown_of) if row.get("Shown0") else None
+        return ended if ended is not None else await self._current(row)
 
     async def _current(self, row: Row) -> Job | None:
         """The job that a row shows, unless it may be an earlier state, or cannot be read."""

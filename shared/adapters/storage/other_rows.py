@@ -28,6 +28,10 @@ PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 TROUBLES = Range("meta", "trouble|", "trouble}")
 
 
+#: Both, and nothing else of what lies there.
+STANDING = Range("meta", PAUSE["RowKey"], TROUBLES.last)
+
+
 def trouble_row(part: str, reported: Reported) -> Entity:
     """What is wrong, as far as the sweeps of a part have seen it."""
     silent = {place: [text_of(one.since), one.why] for place, one in reported.silent.items()}

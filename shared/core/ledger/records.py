@@ -144,3 +144,11 @@ class Pause:
     since: datetime
     by: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What holds for many jobs at once: what each part of the sweeps reported last, and the pause."""
+
+    reported: tuple[Reported, ...] = ()
+    pause: Pause | None = None

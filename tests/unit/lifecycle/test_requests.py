@@ -16,6 +16,8 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.ports import Observation, Order
 from shared.intake.arrive import blob_arrived
+from shared.operate import listing
+from shared.operate.waits import as_they_stand
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.test_push import push
@@ -208,3 +210,22 @@ async def queued(world: World, number: int) -> list[Target]:
 
 def _by_shard(world: World) -> Counter[str]:
     return Counter(key[0] for key in world.ledger.table.held if key[1].startswith("n|"))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("query", [{}, {"since": "1d"}, {"state": "active"}, {"state": "queued"}])
+async def test_a_page_with_what_its_jobs_wait_for_costs_a_request_a_shard_and_one(
+    world: World, table: Counted, query: dict[str, str]
+) -> None:
+    for n in range(60):
+        await world.message(job_json(), f"m{n}")
+    world.pass_time(60)
+    shards = world.ledger.store.shards
+    await listing.jobs(world.ports, query)  # opened: that costs once a process
+    world.pass_time(60)
+    table.requests.clear()
+
+    page = await listing.jobs(world.ports, {**query, "limit": "50"})
+    await as_they_stand(world.ports, page.jobs)
+
+    assert len(page.jobs) == 50
+    assert table.requests.total() <= shards + 1

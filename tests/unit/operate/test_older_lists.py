@@ -270,3 +270,44 @@ async def test_pages_have_each_job_once_though_all_end_between_them(world: World
         assert all(job.state is JobState.SUCCEEDED for job in page.jobs)
         found += [job.id for job in page.jobs]
     assert found == ids
+
+
+async def test_a_record_too_large_for_a_list_stops_no_archive(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A newer version, which was rolled back, put something into it that is packed in the index row alone."""
+    large, other = await submitted(world, 2)
+    stored = await world.ledger.get(large)
+    assert stored is not None
+    job = stored.job.note(now=world.now, token="newer", newer="A" * 600_000).after
+    row = {
+        name: value for name, value in rows.active_row(job, world.ledger.shards).items() if name != "Current"
+    }
+    await world.ledger.table.transact([Operation("merge", row, stored.etag)])
+
+    await archive(world.ports)
+    await world.sweep()
+
+    assert large in caplog.text
+    page = await world.ledger.find(Query(), limit=9, after=None)
+    assert {one.id for one in page.jobs} == {large, other}
+
+
+async def test_a_damaged_key_ends_no_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(40):
+        await world.message({"spec": job_json(), "name": f"n{n}"}, f"m{n}")
+        world.pass_time(1)
+    for shard in range(world.ledger.shards):
+        first = min(k for p, k in world.ledger.held if p == rows.partition(shard) and k.startswith("l|"))
+        damaged = {"PartitionKey": rows.partition(shard), "RowKey": f"{first[:17]}|j_zzBAD", "Source": ""}
+        await world.ledger.table.transact([Operation("create", damaged)])
+    monkeypatch.setattr("shared.adapters.storage.listing.SECONDS", -1.0)
+
+    found, after, pages = set[str](), None, 0
+    while pages == 0 or after:
+        page = await world.ledger.find(Query(name="n0"), limit=1, after=after)
+        found |= {job.name for job in page.jobs}
+        after, pages = page.next, pages + 1
+        assert pages < 99
+
+    assert found == {"n0"}
