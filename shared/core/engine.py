@@ -221,9 +221,11 @@ class Engine(Protocol):
         """Pure: each of a job's `resources` that the cluster does not give it (SW109), below /resources."""
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
-        """Pure: the requests that `submit` sends for the order, in their order; the last one starts the job.
+        """Pure: the requests that carry this order, in the order in which `submit` sends them.
 
-        `submit` may be repeated after any of them. To show them, mask the order first.
+        Left out is what serves many jobs, such as the creation of an experiment, and what has no content of its
+        own, such as the release of a held job. `submit` may be repeated after any of them. To show them, mask the
+        order first.
         """
 
     def environment(self, order: Order) -> tuple[Variable, ...]:

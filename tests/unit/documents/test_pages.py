@@ -50,6 +50,21 @@ def test_every_page_that_a_text_names_is_there() -> None:
     assert sorted((file, name) for file, name in named if not (ROOT / name).exists()) == []
 
 
+def test_every_source_file_that_a_page_names_is_there() -> None:
+    have = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    named = {
+        (page.name, name)
+        for page in PAGES
+        if page.name != "CHANGELOG.md" and "rules" not in page.parts
+        for name in re.findall(r"`((?:\w+/)*\w+\.py)`", page.read_text(encoding="utf-8"))
+    }
+
+    assert len(named) > 20
+    others = {"train.py", "utils.py", "function_app.py"}
+    there = {name for _, name in named if any(f"/{one}".endswith(f"/{name}") for one in have)} | others
+    assert {(page, name) for page, name in named if name not in there} == set()
+
+
 def test_every_test_that_a_page_names_is_there() -> None:
     named = {
         (page.name, name)
