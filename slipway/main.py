@@ -26,6 +26,7 @@ app = typer.Typer(
     help="Dispatches Batch AI job files: from a dropped script to a signed webhook.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -177,10 +178,11 @@ def setup(
 def drop(
     folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
     to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    force: Annotated[bool, typer.Option("--force", help="upload it even if the job cannot run")] = False,
     settings: SettingsFile = None,
 ) -> None:
     """Upload a folder to the drop container, its job.json last."""
-    raise typer.Exit(_command("drop").run(folder, to, settings))
+    raise typer.Exit(_command("drop").run(folder, to, settings, force=force))
 
 
 @app.command()
@@ -251,6 +253,21 @@ def az_env(
 ) -> None:
     """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
     raise typer.Exit(_command("az_env").run(data))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def slipway(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """Dispatches Batch AI job files: from a dropped script to a signed webhook."""
 
 
 @app.command()

@@ -223,9 +223,9 @@ class Engine(Protocol):
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """Pure: the requests that carry this order, in the order in which `submit` sends them.
 
-        Left out is what serves many jobs, such as the creation of an experiment, and what has no content of its
-        own, such as the release of a held job. `submit` may be repeated after any of them. To show them, mask the
-        order first.
+        Requests that serve many jobs (the creation of an experiment) or have no content of their own (the
+        release of a held job) are left out. `submit` may be repeated after any of them.
+        To show them, mask the order first.
         """
 
     def environment(self, order: Order) -> tuple[Variable, ...]:

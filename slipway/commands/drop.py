@@ -10,8 +10,10 @@ from pathlib import Path
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.intake.folder import ignored
+from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.trouble import reaching
+from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
 from slipway.settings import load
@@ -20,11 +22,24 @@ from slipway.settings import load
 _LAST = ("slipway.json", "job.json")
 
 
-def run(folder: Path, to: str, settings_file: Path | None) -> int:
-    """Upload, and show each file. Raises Failure."""
+def run(folder: Path, to: str, settings_file: Path | None, *, force: bool = False) -> int:
+    """Upload, and show each file; with `force` also what cannot run. Raises Failure."""
     settings, _ = load(settings_file, os.environ)
+    if not force:
+        check(folder)
     asyncio.run(_upload_and_show(settings, folder, to))
     return 0
+
+
+def check(folder: Path) -> None:
+    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded."""
+    file = folder / "job.json"
+    if not file.is_file():
+        return  # a script for a template, or a folder that gets its job.json later
+    problems = diagnosed(Source(file.read_bytes()), file)
+    if has_errors(problems):
+        shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
+        raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 
 async def upload(settings: Settings, folder: Path, to: str = "") -> list[str]:

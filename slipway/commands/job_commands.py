@@ -170,6 +170,12 @@ def log(
 
 
 @app.command()
+def wait(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+    """Wait until a job has ended; the exit code is the job's."""
+    raise typer.Exit(_command("output.log").wait(job, url, key))
+
+
+@app.command()
 def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
     """Cancel a job."""
     raise typer.Exit(_command("jobs").cancel(job, url, key))

@@ -13,18 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.output import patiently, walk
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.document.compose import Wanted, compose
-from slipway.commands.document.diagnose import diagnosed
-from slipway.commands.drop import target_of, upload, waits_of
+from slipway.commands.drop import check, target_of, upload, waits_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
 from slipway.commands.output.download import progress, report_left_out, save, summary
-from slipway.commands.output.files import printable
+from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.settings import load
 
@@ -35,8 +33,6 @@ _EVERY = 1.0
 _INTERRUPTED = 130
 #: Jobs in which the new one is looked for.
 _LISTED = 50
-#: Bytes and lines of standard error that are shown of a failed job.
-_END, _LINES = 8192, 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
     settings, _ = load(settings_file, os.environ)
     with _staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-        _check(folder)
+        check(folder)
         job_id = asyncio.run(_start(settings, folder, options.name, url, key))
     if options.detach:
         print(job_id)
@@ -124,15 +120,6 @@ def _only_script(folder: Path) -> Path:
     return scripts[0]
 
 
-def _check(folder: Path) -> None:
-    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded."""
-    file = folder / _JOB_FILE
-    problems = diagnosed(Source(file.read_bytes()), file)
-    if has_errors(problems):
-        shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
-        raise Failure(f"nothing was uploaded, since the job cannot run\n{shown}")
-
-
 async def _start(settings: Settings, folder: Path, name: str, url: str, key: str) -> str:
     """Upload, and the id of the job that begins by it. Raises Failure."""
     receipt = re.compile(rf"runs/{re.escape(target_of(folder, name))}/[^/]+/receipt\.json")
@@ -159,13 +146,14 @@ async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
         news = asyncio.create_task(_report(api, job_id))
         try:
             await log.read(api, job_id, "", sys.stdout.buffer, follow=True)
+            await news  # it ends with the job as well
         finally:
             news.cancel()
         job = await api.job(job_id)
         if job["state"] != "succeeded":
-            await _show_errors(api, job_id)
+            sys.stderr.writelines(f"{line}\n" for line in await last_errors(api, job))
             _say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
-            return min(int(job.get("exitCode") or 1), 255)
+            return log.exit_code(job)
         tree = await walk(api, job_id, await api.outputs(job_id))
         place = to or Path(job_id)
         with progress(sum(file.size for file in tree.files)) as advance:
@@ -190,20 +178,6 @@ async def _report(api: Service, job_id: str) -> None:
         if job["state"] in ENDED:
             return
         await asyncio.sleep(_EVERY)
-
-
-async def _show_errors(api: Service, job_id: str) -> None:
-    """The end of what a failed job wrote to standard error; nothing where it wrote none."""
-    try:
-        files = await api.files(job_id, "stdouterr")
-        name, size = next(
-            (f["name"], f["bytes"]) for f in files if f["name"].startswith("stderr") and f["bytes"]
-        )
-        part = await api.content(job_id, "stdouterr", name, max(0, size - _END))
-    except (Failure, StopIteration):
-        return
-    for line in part.data.decode("utf-8", "replace").splitlines()[-_LINES:]:
-        sys.stderr.write(f"  {printable(line)}\n")
 
 
 async def _interrupted(job_id: str, url: str, key: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from shared.jobspec import report
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about, show, why
+from slipway.commands.output.tail import last_errors
 from slipway.screen import table
 
 _ABOUT = (
@@ -18,7 +19,10 @@ def run(job: str, url: str, key: str, *, as_json: bool) -> int:
     """Print the record. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
-        show(await api.job(job_id), lines, as_json=as_json)
+        job = await api.job(job_id)
+        show(job, lines, as_json=as_json)
+        if not as_json:
+            sys.stdout.writelines(f"{line}\n" for line in await last_errors(api, job))
         return 0
 
     return asking_about(job, ask, url, key)

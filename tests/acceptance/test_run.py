@@ -106,7 +106,18 @@ async def test_a_detached_run_prints_its_id(door: Door, tmp_path: Path) -> None:
 
     assert code == 0, err
     assert out.startswith("j_")
+    assert (await waited(door, out.strip())) == (0, f"{out.strip()}  {name}: succeeded\n")
     assert (await door.ended(id=out.strip()))["state"] == "succeeded"
+
+
+async def waited(door: Door, job: str) -> tuple[int | None, str]:
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", "wait", job, "--url", door.stack.host_url, "--key", door.key),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await command.communicate()
+    return command.returncode, out.decode()
 
 
 async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:

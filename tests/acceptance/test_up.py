@@ -93,7 +93,7 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
         request = json.loads((ROOT / "examples" / "request.json").read_text())
         request["spec"]["properties"]["customToolkitSettings"]["commandLine"] = "sleep 600"
         (tmp_path / "long.json").write_text(json.dumps(request))
-        await slipway("drop", "examples/mistakes", settings)
+        await slipway("drop", "--force", "examples/mistakes", settings)
         job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "long.json"), url))
         assert job is not None
         await slipway("cancel", job[0], url)

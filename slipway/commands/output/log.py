@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from slipway.client.output import patiently
 from slipway.client.service import LogPart, Missing, Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about
@@ -22,6 +23,23 @@ def run(job: str, url: str, key: str, file: str, follow: bool) -> int:
         return await read(api, job_id, file, sys.stdout.buffer, follow=follow)
 
     return asking_about(job, ask, url, key)
+
+
+def wait(job: str, url: str, key: str) -> int:
+    """Wait for a job's end: 0 if it succeeded, else its exit code, or 1."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        while (found := await patiently(lambda: api.job(job_id)))["state"] not in ENDED:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_EVERY)
+        print(f"{found['id']}  {found['name']}: {found['state']}")
+        return exit_code(found)
+
+    return asking_about(job, ask, url, key)
+
+
+def exit_code(job: Mapping[str, Any]) -> int:
+    """Of a command that stands for a job which has ended."""
+    return 0 if job["state"] == "succeeded" else min(int(job.get("exitCode") or 1), 255)
 
 
 async def read(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shared.settings import Settings
-from slipway.commands.drop import target_of, to_upload
+from slipway.commands.drop import check, target_of, to_upload
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
@@ -81,3 +81,22 @@ async def test_a_template_that_lies_there_already_runs_the_script() -> None:
     assert await waiting(SETTINGS, drops, names[:1]) == [
         ": its job.json is a template, which runs scripts of the folders below, never itself"
     ]
+
+
+def test_a_job_that_cannot_run_is_refused_with_its_problems(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
+    with pytest.raises(Failure, match=r"nothing was uploaded[^$]*did you mean \"nodeCount\""):
+        check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}}}',
+        '{"properties": {"nodeCount": 1, "pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}',
+    ],
+)
+def test_a_job_and_a_template_may_go_up(tmp_path: Path, text: str) -> None:
+    check(tmp_path)  # a script for the template above it
+    (tmp_path / "job.json").write_text(text)
+    check(tmp_path)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.client.service import LogPart, Missing, Service
-from slipway.commands.output.log import read, remark
+from slipway.commands.output.log import exit_code, read, remark
 from slipway.failure import Failure
 
 
@@ -83,3 +83,18 @@ def test_a_log_that_was_read_needs_no_remark_but_that_of_a_failure() -> None:
     assert remark(job("succeeded"), "stdout.txt", written=True) == ""
     assert remark(job("failed"), "stderr.txt", written=True) == "failed"
     assert remark(job("failed"), "stdout-0.txt", written=True) == "failed; see --file stderr-0.txt"
+
+
+@pytest.mark.parametrize(
+    ("members", "code"),
+    [
+        ({"state": "succeeded", "exitCode": 0}, 0),
+        ({"state": "failed", "exitCode": 7}, 7),
+        ({"state": "failed", "exitCode": 0}, 1),
+        ({"state": "failed"}, 1),
+        ({"state": "cancelled", "exitCode": 999}, 255),
+        ({"state": "lost"}, 1),
+    ],
+)
+def test_a_command_exits_as_its_job_did(members: dict[str, Any], code: int) -> None:
+    assert exit_code(members) == code
