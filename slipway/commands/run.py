@@ -31,6 +31,8 @@ _JOB_FILE = "job.json"
 _EVERY = 1.0
 #: The exit code of a shell command that Ctrl-C ended.
 _INTERRUPTED = 130
+#: Looks after which a person hears what may be wrong: an app looks at a quiet folder within seconds.
+_LOOKS = 60
 #: Jobs in which the new one is looked for.
 _LISTED = 50
 
@@ -70,7 +72,7 @@ def options(
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
     settings, _ = load(settings_file, os.environ)
-    with _staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+    with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder)
         job_id = asyncio.run(_start(settings, folder, options.name, url, key))
     if options.detach:
@@ -84,7 +86,7 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
 
 
 @contextmanager
-def _staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
+def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     """The folder to upload, with a job.json. Raises Failure."""
     if path.is_dir() and (path / _JOB_FILE).is_file():
         if options.wanted.anything or options.keep:
@@ -94,9 +96,14 @@ def _staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     script = path if path.is_file() else _only_script(path)
     folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
     text = json.dumps(compose(script.name, folder, options.wanted, prefix), indent=2) + "\n"
+    beside = script.parent / _JOB_FILE
     if options.keep:
-        (script.parent / _JOB_FILE).write_text(text, encoding="utf-8")
-        _say(f"wrote {script.parent / _JOB_FILE}")
+        try:
+            with beside.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            raise Failure(f"{beside} is there already; run its folder, or leave out --save") from None
+        _say(f"wrote {beside}")
     else:
         _say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
@@ -135,8 +142,13 @@ async def _start(settings: Settings, folder: Path, name: str, url: str, key: str
         _say(f"uploaded {len(names)} files to {target}/; the job begins when they are quiet")
         if waits := await waits_of(settings, names):
             raise Failure(f"nothing runs yet: {'; '.join(waits)}")
-        while not (new := await ids(api) - before):  # noqa: ASYNC110 - another process
+        looks = 0
+        while not (new := await ids(api) - before):
             await asyncio.sleep(_EVERY)
+            if (looks := looks + 1) == _LOOKS:
+                _say(
+                    "there is no job yet; does the app see the container? Ask slipway audit, and …/api/health"
+                )
         return new.pop()
 
 

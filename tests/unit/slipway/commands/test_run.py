@@ -1,0 +1,74 @@
+"""`slipway run`: what is uploaded, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slipway.commands.document.compose import Wanted
+from slipway.commands.run import Options, staged
+from slipway.failure import Failure
+
+PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
+NOTHING = Options(Wanted())
+
+
+def test_a_script_goes_alone_with_a_job_json_made_for_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)")
+    (tmp_path / "secret.txt").write_text("not asked for")
+
+    with staged(tmp_path / "train.py", NOTHING, PREFIX) as folder:
+        assert folder.name == "train"
+        assert sorted(path.name for path in folder.iterdir()) == ["job.json", "train.py"]
+        properties = json.loads((folder / "job.json").read_text())["properties"]
+    assert properties["pyTorchSettings"]["pythonScriptFilePath"].endswith("/scripts/train/train.py")
+    assert not folder.exists()
+    assert not (tmp_path / "job.json").exists()
+
+
+def test_a_folder_with_one_script_goes_whole(tmp_path: Path) -> None:
+    (tmp_path / "digits/lib").mkdir(parents=True)
+    (tmp_path / "digits/train.py").write_text("print(1)")
+    (tmp_path / "digits/lib/model.py").write_text("")
+
+    with staged(tmp_path / "digits", NOTHING, PREFIX) as folder:
+        assert {path.name for path in folder.rglob("*.*")} == {"job.json", "train.py", "model.py"}
+
+
+def test_a_folder_with_a_job_json_goes_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    with staged(tmp_path, NOTHING, PREFIX) as folder:
+        assert folder == tmp_path
+    with pytest.raises(Failure, match="change it there"), staged(tmp_path, Options(Wanted(nodes=2)), PREFIX):
+        pass
+
+
+def test_a_job_json_that_is_there_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)")
+    (tmp_path / "job.json").write_text("mine")
+
+    with (
+        pytest.raises(Failure, match="is there already"),
+        staged(tmp_path / "train.py", Options(Wanted(), keep=True), PREFIX),
+    ):
+        pass
+
+    assert (tmp_path / "job.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("names", [(), ("a.py", "b.py")])
+def test_which_script_runs_has_to_be_clear(tmp_path: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(Failure, match="name the script"), staged(tmp_path, NOTHING, PREFIX):
+        pass
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Failure, match="neither a script nor a folder"),
+        staged(tmp_path / "x", NOTHING, PREFIX),
+    ):
+        pass
