@@ -148,7 +148,7 @@ TOOLKITS = (
     Bad("CNTK without anything", toolkit("cntkSettings"), "SW023", "/cntkSettings"),
     Bad("Caffe without anything", toolkit("caffeSettings"), "SW023", "/caffeSettings"),
     Bad("no command", job(customToolkitSettings={}), "SW023", _COMMAND),
-    Bad("blank command", _command("  "), "SW023", _COMMAND),
+    Bad("blank command", _command("  "), "SW023", _COMMAND, says="commandLine is blank"),
     Bad("unknown language", script_toolkit("cntkSettings", languageType="Pyton"), "SW014",
         "/cntkSettings/languageType", says='did you mean "Python"?'),
     Bad("unknown backend", script_toolkit("pyTorchSettings", communicationBackend="glo"), "SW014",

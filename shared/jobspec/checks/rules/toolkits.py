@@ -79,8 +79,10 @@ def _excluded(block: Node, names: tuple[str, ...], reason: str) -> Iterator[Prob
 
 def _required(block: Node, name: str) -> Iterator[Problem]:
     node = block.member(name)
-    if not node.is_written or (node.text is not None and not node.text.strip()):
+    if not node.is_written:
         yield problem("SW023", node.pointer, f"{name} is missing", f"add {name}")
+    elif node.text is not None and not node.text.strip():
+        yield problem("SW023", node.pointer, f"{name} is blank", "write what the job runs")
 
 
 def _one_of(node: Node, name: str, allowed: tuple[str, ...], suggestions: Suggestions) -> Iterator[Problem]:
