@@ -29,7 +29,7 @@ class Wanted:
 def compose(script: str, folder: str, wanted: Wanted, prefix: str) -> dict[str, Any]:
     """The document for a script of a dropped folder; `prefix` is where its output goes.
 
-    A Python script runs once on each node, with the variables of `torch.distributed`; a shell script runs on
+    A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
     the first node. Raises Failure for another kind of script.
     """
     path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{script}"
