@@ -51,10 +51,11 @@ class Remote:
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a job, and what was left out of the walk, with the reason."""
+    """The files of a job; links that were not followed and folders that could not be listed, with reasons."""
 
     files: tuple[Remote, ...]
     skipped: tuple[tuple[str, str], ...]
+    unread: tuple[tuple[str, str], ...] = ()
 
 
 async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
@@ -62,6 +63,7 @@ async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
     gate = asyncio.Semaphore(PARALLEL)
     files: list[Remote] = []
     skipped: list[tuple[str, str]] = []
+    unread: list[tuple[str, str]] = []
     seen = 0
 
     async def folder(directory: str, path: str, above: tuple[tuple[Any, ...], ...]) -> None:
@@ -73,10 +75,16 @@ async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
                 "read single files: slipway files JOB --directory … --path …, slipway cat JOB FILE"
             )
         if len(above) > _DEEPEST:
-            skipped.append((f"{directory}/{path}", f"it lies more than {_DEEPEST} folders deep"))
+            unread.append((f"{directory}/{path}", f"it lies more than {_DEEPEST} folders deep"))
             return
-        async with gate:
-            entries = await patiently(lambda: api.files(job_id, directory, path or "."))
+        try:
+            async with gate:
+                entries = await patiently(lambda: api.files(job_id, directory, path or "."))
+        except Unanswered:
+            raise
+        except Failure as error:
+            unread.append((f"{directory}/{path}", str(error)))
+            return
         this = tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
         if above.count(this) >= (1 if len(this) > 1 else _ALONE):
             skipped.append((f"{directory}/{path}", "it is a link to a folder above it"))
@@ -93,7 +101,9 @@ async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
         await asyncio.gather(*below)
 
     await asyncio.gather(*(folder(directory, "", ()) for directory in directories))
-    return Tree(tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(skipped)))
+    return Tree(
+        tuple(sorted(files, key=lambda file: file.name)), tuple(sorted(skipped)), tuple(sorted(unread))
+    )
 
 
 async def parts(

@@ -1,8 +1,8 @@
 """Files of a job, saved below a directory of one's own. The job chose their names: none leads out of it."""
 
+import fcntl
 import hashlib
 import os
-import re
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,8 +14,10 @@ from slipway.client.service import FilePart
 from slipway.failure import Failure
 
 _LONGEST = 255
-_LEFT = re.compile(r"\.slipway-[0-9a-f]{32}\.part")
-_PART = ".slipway-{}.part"
+#: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
+MARK = ".slipway-job"
+#: How the names begin of files that are not whole, and how much of such a name says which file it is.
+_PART, _NAMED = ".slipway-part-", 14 + 16
 #: Seconds: a time of nanoseconds is rounded on its way.
 _SAME_TIME = 0.001
 
@@ -24,11 +26,14 @@ class Destination:
     """The directory. Files come to lie in it by output directory and path; what has their name is replaced.
 
     A file is written under another name until it is whole, so an interrupted download can go on with it.
+    A mark in the directory names the job: files of another one are never taken for its own.
     """
 
-    def __init__(self, path: Path, files: Sequence[Remote]) -> None:
+    def __init__(self, path: Path, files: Sequence[Remote], job_id: str) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        self._root = Fence.from_root(path)
+        self._root, self._job = Fence.from_root(path), job_id
+        self._own = self._marked() == job_id or not any(path.iterdir())
+        self._mark(job_id if self._own else f"{job_id}, among files of another job")
         self._twins = _twins(files) if self._ignores_case() else frozenset()
 
     def close(self) -> None:
@@ -38,6 +43,8 @@ class Destination:
     def has(self, file: Remote) -> bool:
         """Whether the file is there already: of the same size, and of the same time."""
         with suppress(OSError), self._folder(file, make=False) as (folder, name):
+            if not self._own:
+                return False
             found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
             same = file.modified is not None and abs(found.st_mtime - file.modified) < _SAME_TIME
             return same and found.st_size == file.size
@@ -46,17 +53,35 @@ class Destination:
     def begun(self, file: Remote) -> int:
         """Bytes of the file that an interrupted download has saved; the last one is read again."""
         with suppress(OSError), self._folder(file, make=False) as (folder, _):
-            found = os.stat(_part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
+            found = os.stat(self._part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
             return max(0, min(found, file.size - 1))
         return 0
 
-    def tidy(self, files: Sequence[Remote]) -> None:
-        """Remove what downloads of earlier versions of these files left behind."""
+    def finish(self, files: Sequence[Remote]) -> None:
+        """All of them are there: mark that, and remove the parts of their earlier versions."""
+        self._mark(self._job)
+        names, left = {file.name for file in files}, {_left(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
             with suppress(OSError), self._root.below(folder, links=False) as place:
                 for entry in place.entries():
-                    if _LEFT.fullmatch(entry.name):
+                    own = f"{folder}/{entry.name}" in names
+                    if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in left:
                         os.unlink(entry.name, dir_fd=place.fd)
+
+    def _marked(self) -> str:
+        with suppress(OSError), self._root.file(MARK, links=False) as file:
+            return file.read(200).decode("utf-8", "replace").strip()
+        return ""
+
+    def _mark(self, text: str) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(MARK, flags, 0o666, dir_fd=self._root.fd), "w", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+
+    def _part(self, file: Remote) -> str:
+        """The name while it is not whole: another for each job and version, as far as a list shows it."""
+        version = f"{self._job}\0{file.name}\0{file.size}\0{file.modified}"
+        return f"{_left(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
     async def save(self, file: Remote, start: int, found: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
         """Write the parts from `start` on, and put the file in its place. The bytes of each part.
@@ -65,20 +90,25 @@ class Destination:
         """
         with self._folder(file, make=True) as (folder, name):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(_part(file), flags, 0o666, dir_fd=folder.fd)
+            part = self._part(file)
+            fd = os.open(part, flags, 0o666, dir_fd=folder.fd)
             with os.fdopen(fd, "wb") as stream:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise Failure("another download is writing it") from None
                 stream.truncate(start)
                 stream.seek(start)
                 whole = start
-                async for part in found:
-                    stream.write(part.data)
-                    whole = part.size
-                    yield len(part.data)
+                async for piece in found:
+                    stream.write(piece.data)
+                    whole = piece.size
+                    yield len(piece.data)
                 if stream.tell() != whole:
                     raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
             if file.modified is not None:
-                os.utime(_part(file), (file.modified, file.modified), dir_fd=folder.fd)
-            os.replace(_part(file), name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+                os.utime(part, (file.modified, file.modified), dir_fd=folder.fd)
+            os.replace(part, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
 
     @contextmanager
     def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
@@ -124,7 +154,6 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _part(file: Remote) -> str:
-    """The name while it is not whole: another one for each version of the file, as far as a list shows it."""
-    version = f"{file.name}\0{file.size}\0{file.modified}"
-    return _PART.format(hashlib.sha256(version.encode()).hexdigest()[:32])
+def _left(file: Remote) -> str:
+    """The beginning of the names of its parts, of all its versions."""
+    return f"{_PART}{hashlib.sha256(file.name.encode()).hexdigest()[:16]}"

@@ -235,7 +235,11 @@ class Service:
         self, method: str, path: str, *, file: str = "the document", **options: Any
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
-            async with self._session.request(method, f"{self._url}/api/{path}", **options) as answer:
+            # A redirect is not followed: the key would go with it, to wherever it leads.
+            address = f"{self._url}/api/{path}"
+            async with self._session.request(method, address, allow_redirects=False, **options) as answer:
+                if 300 <= answer.status < 400 and (place := answer.headers.get("Location")):
+                    raise Failure(f"{self._url} redirects to {place[:200]}; give that address with --url")
                 if answer.status >= 400:
                     raise await _refusal(answer, self._url, file)
                 yield answer

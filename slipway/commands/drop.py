@@ -12,6 +12,7 @@ from shared.adapters.storage.wire.connection import Account, Connection
 from shared.intake.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
+from slipway.client.save import MARK
 from slipway.client.trouble import reaching
 from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.waiting import waiting
@@ -74,7 +75,12 @@ def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_hidden(path, folder)]
+    results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not _is_hidden(path, folder) and results.isdisjoint(path.parents)
+    ]
     if not files:
         raise Failure(f"{folder} holds no files; put a script and a job.json there")
     return sorted(files, key=lambda path: (_rank(path), path))

@@ -15,6 +15,8 @@ from slipway.screen import table
 Answer = TypeVar("Answer")
 #: Jobs among which the beginning of an id is looked for.
 _RECENT = 1000
+#: Characters of an id that name a job.
+_SHORTEST = 5
 
 
 def jobs(
@@ -122,6 +124,8 @@ async def job_id(api: Service, job: str) -> str:
         latest = (await api.jobs({}, 1)).jobs
         if not latest:
             raise Failure("there is no job yet; submit one: slipway run, slipway submit")
+    elif job.startswith("j_") and len(job) < _SHORTEST:
+        raise Failure(f"{job} is too short to mean one job; write at least {_SHORTEST} characters of its id")
     elif job.startswith("j_"):
         latest = [one for one in (await api.jobs({}, _RECENT)).jobs if one["id"].startswith(job)]
         if len(latest) > 1:

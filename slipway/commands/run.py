@@ -18,7 +18,7 @@ from slipway.client.output import patiently, walk
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.document.compose import Wanted, compose
-from slipway.commands.drop import check, target_of, upload, waits_of
+from slipway.commands.drop import check, target_of, to_upload, upload, waits_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
 from slipway.commands.output.download import progress, report_left_out, save, summary
@@ -82,7 +82,7 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
     try:
         return asyncio.run(_finish(job_id, options.to, url, key))
     except KeyboardInterrupt:
-        return asyncio.run(_interrupted(job_id, url, key))
+        return _interrupted(job_id, url, key)
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     beside = script.parent / _JOB_FILE
     if options.keep:
         try:
-            with beside.open("x", encoding="utf-8") as file:
-                file.write(text)
+            with beside.open("x", encoding="utf-8") as stream:
+                stream.write(text)
         except FileExistsError:
             raise Failure(f"{beside} is there already; run its folder, or leave out --save") from None
         _say(f"wrote {beside}")
@@ -108,11 +108,10 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
         _say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
         staged = Path(base) / folder.rpartition("/")[2]
-        if path.is_dir():
-            shutil.copytree(path, staged)
-        else:
-            staged.mkdir()
-            shutil.copyfile(script, staged / script.name)
+        for file in to_upload(path) if path.is_dir() else [script]:
+            copy = staged / file.relative_to(script.parent)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
         (staged / _JOB_FILE).write_text(text, encoding="utf-8")
         yield staged
 
@@ -138,12 +137,12 @@ async def _start(settings: Settings, folder: Path, name: str, url: str, key: str
     async with service(url, key) as api:
         before = await ids(api)
         names = await upload(settings, folder, name)
-        target = names[0].rpartition("/")[0]
+        target = f"{names[0].partition('/')[0]}/{target_of(folder, name)}"
         _say(f"uploaded {len(names)} files to {target}/; the job begins when they are quiet")
         if waits := await waits_of(settings, names):
             raise Failure(f"nothing runs yet: {'; '.join(waits)}")
         looks = 0
-        while not (new := await ids(api) - before):
+        while not (new := await patiently(lambda: ids(api)) - before):
             await asyncio.sleep(_EVERY)
             if (looks := looks + 1) == _LOOKS:
                 _say(
@@ -161,18 +160,18 @@ async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
             await news  # it ends with the job as well
         finally:
             news.cancel()
-        job = await api.job(job_id)
+        job = await patiently(lambda: api.job(job_id))
         if job["state"] != "succeeded":
             sys.stderr.writelines(f"{line}\n" for line in await last_errors(api, job))
             _say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
             return log.exit_code(job)
-        tree = await walk(api, job_id, await api.outputs(job_id))
+        tree = await walk(api, job_id, await patiently(lambda: api.outputs(job_id)))
         place = to or Path(job_id)
         with progress(sum(file.size for file in tree.files)) as advance:
             saved = await save(api, job_id, tree.files, place, advance)
-        report_left_out((*tree.skipped, *saved.failed))
+        report_left_out((*tree.unread, *tree.skipped, *saved.failed))
         _say(summary(saved, place))
-        return int(bool(saved.failed))
+        return int(bool(saved.failed or tree.unread))
 
 
 async def _report(api: Service, job_id: str) -> None:
@@ -192,20 +191,30 @@ async def _report(api: Service, job_id: str) -> None:
         await asyncio.sleep(_EVERY)
 
 
-async def _interrupted(job_id: str, url: str, key: str) -> int:
+def _interrupted(job_id: str, url: str, key: str) -> int:
     """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
-    if sys.stdin.isatty():
-        sys.stderr.write("\ncancel the job, too? [y/N] ")
-        sys.stderr.flush()
-        if (await asyncio.to_thread(sys.stdin.readline)).strip().lower() in ("y", "yes"):
-            async with service(url, key) as api:
-                await api.cancel(job_id)
-            _say(f"{job_id} was asked to end")
-            return _INTERRUPTED
-    _say(
-        f"{job_id} goes on; slipway log {job_id} --follow, slipway download {job_id}, slipway cancel {job_id}"
-    )
+    if sys.stdin.isatty() and _confirmed("cancel the job, too? [y/N] "):
+        asyncio.run(_cancel(job_id, url, key))
+        _say(f"{job_id} was asked to end")
+    else:
+        commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
+        _say(f"{job_id} goes on; {commands}")
     return _INTERRUPTED
+
+
+def _confirmed(question: str) -> bool:
+    """Whether the answer is yes; another Ctrl-C is a no."""
+    sys.stderr.write(f"\n{question}")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
+        return False
+
+
+async def _cancel(job_id: str, url: str, key: str) -> None:
+    async with service(url, key) as api:
+        await api.cancel(job_id)
 
 
 def _say(text: str) -> None:

@@ -131,7 +131,7 @@ async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
     _, err = await command.communicate()
 
     assert command.returncode == 130
-    assert "goes on; slipway log j_" in err.decode()
+    assert "goes on; slipway log --follow j_" in err.decode()
     (job,) = await door.jobs(name=name)
     assert job["state"] == "running"
     await door.call("POST", f"jobs/{job['id']}/cancel")

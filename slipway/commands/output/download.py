@@ -40,9 +40,9 @@ def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: 
             raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
         with progress(sum(file.size for file in files)) as advance:
             found = await save(api, job_id, files, place, advance)
-        report_left_out((*tree.skipped, *found.failed))
+        report_left_out((*tree.unread, *tree.skipped, *found.failed))
         print(summary(found, place))
-        return int(bool(found.failed))
+        return int(bool(found.failed or tree.unread))
 
     return asking_about(job, ask, url, key)
 
@@ -59,10 +59,14 @@ def cat(job: str, name: str, url: str, key: str) -> int:
         if sizes.get(last) is None:
             raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
         file = Remote(directory, path, sizes[last], None)
+        count, whole = 0, 0
         async with aclosing(parts(api, job_id, file, asyncio.Semaphore(PARALLEL))) as found:
             async for part in found:
+                count, whole = count + len(part.data), part.size
                 sys.stdout.buffer.write(part.data)
         sys.stdout.buffer.flush()
+        if count != whole:
+            raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
         return 0
 
     return asking_about(job, ask, url, key)
@@ -73,7 +77,7 @@ async def save(
 ) -> Outcome:
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
     outcome, gate, waiting = Outcome(), asyncio.Semaphore(PARALLEL), iter(files)
-    place = Destination(to, files)
+    place = Destination(to, files, job_id)
 
     async def worker() -> None:
         for file in waiting:
@@ -92,7 +96,7 @@ async def save(
     try:
         await asyncio.gather(*(worker() for _ in range(PARALLEL)))
         if not outcome.failed:
-            place.tidy(files)
+            place.finish(files)
     finally:
         place.close()
     return outcome

@@ -27,7 +27,7 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
         found = await walk(api, job_id, await api.outputs(job_id))
         files = [{"name": file.name, "bytes": file.size} for file in found.files]
         show(files, _tree_rows, as_json=as_json)
-        for name, reason in found.skipped:
+        for name, reason in (*found.unread, *found.skipped):
             print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
         return 0
 

@@ -29,8 +29,10 @@ def wait(job: str, url: str, key: str) -> int:
     """Wait for a job's end: 0 if it succeeded, else its exit code, or 1."""
 
     async def ask(api: Service, job_id: str) -> int:
-        while (found := await patiently(lambda: api.job(job_id)))["state"] not in ENDED:  # noqa: ASYNC110
+        found = await api.job(job_id)  # at once where nothing answers
+        while found["state"] not in ENDED:
             await asyncio.sleep(_LOOK_EVERY)
+            found = await patiently(lambda: api.job(job_id))
         print(f"{found['id']}  {found['name']}: {found['state']}")
         return exit_code(found)
 
@@ -50,8 +52,10 @@ async def read(
     Each run of a job has files of its own, so an offset is good for one run only.
     """
     offset, began, read_from = 0, run_of({}), ""
+    job: Mapping[str, Any] = {}
     while True:
-        job = await api.job(job_id)
+        # The first question fails at once where nothing answers; later the job is worth some patience.
+        job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
         state = job["state"]
         if state == "rejected":
             raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
@@ -93,7 +97,7 @@ def remark(job: Mapping[str, Any], file: str, *, written: bool) -> str:
 
 async def _part(api: Service, job: Mapping[str, Any], offset: int, file: str) -> LogPart:
     try:
-        return await api.log(job["id"], offset, file)
+        return await patiently(lambda: api.log(job["id"], offset, file))
     except Missing:
         if file:
             raise

@@ -100,3 +100,11 @@ def test_a_job_and_a_template_may_go_up(tmp_path: Path, text: str) -> None:
     check(tmp_path)  # a script for the template above it
     (tmp_path / "job.json").write_text(text)
     check(tmp_path)
+
+
+def test_what_earlier_jobs_wrote_stays_here(tmp_path: Path) -> None:
+    folder = filled(
+        tmp_path, "train.py", "j_1/.slipway-job", "j_1/MODEL/weights.bin", ".slipway-job", "data/a.csv"
+    )
+
+    assert [path.name for path in to_upload(folder)] == ["a.csv", "train.py"]

@@ -11,7 +11,8 @@ from slipway.client.service import Listed, Service
 from slipway.commands.jobs import job_id
 from slipway.failure import Failure
 
-NEWEST, MIDDLE, OLDEST = ("j_" + letters * 12 for letters in ("ab", "ac", "zz"))
+NEWEST, MIDDLE = "j_abc" + "ab" * 10 + "a", "j_abc" + "xy" * 10 + "x"
+OLDEST = "j_" + "zz" * 12
 
 
 class Listing(Service):
@@ -34,7 +35,7 @@ def api() -> Listing:
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("last", NEWEST), ("train", NEWEST), ("other", MIDDLE), (OLDEST[:4], OLDEST), (NEWEST[:6], NEWEST)],
+    [("last", NEWEST), ("train", NEWEST), ("other", MIDDLE), (OLDEST[:5], OLDEST), (NEWEST[:6], NEWEST)],
 )
 async def test_a_job_is_found_by_what_people_call_it(api: Listing, given: str, meant: str) -> None:
     assert await job_id(api, given) == meant
@@ -47,7 +48,7 @@ async def test_an_id_costs_no_call(api: Listing) -> None:
 
 async def test_a_beginning_of_several_ids_is_refused_with_them(api: Listing) -> None:
     with pytest.raises(Failure, match=f"{NEWEST}, {MIDDLE}"):
-        await job_id(api, "j_a")
+        await job_id(api, "j_abc")
 
 
 @pytest.mark.parametrize("given", ["none", "j_none", "", "../x"])
@@ -59,3 +60,9 @@ async def test_what_no_job_is_called_is_refused(api: Listing, given: str) -> Non
 async def test_there_is_no_last_job_before_the_first() -> None:
     with pytest.raises(Failure, match="there is no job yet"):
         await job_id(Listing(), "last")
+
+
+async def test_too_little_of_an_id_means_no_job(api: Listing) -> None:
+    with pytest.raises(Failure, match="too short"):
+        await job_id(api, "j_")
+    assert api.calls == 0

@@ -12,7 +12,7 @@ import pytest
 
 from slipway.client import output
 from slipway.client.output import Remote, walk
-from slipway.client.save import Destination
+from slipway.client.save import MARK, Destination
 from slipway.client.service import Changed, FilePart, Service, Unanswered
 from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure
@@ -82,7 +82,11 @@ async def fetched(api: Wrote, to: Path, *patterns: str) -> Outcome:
 
 
 def on_disk(to: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(to)): path.read_bytes() for path in to.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(to)): path.read_bytes()
+        for path in to.rglob("*")
+        if path.is_file() and path.name != MARK
+    }
 
 
 async def test_files_come_with_their_folders_bytes_and_times(tmp_path: Path) -> None:
@@ -273,3 +277,51 @@ async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     found = await fetched(api, tmp_path)
     assert (found.saved, most <= output.PARALLEL) == (40, True)
     assert not list((tmp_path / "OUT").glob(".*"))
+
+
+async def test_a_folder_that_cannot_be_listed_costs_itself_alone(tmp_path: Path) -> None:
+    class Odd(Wrote):
+        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+            if path == "odd":
+                raise Failure("the path leads out of the output directory")
+            return await super().files(job_id, directory, path)
+
+    api = Odd({"odd": {"lost": b"x"}, "good": b"good"})
+    tree = await walk(api, "j_1", ["OUT"])
+
+    assert [file.path for file in tree.files] == ["good"]
+    assert tree.unread == (("OUT/odd", "the path leads out of the output directory"),)
+
+
+async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    first, second = Wrote({"w": b"first"}), Wrote({"w": b"other"})
+    tree = await walk(first, "j_1", ["OUT"])
+    await save(first, "j_1", tree.files, tmp_path, lambda _: None)
+
+    found = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
+
+    assert (found.saved, found.kept) == (1, 0)
+    assert on_disk(tmp_path) == {"OUT/w": b"other"}
+    again = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
+    assert (again.saved, again.kept) == (0, 1)
+
+
+async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path) -> None:
+    api = Wrote({"w": b"0123456789"})
+    (file,) = (await walk(api, "j_1", ["OUT"])).files
+    place = Destination(tmp_path, [file], "j_1")
+    writing = place.save(file, 0, output.parts(api, "j_1", file, asyncio.Semaphore(1)))
+    await anext(writing)
+
+    found = await fetched(api, tmp_path)
+
+    assert found.failed == [("OUT/w", "another download is writing it")]
+    assert [size async for size in writing] == [4, 2]
+    assert on_disk(tmp_path) == {"OUT/w": b"0123456789"}
+    place.close()
+
+
+async def test_a_jobs_own_file_that_looks_like_a_part_is_kept(tmp_path: Path) -> None:
+    name = f".slipway-part-{'0' * 16}-{'1' * 16}"
+    await fetched(Wrote({name: b"mine", "a": b"a"}), tmp_path)
+    assert on_disk(tmp_path) == {f"OUT/{name}": b"mine", "OUT/a": b"a"}
