@@ -137,7 +137,8 @@ def download(
     """Download the files that a job wrote, by default all of them.
 
     Files that are there already, of the same size and time, are left alone; others of the same name are
-    replaced. A download that was interrupted goes on where it stopped.
+    replaced. A download that was interrupted goes on where it stopped. The file .slipway-job in the directory
+    names the job.
     """
     raise typer.Exit(_command("output.download").download(job, patterns or (), to, url, key))
 

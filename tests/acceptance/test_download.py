@@ -78,7 +78,7 @@ async def test_every_file_comes_home_and_the_second_time_none(
     assert (home / "MODEL/Case").read_text() + (home / "MODEL/case").read_text() == "one\ntwo\n"
     assert (home / "stdouterr/stdout.txt").read_text() == "printed\n"
     assert not (home / "MODEL/outside").exists()
-    assert not [p for p in home.rglob("*") if p.is_symlink() or p.name.startswith(".slipway")]
+    assert not [p for p in home.rglob("*") if p.is_symlink() or p.name.startswith(".slipway-part")]
 
     code, out, _ = await slipway(door, "download", written, cwd=tmp_path)
 
