@@ -98,6 +98,7 @@ async def test_a_cluster_that_cannot_be_asked_delays_the_archive_by_a_week_at_mo
     world.pass_time(6 * DAY - 1)
     engine.fail = [error]  # type: ignore[list-item]
     assert (await archive(world.ports)).jobs == 0
+    assert "may keep something" not in caplog.text
 
     world.pass_time(1)
     engine.fail = [error]  # type: ignore[list-item]
