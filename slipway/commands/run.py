@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import Settings
-from slipway.client.output import patiently, walk
+from slipway.client.output import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.document.compose import Wanted, compose
 from slipway.commands.drop import check, target_of, to_upload, upload, waits_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
-from slipway.commands.output.download import progress, report_left_out, save, summary
+from slipway.commands.output.download import fetch
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.settings import load
@@ -107,13 +107,13 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     else:
         _say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
-        staged = Path(base) / folder.rpartition("/")[2]
+        place = Path(base) / folder.rpartition("/")[2]
         for file in to_upload(path) if path.is_dir() else [script]:
-            copy = staged / file.relative_to(script.parent)
+            copy = place / file.relative_to(script.parent)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-        (staged / _JOB_FILE).write_text(text, encoding="utf-8")
-        yield staged
+        (place / _JOB_FILE).write_text(text, encoding="utf-8")
+        yield place
 
 
 def _only_script(folder: Path) -> Path:
@@ -165,13 +165,7 @@ async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
             sys.stderr.writelines(f"{line}\n" for line in await last_errors(api, job))
             _say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
             return log.exit_code(job)
-        tree = await walk(api, job_id, await patiently(lambda: api.outputs(job_id)))
-        place = to or Path(job_id)
-        with progress(sum(file.size for file in tree.files)) as advance:
-            saved = await save(api, job_id, tree.files, place, advance)
-        report_left_out((*tree.unread, *tree.skipped, *saved.failed))
-        _say(summary(saved, place))
-        return int(bool(saved.failed or tree.unread))
+        return await fetch(api, job_id, await patiently(lambda: api.outputs(job_id)), (), to, _say)
 
 
 async def _report(api: Service, job_id: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,18 +33,31 @@ def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: 
     """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
 
     async def ask(api: Service, job_id: str) -> int:
-        place = to or Path(job_id)
-        tree = await walk(api, job_id, await api.outputs(job_id))
-        files = [file for file in tree.files if file.fits(patterns)]
-        if patterns and not files:
-            raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
-        with progress(sum(file.size for file in files)) as advance:
-            found = await save(api, job_id, files, place, advance)
-        report_left_out((*tree.unread, *tree.skipped, *found.failed))
-        print(summary(found, place))
-        return int(bool(found.failed or tree.unread))
+        return await fetch(api, job_id, await api.outputs(job_id), patterns, to, print)
 
     return asking_about(job, ask, url, key)
+
+
+async def fetch(
+    api: Service,
+    job_id: str,
+    directories: Sequence[str],
+    patterns: Sequence[str],
+    to: Path | None,
+    say: Callable[[str], None],
+) -> int:
+    """Save what fits of these output directories, and report it; 1 if something could not be saved."""
+    place = to or Path(job_id)
+    tree = await walk(api, job_id, directories)
+    files = [file for file in tree.files if file.fits(patterns)]
+    if patterns and not files:
+        raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
+    with _progress(sum(file.size for file in files)) as advance:
+        found = await save(api, job_id, files, place, advance)
+    for name, reason in (*tree.unread, *tree.skipped, *found.failed):
+        print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
+    say(_summary(found, place))
+    return int(bool(found.failed or tree.unread))
 
 
 def cat(job: str, name: str, url: str, key: str) -> int:
@@ -125,14 +138,7 @@ async def _save(
             start, reads = 0, reads + 1
 
 
-def report_left_out(files: Iterable[tuple[str, str]]) -> None:
-    """Files that were not saved, each with the reason, on standard error."""
-    for name, reason in files:
-        print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-
-
-def summary(outcome: Outcome, place: Path) -> str:
-    """One line about what was saved."""
+def _summary(outcome: Outcome, place: Path) -> str:
     here = f"; {outcome.kept} were there already" if outcome.kept else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
@@ -140,7 +146,7 @@ def summary(outcome: Outcome, place: Path) -> str:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None]]:
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on standard error where that is a terminal. Yields what counts bytes."""
     if not sys.stderr.isatty():
         yield lambda _: None
