@@ -48,7 +48,7 @@ async def idle(number: int) -> dict[str, float]:
 
 
 async def _messages(stack: World, four: FourTrips, number: int) -> dict[str, float]:
-    body = message(f"{stack.running.subscriber_url}/hooks/bench")
+    body = message(f"{stack.running.receiver_url}/hooks/bench")
     submitted, told = [], []
     async with Raw(stack.storage) as client:
         for at in range(1, number + _WARM + 1):
@@ -86,7 +86,7 @@ async def _drops(stack: World, four: FourTrips, number: int) -> dict[str, float]
 
 async def _ends(stack: World, four: FourTrips, number: int) -> dict[str, float]:
     ended = stack.running.deliveries.with_name("ended")
-    hook = f"{stack.running.subscriber_url}/hooks/bench"
+    hook = f"{stack.running.receiver_url}/hooks/bench"
     body = message(hook, f"date +%s.%N > {shlex.quote(str(ended))}")
     found = []
     async with Raw(stack.storage) as client:

@@ -31,7 +31,7 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
     """Jobs a second, requests a job, and the worker's processor milliseconds a job."""
     name = ("no-op" if noop else "emulator") + (" with RTT" if rtt else "")
     async with world(noop=noop, rtt=rtt) as stack:
-        body = message(f"{stack.running.subscriber_url}/hooks/bench")
+        body = message(f"{stack.running.receiver_url}/hooks/bench")
         async with Raw(stack.storage) as client:
             for _ in range(_WARM):
                 await client.put("jobs", body)

@@ -34,7 +34,7 @@ class Ports:
     azurite: tuple[int, int, int] | None = None
     #: of the emulator, or of slurmrestd
     emulator: int = 0
-    subscriber: int = 0
+    receiver: int = 0
     host: int = 0
 
 
@@ -72,7 +72,7 @@ class Stack:
     #: "" where jobs run elsewhere
     emulator_url: str
     slurm: Slurm | None
-    subscriber_url: str
+    receiver_url: str
     host_url: str
     settings: Mapping[str, str] = field(repr=False)
     #: The webhook secret, for a receiver of one's own.
@@ -113,10 +113,10 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         cluster = await _slurm(options, data, running) if options.slurm_nodes else None
         elsewhere = bool(cluster) or options.own_clusters
         emulator_url = "" if elsewhere else await _emulator(options, data, storage, part)
-        subscriber_url = await _subscriber(options, data, kept["webhook"], part)
+        receiver_url = await _receiver(options, data, kept["webhook"], part)
         settings = {
             **app_settings(
-                subscriber_url=subscriber_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]
+                receiver_url=receiver_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]
             ),
             **_where_jobs_run(storage, cluster, emulator_url),
             **options.overrides,
@@ -133,7 +133,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             storage=storage,
             emulator_url=emulator_url,
             slurm=cluster,
-            subscriber_url=subscriber_url,
+            receiver_url=receiver_url,
             host_url=host_url,
             settings=settings,
             secret=kept["webhook"],
@@ -155,11 +155,11 @@ async def _emulator(options: Options, data: Path, storage: Azurite, part: "_Star
     )
 
 
-async def _subscriber(options: Options, data: Path, secret: str, part: "_Starter") -> str:
+async def _receiver(options: Options, data: Path, secret: str, part: "_Starter") -> str:
     return await part.start(
-        "subscriber",
-        "local.subscriber",
-        f"--port={options.ports.subscriber}",
+        "receiver",
+        "local.receiver",
+        f"--port={options.ports.receiver}",
         f"--secret-env={_KEY_VARIABLE}",
         f"--log={data / _DELIVERIES}",
         extra={_KEY_VARIABLE: secret},
@@ -201,10 +201,10 @@ def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) 
     return {"AzureWebJobsStorage": string, "SLIPWAY_STORAGE": string, **found}
 
 
-def app_settings(*, subscriber_url: str, webhook_secret: str, seal_key: str) -> dict[str, str]:
+def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> dict[str, str]:
     """The settings that every local stack has; what is not named keeps its default."""
-    port = subscriber_url.rstrip("/").rpartition(":")[2]
-    notify = [{"url": f"{subscriber_url}/hooks/default", "secret": "default"}]
+    port = receiver_url.rstrip("/").rpartition(":")[2]
+    notify = [{"url": f"{receiver_url}/hooks/default", "secret": "default"}]
     return {
         "FUNCTIONS_WORKER_RUNTIME": "python",
         "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",

@@ -38,7 +38,7 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
     policy = _checked(policy_of(settings, engines.clusters))
     made = _ports(settings, engines, policy, meter or NoMeter())
     if policy.default_notify:
-        from shared.intake.subscribers import check_default_notify
+        from shared.intake.receivers import check_default_notify
 
         check_default_notify(made)
     return made

@@ -94,7 +94,7 @@ async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Ver
         log = data / "deliveries.jsonl"
         receiver = await opened.enter_async_context(
             child(
-                [sys.executable, "-m", "local.subscriber", "--secret-env=BENCH_SECRET", f"--log={log}"],
+                [sys.executable, "-m", "local.receiver", "--secret-env=BENCH_SECRET", f"--log={log}"],
                 name="the receiver",
                 env=environment,
                 cwd=ROOT,

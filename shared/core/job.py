@@ -21,7 +21,7 @@ __all__ = [
     "JobState",
     "Reason",
     "Stored",
-    "Subscriber",
+    "Receiver",
     "Target",
     "Transition",
     "Waiting",
@@ -39,7 +39,7 @@ class _FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class Subscriber(_FrozenModel):
+class Receiver(_FrozenModel):
     """A receiver of a job. `url` is safe to show; one with a path or a query is in `sealed`."""
 
     url: str
@@ -115,7 +115,7 @@ class Job(_FrozenModel):
     experiment: str
     cluster: str
     labels: dict[str, str] = {}
-    notify: tuple[Subscriber, ...] = ()
+    notify: tuple[Receiver, ...] = ()
     drop: Drop | None = None
     #: folder of the answers in the container `runs`
     receipt: str = ""

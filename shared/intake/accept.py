@@ -199,7 +199,7 @@ def record(
         experiment=experiment,
         labels=redact(dict(envelope.labels)),
         cluster=draft.cluster.name if draft.cluster else "",
-        notify=draft.subscribers,
+        notify=draft.receivers,
         resources=envelope.resources.as_written() if envelope.resources else {},
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
         drop=candidate.drop,

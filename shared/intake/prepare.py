@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from shared.core.errors import Misconfigured, SlipwayError
-from shared.core.job import Subscriber
+from shared.core.job import Receiver
 from shared.core.ports import Cluster, Ports
 from shared.core.refusals import refused
 from shared.intake.facts import cluster_of
 from shared.intake.message import Request
-from shared.intake.subscribers import subscribers_of
+from shared.intake.receivers import receivers_of
 from shared.jobspec import (
     Facts,
     JobSpec,
@@ -61,7 +61,7 @@ class Draft:
     #: completed, secrets sealed: the form that is stored; None when nothing could be read
     document: JsonObject | None
     cluster: Cluster | None
-    subscribers: tuple[Subscriber, ...]
+    receivers: tuple[Receiver, ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
 
@@ -114,11 +114,11 @@ def _judged(
     folder: str | None,
     cluster: Cluster | None,
 ) -> Draft:
-    subscribers, notify_problems = subscribers_of(ports, request, key)
+    receivers, notify_problems = receivers_of(ports, request, key)
     if request.around is not None:
         notify_problems = request.around.locate(notify_problems)
     problems = (*request.problems, *notify_problems)
-    draft = Draft(None, None, subscribers, problems)
+    draft = Draft(None, None, receivers, problems)
     if request.document is not None:
         checked = _checked(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
@@ -128,7 +128,7 @@ def _judged(
         draft = replace(
             checked,
             document=sound,
-            subscribers=subscribers,
+            receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *found))),
         )
     if draft.cluster is not None and (asked := _not_allotted(ports, request, draft.cluster)):

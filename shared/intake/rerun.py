@@ -97,11 +97,11 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 def _envelope(ports: Ports, job: Job) -> Envelope:
     """The receivers and the name of the earlier job; sealed addresses are opened."""
     notify = []
-    for subscriber in job.notify:
-        url = subscriber.url
-        if subscriber.sealed is not None:
-            url = ports.seal.unseal(subscriber.sealed, subscriber.place)
-        notify.append({"url": url, "secret": subscriber.secret, "events": list(subscriber.events)})
+    for receiver in job.notify:
+        url = receiver.url
+        if receiver.sealed is not None:
+            url = ports.seal.unseal(receiver.sealed, receiver.place)
+        notify.append({"url": url, "secret": receiver.secret, "events": list(receiver.events)})
     return Envelope.model_validate(
         {
             "name": job.name,

@@ -252,7 +252,7 @@ async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job: Job) -> None:
-        if not any(job.state.value in subscriber.events for subscriber in job.notify):
+        if not any(job.state.value in receiver.events for receiver in job.notify):
             return
         async with gate:
             events = await ports.outbox.events(job.id)

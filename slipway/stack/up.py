@@ -86,10 +86,10 @@ def _with_own_clusters(
         return run_until_stopped(_stay(options, Plan()), interrupted=0)
 
 
-def ports_from(storage: int, host: int, emulator: int, subscriber: int) -> Ports:
+def ports_from(storage: int, host: int, emulator: int, receiver: int) -> Ports:
     """The ports of the options; storage takes three in a row, and 0 is any free one."""
     three = (storage, storage + 1, storage + 2) if storage else None
-    return Ports(azurite=three, host=host, emulator=emulator, subscriber=subscriber)
+    return Ports(azurite=three, host=host, emulator=emulator, receiver=receiver)
 
 
 def emulator_arguments(
@@ -118,7 +118,7 @@ def check_ports(ports: Ports) -> None:
     """Raises Failure with the port that is in use and the option that changes it."""
     options = [("--storage-port", port) for port in ports.azurite or ()]
     options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
-    for option, port in [*options, ("--subscriber-port", ports.subscriber)]:
+    for option, port in [*options, ("--subscriber-port", ports.receiver)]:
         with socket.socket() as probe:
             # As servers do: a port that a stopped stack has just left is free.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -178,7 +178,7 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         "",
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
         *_cluster(stack, nodes),
-        f"  webhooks      {stack.subscriber_url}/received   (every delivery; the default receiver of jobs)",
+        f"  webhooks      {stack.receiver_url}/received   (every delivery; the default receiver of jobs)",
         f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
         f"  queues        {storage.queue_url}   (jobs)",
         f"  tables        {storage.table_url}",

@@ -100,7 +100,7 @@ class Door:
         """What the receiver got at a hook."""
         async with (
             aiohttp.ClientSession() as http,
-            http.get(f"{self.stack.subscriber_url}/received") as answer,
+            http.get(f"{self.stack.receiver_url}/received") as answer,
         ):
             return [event for event in await answer.json() if event["hook"] == hook]
 
@@ -118,7 +118,7 @@ class Door:
 
     def hook(self, name: str, query: str = "") -> dict[str, Any]:
         """A subscription at a hook of the receiver."""
-        return {"url": f"{self.stack.subscriber_url}/hooks/{name}{query}"}
+        return {"url": f"{self.stack.receiver_url}/hooks/{name}{query}"}
 
     async def poisoned(self) -> list[str]:
         """The queues that hold messages nobody could process."""

@@ -26,7 +26,7 @@ async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     name = unique("canary")
     bodies = [
         *(json.dumps(document).encode() for _, document in documents()),
-        *(json.dumps(each).encode() for _, each in envelopes(shell("true"), door.stack.subscriber_url)),
+        *(json.dumps(each).encode() for _, each in envelopes(shell("true"), door.stack.receiver_url)),
         *(body for _, body in texts()),
     ]
     answers: list[object] = [await door.call("POST", "jobs", body) for body in bodies]
@@ -122,6 +122,6 @@ def _plain(text: str) -> str:
 async def _files(door: Door) -> dict[str, str]:
     """What every process of the stack wrote: host with the app, emulator, receiver."""
     files: list[Path] = [*door.stack.logs.glob("*.log"), door.stack.deliveries]
-    assert {"host.log", "emulator.log", "subscriber.log"} <= {file.name for file in files}
+    assert {"host.log", "emulator.log", "receiver.log"} <= {file.name for file in files}
     assert "accept_message" in (door.stack.logs / "host.log").read_text()
     return {f"file {file.name}": file.read_text(errors="replace") for file in files}

@@ -69,7 +69,7 @@ class Sender:
 
     def _envelope(self, name: str) -> dict[str, Any]:
         trouble = _HANGS if self._dice.random() < 0.01 else self._dice.choice(_TROUBLES)
-        hook = f"{self._stack.subscriber_url}/hooks/{name}{trouble}"
+        hook = f"{self._stack.receiver_url}/hooks/{name}{trouble}"
         return {"name": name, "notify": [{"url": hook}]}
 
     def _spec(self) -> dict[str, Any]:

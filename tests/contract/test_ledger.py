@@ -21,7 +21,7 @@ from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
-from shared.core.job import Entry, Job, JobState, Subscriber, Target, Waiting
+from shared.core.job import Entry, Job, JobState, Receiver, Target, Waiting
 from shared.core.ledger.dead import DeadMessage
 from shared.core.ledger.listing import brief
 from shared.core.notify.events import Delivery, Notice, notice_of
@@ -59,7 +59,7 @@ def dead(store: Store) -> DeadMessages:
 
 
 #: Somebody who wants to know everything.
-ANY = Subscriber(url="https://h.example.com/x", secret="default", events=tuple(JobState))
+ANY = Receiver(url="https://h.example.com/x", secret="default", events=tuple(JobState))
 
 
 def make(key: str = "k", **fields: Any) -> Job:
@@ -74,7 +74,7 @@ def make(key: str = "k", **fields: Any) -> Job:
         "state": JobState.ACCEPTED,
         "created": NOW,
         "due": NOW,
-        "notify": (Subscriber(url="https://h.example.com/x", secret="default"),),
+        "notify": (Receiver(url="https://h.example.com/x", secret="default"),),
         "target": Target(engine="batchai", cluster="dev", experiment="e", name="n-1", token="x.1"),
         "history": (Entry(sequence=1, state=JobState.ACCEPTED, at=NOW, token=next(TOKENS)),),
     }

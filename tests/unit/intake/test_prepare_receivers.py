@@ -10,7 +10,7 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.core.errors import Misconfigured
 from shared.intake.prepare import slug
-from shared.intake.subscribers import check_default_notify
+from shared.intake.receivers import check_default_notify
 from tests.unit.intake.test_prepare import codes, prepared, request
 from tests.unit.world import World
 
@@ -18,7 +18,7 @@ from tests.unit.world import World
 def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world: World) -> None:
     hidden = {"url": "https://a.example.com/x?code=canary", "secret": "team", "events": ["failed"]}
     found = prepared(world, request({"notify": [{"url": "https://b.example.com"}, hidden]}))
-    plain, sealed = found.subscribers
+    plain, sealed = found.receivers
     assert (plain.url, plain.sealed, plain.place, plain.secret) == (
         "https://b.example.com",
         None,
@@ -30,9 +30,9 @@ def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world
     assert world.ports.seal.unseal(sealed.sealed, "k/notify/1") == hidden["url"]
     assert "canary" not in sealed.url
 
-    assert prepared(world, request()).subscribers == ()
+    assert prepared(world, request()).receivers == ()
     world.policy(default_notify=({"url": "https://c.example.com"},))
-    assert [one.url for one in prepared(world, request()).subscribers] == ["https://c.example.com"]
+    assert [one.url for one in prepared(world, request()).receivers] == ["https://c.example.com"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_receiver_that_cannot_be_told_is_refused_at_its_place(
     found = prepared(world, asked)
     assert codes(found) == [(code, f"/e/notify/1/{at}")]
     assert found.problems[0].message.startswith(message)
-    assert len(found.subscribers) == 1
+    assert len(found.receivers) == 1
 
     world.policy(default_notify=({"url": "https://b.example.com"},))
     check_default_notify(world.ports)

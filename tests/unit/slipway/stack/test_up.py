@@ -22,7 +22,7 @@ def busy() -> Iterator[int]:
 def test_storage_takes_three_ports_in_a_row_or_any() -> None:
     three = (10000, 10001, 10002)
 
-    assert ports_from(10000, 1, 2, 3) == Ports(azurite=three, host=1, emulator=2, subscriber=3)
+    assert ports_from(10000, 1, 2, 3) == Ports(azurite=three, host=1, emulator=2, receiver=3)
     assert ports_from(0, 0, 0, 0) == Ports()
 
 
@@ -35,7 +35,7 @@ def test_free_ports_pass() -> None:
     [
         ("--port", lambda port: Ports(host=port)),
         ("--emulator-port", lambda port: Ports(emulator=port)),
-        ("--subscriber-port", lambda port: Ports(subscriber=port)),
+        ("--subscriber-port", lambda port: Ports(receiver=port)),
         ("--storage-port", lambda port: Ports(azurite=(0, port, 0))),
     ],
 )

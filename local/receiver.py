@@ -1,7 +1,7 @@
 """A webhook receiver for the local stack, the demo and the tests; never deployed.
 
 It verifies with the public `standardwebhooks` package and shares no code with the sender, so it proves the
-signatures from outside. Run `python -m local.subscriber --secret-env NAME`; it prints `ready http://…`.
+signatures from outside. Run `python -m local.receiver --secret-env NAME`; it prints `ready http://…`.
 
 `POST /hooks/<name>` takes deliveries and `GET /received` lists them. A delivery's URL may ask for trouble,
 for the first `times` deliveries of each event (default: all of them): `status=503` answers with that status,
@@ -54,7 +54,7 @@ class Received:
     received: str
 
 
-class Subscriber:
+class Receiver:
     """The receiver's state: what came, what was accepted, and which troubles are still to be made."""
 
     def __init__(
@@ -137,7 +137,7 @@ class Subscriber:
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line and serve until SIGTERM or SIGINT."""
-    parser = argparse.ArgumentParser(prog="python -m local.subscriber", description="A webhook receiver.")
+    parser = argparse.ArgumentParser(prog="python -m local.receiver", description="A webhook receiver.")
     parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
     add_option(parser)
     parser.add_argument("--secret-env", required=True, help="the environment variable that holds the secret")
@@ -156,17 +156,17 @@ def main(arguments: list[str] | None = None) -> int:
             out.write(line + "\n")
             out.flush()
 
-        subscriber = Subscriber(secret, write, border=Border(frozenset(options.allow_host)))
+        receiver = Receiver(secret, write, border=Border(frozenset(options.allow_host)))
         try:
-            asyncio.run(_serve(subscriber, options.port, options.until_stdin_closes))
+            asyncio.run(_serve(receiver, options.port, options.until_stdin_closes))
         except OSError as error:
             parser.exit(1, f"cannot listen on port {options.port}: {error.strerror}; choose another --port\n")
     return 0
 
 
-async def _serve(subscriber: Subscriber, port: int, until_stdin_closes: bool) -> None:
+async def _serve(receiver: Receiver, port: int, until_stdin_closes: bool) -> None:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
-    runner = web.AppRunner(subscriber.app(), access_log=None, shutdown_timeout=0.2)
+    runner = web.AppRunner(receiver.app(), access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", port).start()

@@ -18,7 +18,7 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import TestServer
 
-from local.subscriber import Subscriber
+from local.receiver import Receiver
 from shared.adapters.webhook.signing import signature_headers
 from tests.contract.webhook_world import BODY, SECRET, sender
 
@@ -28,7 +28,7 @@ OTHER_SECRET = "whsec_" + "b" * 32
 @asynccontextmanager
 async def process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
     one = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "local.subscriber", "--secret-env", "HOOK_SECRET", *arguments,
+        sys.executable, "-m", "local.receiver", "--secret-env", "HOOK_SECRET", *arguments,
         env={**os.environ, "HOOK_SECRET": SECRET},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
@@ -42,7 +42,7 @@ async def process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
 
 
 @asynccontextmanager
-async def subscriber(*arguments: str) -> AsyncIterator[str]:
+async def receiver(*arguments: str) -> AsyncIterator[str]:
     async with process("--port", "0", *arguments) as one:
         assert one.stdout is not None
         word, address = (await asyncio.wait_for(one.stdout.readline(), 30)).decode().split()
@@ -67,7 +67,7 @@ async def received(address: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def in_process(lines: list[str]) -> AsyncIterator[str]:
-    async with TestServer(Subscriber(SECRET, lines.append).app()) as server:
+    async with TestServer(Receiver(SECRET, lines.append).app()) as server:
         yield str(server.make_url("/hooks/mine"))
 
 
@@ -84,7 +84,7 @@ def signed(body: bytes = BODY, secrets: Sequence[str] = (SECRET,), at: int | Non
 
 async def test_a_signed_event_is_verified_listed_and_logged(tmp_path: Path) -> None:
     log = tmp_path / "deliveries.jsonl"
-    async with subscriber("--log", str(log)) as address:
+    async with receiver("--log", str(log)) as address:
         outcomes = await deliver(f"{address}/hooks/mine", times=2)
         listed = await received(address)
 
@@ -139,7 +139,7 @@ async def test_a_body_that_no_event_can_have_is_not_read() -> None:
 
 
 async def test_trouble_can_be_asked_for_by_the_address() -> None:
-    async with subscriber() as address:
+    async with receiver() as address:
         hook = f"{address}/hooks/"
         assert await deliver(hook + "a?status=410") == [("gone", 410, None)]
         assert await deliver(hook + "b?reset=1") == [("retry", None, None)]
@@ -156,7 +156,7 @@ async def test_trouble_can_be_asked_for_by_the_address() -> None:
 
 
 async def test_an_event_that_was_answered_with_an_error_is_no_duplicate_later() -> None:
-    async with subscriber() as address:
+    async with receiver() as address:
         await deliver(f"{address}/hooks/a?status=503&times=1", times=3)
         listed = await received(address)
 
@@ -187,7 +187,7 @@ async def test_a_busy_port_is_one_clear_line() -> None:
 
 async def test_a_missing_secret_is_named_and_not_shown() -> None:
     one = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "local.subscriber", "--secret-env", "HOOK_SECRET",
+        sys.executable, "-m", "local.receiver", "--secret-env", "HOOK_SECRET",
         env={**os.environ, "HOOK_SECRET": "Canary4Secret"}, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     _, errors = await asyncio.wait_for(one.communicate(), 30)

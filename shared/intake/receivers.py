@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.core.errors import Misconfigured
-from shared.core.job import Subscriber
+from shared.core.job import Receiver
 from shared.core.notify.webhook_url import hides, refusal, safe_url
 from shared.core.ports import Ports
 from shared.core.refusals import refused
@@ -11,14 +11,14 @@ from shared.intake.message import Request
 from shared.jobspec import Problem, Subscription
 
 
-def subscribers_of(
+def receivers_of(
     ports: Ports, request: Request, key: str
-) -> tuple[tuple[Subscriber, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[Receiver, ...], tuple[Problem, ...]]:
     """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
     subscriptions = request.envelope.notify or tuple(
         Subscription.model_validate(s) for s in ports.policy.default_notify
     )
-    subscribers: list[Subscriber] = []
+    receivers: list[Receiver] = []
     problems: list[Problem] = []
     for index, subscription in enumerate(subscriptions):
         at = f"/notify/{index}"
@@ -27,8 +27,8 @@ def subscribers_of(
             problems.append(problem.relocate(request.envelope_at))
             continue
         place = f"{key}{at}" if hides(subscription.url) else ""
-        subscribers.append(
-            Subscriber(
+        receivers.append(
+            Receiver(
                 url=safe_url(subscription.url),
                 secret=subscription.secret or "default",
                 sealed=ports.seal.seal(subscription.url, place) if place else None,
@@ -36,7 +36,7 @@ def subscribers_of(
                 events=tuple(subscription.events),
             )
         )
-    return tuple(subscribers), tuple(problems)
+    return tuple(receivers), tuple(problems)
 
 
 def check_default_notify(ports: Ports) -> None:
