@@ -115,9 +115,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         emulator_url = "" if elsewhere else await _emulator(options, data, storage, part)
         receiver_url = await _receiver(options, data, kept["webhook"], part)
         settings = {
-            **app_settings(
-                receiver_url=receiver_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]
-            ),
+            **app_settings(receiver_url=receiver_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]),
             **_where_jobs_run(storage, cluster, emulator_url),
             **options.overrides,
         }

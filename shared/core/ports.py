@@ -265,7 +265,7 @@ class Webhooks(Protocol):
     async def post(
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
     ) -> Posted:
-        """One attempt, bounded in time, behind both gates."""
+        """One try, bounded in time, behind both gates."""
 
 
 class Engines(Protocol):

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice
 from shared.core.ports import Ports
-from shared.delivery.attempt import attempt
+from shared.delivery.try_target import try_target
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -167,7 +167,7 @@ async def _deliver(ports: Ports, notice: Notice) -> Notice:
 
 async def _round(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
-    targets = await _attempts(ports, notice, now)
+    targets = await _after_tries(ports, notice, now)
     pending = [target.due for target in targets if target.state == "pending"]
     after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
     if pending:
@@ -180,11 +180,11 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
     return after
 
 
-async def _attempts(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
+async def _after_tries(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
     """Its targets after a try of each, all at once; a single one needs no task of its own."""
     if len(notice.targets) == 1:
-        return [await attempt(ports, notice, notice.targets[0], now)]
-    return await asyncio.gather(*(attempt(ports, notice, target, now) for target in notice.targets))
+        return [await try_target(ports, notice, notice.targets[0], now)]
+    return await asyncio.gather(*(try_target(ports, notice, target, now) for target in notice.targets))
 
 
 async def _wake(ports: Ports, notice: Notice, delay: float) -> None:

@@ -44,7 +44,7 @@ async def test_the_receiver_gets_the_very_bytes_with_a_signature_that_verifies()
     assert not {"cookie", "authorization", "proxy-authorization"} & there.headers().keys()
 
 
-async def test_a_second_attempt_has_the_same_id_and_bytes_and_a_time_of_its_own() -> None:
+async def test_a_second_try_has_the_same_id_and_bytes_and_a_time_of_its_own() -> None:
     first = datetime(2026, 11, 20, 12, tzinfo=UTC)
     async with receiver(reply(503)) as there, sender() as one:
         for minutes in (0, 5):
@@ -68,7 +68,7 @@ async def test_a_connection_is_kept_for_the_same_address_only_and_no_cookie_is()
     assert "cookie" not in there.headers()
 
 
-async def test_a_kept_connection_that_is_gone_costs_no_attempt() -> None:
+async def test_a_kept_connection_that_is_gone_costs_no_try() -> None:
     async with receiver(reply(204, "Connection: keep-alive\r\n")) as there, sender() as one:
         said = [await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(3)]
 

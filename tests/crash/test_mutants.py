@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import shared.core.notify.events
-import shared.delivery.attempt
 import shared.delivery.deliver
+import shared.delivery.try_target
 import shared.intake.accept
 import shared.lifecycle.archive
 import shared.lifecycle.dispatch
@@ -80,23 +80,23 @@ def event_outside_the_record(patch: Patch) -> None:
 
 
 def a_new_event_id_for_every_try(patch: Patch) -> None:
-    original = shared.delivery.attempt._webhook
+    original = shared.delivery.try_target._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         renamed = notice.model_copy(update={"event_id": f"evt_{next(_COUNT)}"})
         return await original(ports, renamed, target, now)
 
-    patch.setattr(shared.delivery.attempt, "_webhook", mutant)
+    patch.setattr(shared.delivery.try_target, "_webhook", mutant)
 
 
 def a_new_body_for_every_try(patch: Patch) -> None:
-    original = shared.delivery.attempt._webhook
+    original = shared.delivery.try_target._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         body = notice.body.replace("{", f'{{"try":{next(_COUNT)},', 1)
         return await original(ports, notice.model_copy(update={"body": body}), target, now)
 
-    patch.setattr(shared.delivery.attempt, "_webhook", mutant)
+    patch.setattr(shared.delivery.try_target, "_webhook", mutant)
 
 
 def writes_without_looking_at_the_version(patch: Patch) -> None:

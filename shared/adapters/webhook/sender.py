@@ -60,7 +60,7 @@ class WebhookSender:
             return Posted("refused", None, problem, None, 0)
         headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
         try:
-            # Waiting for a slot is no attempt, and takes nothing of its time.
+            # Waiting for a slot is no try, and takes nothing of its time.
             async with self._slots.take(webhook_url.authority(url)):
                 return await self._timed(url, body, headers, now)
         except _NoSlotError:

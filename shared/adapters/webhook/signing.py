@@ -24,7 +24,7 @@ _HOW_TO_MAKE_ONE = (
 
 
 def signature_headers(webhook_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
-    """Return the three Standard Webhooks headers for one attempt, made at `timestamp` (unix seconds).
+    """Return the three Standard Webhooks headers for one try, made at `timestamp` (unix seconds).
 
     Several secrets (rotation) give several signatures. Raises ValueError for an unusable id, time or secret.
     """

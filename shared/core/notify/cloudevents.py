@@ -36,7 +36,7 @@ def cloud_event(
     time: datetime,
     data: Mapping[str, Any],
 ) -> bytes:
-    """Write one event as UTF-8 JSON. The bytes are kept and sent as they are on every attempt.
+    """Write one event as UTF-8 JSON. The bytes are kept and sent as they are on every try.
 
     Raises ValueError for an attribute the specification forbids, and for an event over 20 kB.
     """

@@ -86,7 +86,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
         for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
     ]
     untried = [row.targets[1] for row in waiting if not row.targets[1].attempts]
-    assert len(untried) == 7  # which cost them no attempt
+    assert len(untried) == 7  # which cost them no try
     assert all(target.due > world.now for target in untried)
 
     world.webhooks.answers = [OK]
@@ -135,7 +135,7 @@ async def test_410_disables_the_address_for_every_event_and_every_process(world:
     assert "disabled since" in dead[accepted.job.id]
 
 
-async def test_busy_slots_cost_no_attempt(world: World) -> None:
+async def test_busy_slots_cost_no_try(world: World) -> None:
     job = await ended(world, Posted("busy", None, "not sent", None, 0), OK)
     notice = await world.outbox.notice(job.id, job.sequence)
     assert notice is not None

@@ -15,7 +15,7 @@ from shared.core.job import JobState
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import receiver_id
 from shared.core.ports import Disabled, Posted
-from shared.delivery.attempt import attempt
+from shared.delivery.try_target import try_target
 from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.recorded import RUN, Recorded, Written, job_of
 from tests.unit.world import World
@@ -62,7 +62,7 @@ def target_of(world: World, **members: Any) -> Delivery:
 
 
 async def tried(world: World, target: Delivery, **members: Any) -> Delivery:
-    return await attempt(world.ports, notice_for(world, target, **members), target, world.now)
+    return await try_target(world.ports, notice_for(world, target, **members), target, world.now)
 
 
 # Whether it is tried
@@ -237,7 +237,7 @@ async def test_the_pause_that_a_receiver_asks_for_begins_with_its_answer(world: 
     world.use(clock=lambda: begun + timedelta(seconds=15))  # what is slow answers later than it was asked
     hooks.answer = replace(DOWN, retry_after=60.0)
     target = target_of(world)
-    await attempt(world.ports, notice_for(world, target), target, begun)
+    await try_target(world.ports, notice_for(world, target), target, begun)
     assert world.ports.receivers.breaker.wait(URL, begun + timedelta(seconds=15)) == 60
 
 
@@ -285,7 +285,7 @@ async def test_no_other_answer_disables_a_receiver(world: World, hooks: Hooks, a
 async def test_each_post_is_counted_and_told_in_a_line_that_matters_if_it_failed(
     world: World, hooks: Hooks, caplog: pytest.LogCaptureFixture, answer: Posted, level: int | None
 ) -> None:
-    caplog.set_level(logging.DEBUG, logger="shared.delivery.attempt")
+    caplog.set_level(logging.DEBUG, logger="shared.delivery.try_target")
     world.use(meter=(meter := Counting()))
     hooks.answer = answer
     await tried(world, target_of(world))

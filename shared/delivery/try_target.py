@@ -1,4 +1,4 @@
-"""attempt: one try to bring one event to one target, or the reason why there is none now."""
+"""try_target: one try to bring one event to one target, or the reason why there is none now."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 _BUSY, _PARKED = 5.0, 300.0
 
 
-async def attempt(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
+async def try_target(ports: Ports, notice: Notice, target: Delivery, now: datetime) -> Delivery:
     """The target after what could be done for it now. Errors of storage and of the network are outcomes."""
     longest = ports.policy.longest_delivery_wait
     if target.state != "pending" or (target.attempts and not is_due(target.due, now, longest)):
@@ -117,7 +117,7 @@ def _parked(ports: Ports, notice: Notice, target: Delivery, now: datetime, why: 
 def _postpone(
     ports: Ports, notice: Notice, target: Delivery, now: datetime, wait: float, why: str
 ) -> Delivery:
-    """Later, and it counts as no attempt. An event that could not be tried in all its life is given up."""
+    """Later, and it counts as no try. An event that could not be tried in all its life is given up."""
     schedule = ports.policy.schedule
     if now - notice.since > schedule.life:
         return _dead(notice, target, why)
