@@ -67,6 +67,18 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"files": listed})
 
 
+@blueprint.function_name("get_metrics")
+@blueprint.route("jobs/{id}/metrics", methods=["GET"])
+@api_route("after", "points")
+async def get_metrics(req: func.HttpRequest) -> func.HttpResponse:
+    """What the job and its nodes say in numbers: ?after=<next> &points=500. Go on at once while `more`."""
+    from shared.operate.metrics import as_json, metrics
+
+    query = req.params
+    found = await metrics(ports(), req.route_params["id"], query.get("after", ""), caller())
+    return answer(as_json(found, query.get("points", "")))
+
+
 @blueprint.function_name("get_outputs")
 @blueprint.route("jobs/{id}/outputs", methods=["GET"])
 @api_route()

@@ -32,7 +32,7 @@ class Span:
 async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[dict[str, Any]]:
     """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster."""
     stored = await job(ports, job_id, who)
-    _target(stored)
+    target_of(stored)
     return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
 
 
@@ -54,7 +54,7 @@ async def files(
 ) -> tuple[OutputFile, ...]:
     """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
     stored = await _stored(ports, job_id, directory, path, who)
-    target = _target(stored)
+    target = target_of(stored)
     try:
         return await ports.engines.get(target.engine).files(target, directory, path)
     except NotFound as error:
@@ -71,7 +71,7 @@ async def content(
     stored = await _stored(ports, job_id, directory, path, who)
     if not path.strip("./"):
         raise Misuse("no file is named", remedy="list the files: …/files")
-    target = _target(stored)
+    target = target_of(stored)
     engine = ports.engines.get(target.engine)
     try:
         if span is None:
@@ -103,7 +103,7 @@ async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Cal
 async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
     """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
     if stored.job.archived:
-        return _forgotten(stored.job)
+        return forgotten(stored.job)
     document = await ports.ledger.spec(stored.job.id)
     known = [one["id"] for one in receipt.outputs(stored.job, document or {})]
     if document is not None and directory not in known:
@@ -113,7 +113,8 @@ async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) ->
     return Misuse(reason, status=404, remedy=f"this job has {', '.join(known)}")
 
 
-def _forgotten(archived: Job) -> Misuse:
+def forgotten(archived: Job) -> Misuse:
+    """The answer where the cluster has no files of a job any more."""
     return Misuse(
         f"the job is archived, and {archived.cluster} has forgotten it",
         status=404,
@@ -128,7 +129,7 @@ async def log(
     if file is not None:
         _check_path(file)
     stored = await job(ports, job_id, who)
-    target = _target(stored)
+    target = target_of(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
     if start < 0:
         raise Misuse("offset must be a number of bytes", remedy="start at 0, go on at Slipway-Next-Offset")
@@ -138,14 +139,15 @@ async def log(
         chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
     except NotFound as error:
         if stored.job.archived:
-            raise _forgotten(stored.job) from error
+            raise forgotten(stored.job) from error
         if stored.job.state.terminal:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         return file or "", FileChunk(b"", start, start), True
     return name, chunk, bool(chunk.data) or not stored.job.state.terminal
 
 
-def _target(stored: Stored) -> Target:
+def target_of(stored: Stored) -> Target:
+    """The attempt whose files there are. Raises Misuse (409) before the job reached its cluster."""
     target = stored.job.target
     if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
         raise Misuse(

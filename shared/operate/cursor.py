@@ -1,0 +1,64 @@
+"""cursor: where the reading of a job's files goes on, as a text that callers hand back. Pure."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.core.errors import Misuse
+
+#: Characters of a cursor: it stands in an address.
+_LONGEST = 8000
+_MOST = 2**53
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a file: bytes that have been read, and how many of its lines had numbers."""
+
+    offset: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Places in files of one run of a job: `run` is the attempt, and the entry with which it was queued."""
+
+    run: tuple[int, int]
+    places: Mapping[str, Place]
+
+    def text(self) -> str:
+        """As a text for an address."""
+        places = {name: [place.offset, place.line] for name, place in self.places.items()}
+        plain = json.dumps([*self.run, places], separators=(",", ":"))
+        return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+#: Before anything was read.
+START = Cursor((0, 0), {})
+
+
+def cursor_of(text: str) -> Cursor:
+    """The cursor that was written so; START for "". Raises Misuse for anything else."""
+    if not text:
+        return START
+    try:
+        if len(text) > _LONGEST:
+            raise ValueError
+        plain = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+        attempt, queued, places = json.loads(plain)
+        found = {str(name): Place(_count(offset), _count(line)) for name, (offset, line) in places.items()}
+        return Cursor((_count(attempt), _count(queued)), found)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise Misuse(
+            "after is not the `next` of an earlier answer", remedy="leave it out, to begin anew"
+        ) from None
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < _MOST:
+        raise ValueError
+    return value

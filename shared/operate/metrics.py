@@ -1,0 +1,214 @@
+"""metrics: what a job and its nodes say in numbers, from the files where they do. Never changes anything.
+
+An answer reads a bounded part of the files, and its cursor says where the next one goes on. So a look at a
+job that has written nothing since costs the listing of one directory, and a look into each other one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.conceal import without_secrets
+from shared.core.errors import Misuse, NotFound
+from shared.core.job import Job, JobState, Target
+from shared.core.ports import Engine, Ports
+from shared.delivery import receipt
+from shared.lifecycle.lookup import job
+from shared.operate.cursor import START, Cursor, Place, cursor_of
+from shared.operate.output import forgotten, target_of
+from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
+
+#: Bytes that one answer reads, and one call of the engine.
+MOST_BYTES, PART = 4 << 20, 1 << 20
+#: Files that are read, and the points of one answer, whatever a caller asks for.
+MOST_FILES, MOST_POINTS = 32, 50_000
+_POINTS, _LEAST, _MOST = 500, 4, 2000
+#: What holds the numbers alone: the job's own file, and that of the program on the nodes.
+_OWN, _USAGE = "metrics.jsonl", "usage.jsonl"
+_WAITS = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED)
+_PRINTED = re.compile(r"stdout(?!-job_prep)[\w.-]{0,50}\.txt", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that may have numbers; `size` as it was listed, None where it was not."""
+
+    directory: str
+    path: str
+    size: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As answers and cursors name it."""
+        return f"{self.directory}/{self.path}"
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """One answer. `more`: there is more to be read at once; `restarted`: earlier answers are out of date."""
+
+    series: Mapping[Series, Points]
+    next: Cursor
+    more: bool
+    restarted: bool = False
+    #: numbers and files that were left out, since there are too many series or files
+    left_out: int = 0
+    files_left_out: int = 0
+
+
+class _Shrunk(Exception):
+    """A file is shorter than what was read of it: another run has written it."""
+
+
+@dataclass
+class _Reader:
+    """Reads what is new in the files of one attempt, until it has read enough."""
+
+    engine: Engine
+    target: Target
+    #: nothing will be written any more
+    ended: bool
+    budget: int = MOST_BYTES
+    more: bool = False
+    collector: Collector = field(default_factory=Collector)
+
+    async def read(self, source: Source, place: Place) -> Place:
+        """Take what the file has from a place on; where to go on. Raises _Shrunk."""
+        _check(place, source.size)
+        while source.size is None or source.size > place.offset:
+            if self.budget < 2 * LONGEST_LINE:
+                self.more = True
+                break
+            start, limit = max(0, place.offset - 1), min(PART, self.budget)
+            try:
+                chunk = await self.engine.read(self.target, source.directory, source.path, start, limit)
+            except NotFound:
+                break
+            _check(place, chunk.size)
+            self.budget -= len(chunk.data)
+            at_end = chunk.next >= chunk.size
+            lines = whole_lines(chunk.data, begins=not place.offset, ends=at_end and self.ended)
+            place = await self._take(
+                source, lines.text, replace(place, offset=start + lines.done), lines.done
+            )
+            if at_end or not lines.done:
+                break
+        return place
+
+    async def _take(self, source: Source, text: bytes, place: Place, done: int) -> Place:
+        if not done:
+            return place
+        wrapped = source.path not in (_OWN, _USAGE)
+        # A part may have a hundred thousand lines: other calls go on meanwhile.
+        line = await asyncio.to_thread(self.collector.add, source.name, text, place.line, wrapped=wrapped)
+        return replace(place, line=line)
+
+
+async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER) -> Metrics:
+    """The numbers that came after the cursor of an earlier answer, or from the beginning.
+
+    Raises Misuse: 400, 404; 409 before the job reached its cluster.
+    """
+    before = cursor_of(after)
+    stored = await job(ports, job_id, who)
+    target, found = target_of(stored), stored.job
+    run, ended = (found.attempt, _queued(found)), found.state.terminal
+    document = await ports.ledger.spec(job_id) or {}
+    directories = [one["id"] for one in receipt.outputs(found, document)]
+    engine = ports.engines.get(target.engine)
+    try:
+        sources = [source async for source in _sources(engine, target, directories)]
+    except NotFound as error:
+        if found.archived:
+            raise forgotten(found) from error
+        if ended:
+            raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
+        sources = []
+    read = sources[:MOST_FILES]
+    begun = before if before.run in (run, START.run) else START
+    try:
+        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, begun.places))
+    except _Shrunk:
+        begun = START
+        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, {}))
+    answer = replace(answer, series=_concealed(ports, found, document, answer.series))
+    return replace(answer, restarted=begun is not before, files_left_out=len(sources) - len(read))
+
+
+def as_json(found: Metrics, points: str = "") -> dict[str, Any]:
+    """The answer as JSON, with at most so many points of each series. Raises Misuse."""
+    most = int(points or _POINTS) if points.isascii() and (points.isdigit() or not points) else 0
+    if not _LEAST <= most <= _MOST:
+        raise Misuse(f"points must be a number from {_LEAST} to {_MOST}", remedy=f"without it: {_POINTS}")
+    most = max(_LEAST, min(most, MOST_POINTS // max(1, len(found.series))))
+    body = {
+        "series": [
+            {
+                "name": series.name,
+                "file": series.file,
+                "axis": series.axis,
+                **({} if series.rank is None else {"rank": series.rank}),
+                "count": len(one.xs),
+                "points": sampled(one, most),
+            }
+            for series, one in found.series.items()
+        ],
+        "next": found.next.text(),
+        "more": found.more,
+        "restarted": found.restarted,
+    }
+    left = [f"{found.left_out} numbers beyond {MOST_SERIES} series"] if found.left_out else []
+    left += [f"{found.files_left_out} files beyond {MOST_FILES}"] if found.files_left_out else []
+    return {**body, "note": f"left out: {', '.join(left)}"} if left else body
+
+
+async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> Metrics:
+    places = dict(begun.places)
+    for source in sources:
+        before = places.get(source.name, Place())
+        place = await reader.read(source, before)
+        if place != Place():
+            places[source.name] = place
+    collector = reader.collector
+    return Metrics(collector.series, Cursor(begun.run, places), reader.more, left_out=collector.left_out)
+
+
+async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
+    """The files in the order in which they are read: the short ones first."""
+    own = [directory for directory in directories if directory != "stdouterr"]
+    for directory in own:
+        yield Source(directory, _OWN)
+    listed = {file.name: file.size for file in await engine.files(target, "stdouterr")}
+    printed = sorted(filter(_PRINTED.fullmatch, listed), key=_in_order)
+    for name in (_OWN, _USAGE, *printed):
+        if (size := listed.get(name)) is not None:
+            yield Source("stdouterr", name, size)
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """Names with numbers in them by their numbers."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d{1,9})", name)]
+
+
+def _queued(found: Job) -> int:
+    """The number of the entry with which the present run of the attempt began to wait."""
+    return max((entry.sequence for entry in found.history if entry.state in _WAITS), default=0)
+
+
+def _check(place: Place, size: int | None) -> None:
+    if size is not None and size < place.offset:
+        raise _Shrunk
+
+
+def _concealed(
+    ports: Ports, found: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
+) -> dict[Series, Points]:
+    """With names in which no secret of the job stands."""
+    names = {one.name for one in series}
+    shown = {name: without_secrets(ports, found, document, name) for name in names}
+    return {replace(one, name=shown[one.name]): points for one, points in series.items()}
