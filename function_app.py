@@ -7,8 +7,8 @@ import azure.functions as func
 
 # The Functions worker appends the app to sys.path, so an installed package of the same name would win.
 for name in ("fence", "functions", "shared"):
-    found = find_spec(name)
-    if found is None or Path(str(found.origin)).parent.parent != Path(__file__).resolve().parent:
+    spec = find_spec(name)
+    if spec is None or Path(str(spec.origin)).parent.parent != Path(__file__).resolve().parent:
         raise ImportError(f"another package named {name!r} hides the app's own: uninstall it")
 
 from functions.accept import blueprint as accept  # noqa: E402

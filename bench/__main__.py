@@ -58,15 +58,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def one_round(items: Mapping[str, Item], failed: list[str]) -> Figures:
     """Every measurement once. What goes wrong is added to `failed`, and costs nothing but its own figures."""
-    found: Figures = {}
+    figures: Figures = {}
     for name, item in items.items():
         sys.stdout.write(f"{time.strftime('%H:%M:%S')} {name}\n")
         sys.stdout.flush()
         try:
-            found |= asyncio.run(_bounded(item))
+            figures |= asyncio.run(_bounded(item))
         except Exception as error:  # noqa: BLE001 - half an hour of measuring is not lost for it
             failed.append(f"{name}: {error!r}"[:1000])
-    return found
+    return figures
 
 
 async def _bounded(item: Item) -> Figures:
@@ -122,8 +122,8 @@ def _items(jobs: int, rtt: float, seconds: float, finished: int) -> dict[str, It
 async def _floor(jobs: int) -> Figures:
     with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
         async with azurite(Path(folder), on_request=lambda _: None) as storage:
-            found = await raw_floor(storage.connection_string, jobs)
-            return found | await sdk_floor(storage.connection_string, jobs)
+            figures = await raw_floor(storage.connection_string, jobs)
+            return figures | await sdk_floor(storage.connection_string, jobs)
 
 
 async def _peer(jobs: int, rtt: float, command: str) -> Figures:
@@ -134,21 +134,21 @@ async def _peer(jobs: int, rtt: float, command: str) -> Figures:
 
 
 async def _sweep() -> Figures:
-    found = await sweeping.one_by_one(500)
+    figures = await sweeping.one_by_one(500)
     for active in (100, 1_000, 10_000):
         for changed in (0.0, 0.02):
-            found |= await sweeping.sweep_of(active, changed)
-    return found
+            figures |= await sweeping.sweep_of(active, changed)
+    return figures
 
 
 async def _sweep_table() -> Figures:
-    found: Figures = {}
+    figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
         async with azurite(Path(folder)) as storage:
             for active in (100, 1_000, 10_000):
                 for changed in (0.0, 0.02):
-                    found |= await sweeping.sweep_of(active, changed, storage.connection_string)
-    return found
+                    figures |= await sweeping.sweep_of(active, changed, storage.connection_string)
+    return figures
 
 
 async def _lists(finished: int) -> Figures:

@@ -31,19 +31,19 @@ _CASES = {
 
 def imports() -> dict[str, float]:
     """Milliseconds and modules above those of an empty interpreter, the median of five."""
-    found: dict[str, list[tuple[float, int]]] = {name: [] for name in _CASES}
+    samples: dict[str, list[tuple[float, int]]] = {name: [] for name in _CASES}
     for _ in range(5):
         for name, code in _CASES.items():
             ran = subprocess.run(
                 [sys.executable, "-c", code + _SHOW], cwd=ROOT, capture_output=True, text=True, check=True
             )
             seconds, modules = ran.stdout.split()
-            found[name].append((float(seconds) * 1000, int(modules)))
-    empty = statistics.median(one[0] for one in found["nothing"])
+            samples[name].append((float(seconds) * 1000, int(modules)))
+    empty = statistics.median(one[0] for one in samples["nothing"])
     shown: dict[str, float] = {}
     for name in list(_CASES)[1:]:
-        shown[f"import {name} ms"] = statistics.median(one[0] for one in found[name]) - empty
-        shown[f"import {name} modules"] = found[name][0][1] - found["nothing"][0][1]
+        shown[f"import {name} ms"] = statistics.median(one[0] for one in samples[name]) - empty
+        shown[f"import {name} modules"] = samples[name][0][1] - samples["nothing"][0][1]
     return shown
 
 

@@ -36,12 +36,12 @@ async def idle(seconds: float) -> dict[str, float]:
     ):
         await asyncio.gather(_warm(up), _warm(deployed))
         await asyncio.sleep(_SETTLE)
-        found = await asyncio.gather(
+        results = await asyncio.gather(
             _watched("idle stack", up, _all_of(up), seconds),
             _watched("idle app", deployed, [deployed.host], seconds),
             peer.idle(seconds),
         )
-    return {name: figure for part in found for name, figure in part.items()}
+    return {name: figure for part in results for name, figure in part.items()}
 
 
 async def _warm(one: World) -> None:

@@ -40,11 +40,11 @@ async def idle(number: int) -> dict[str, float]:
             four = FourTrips(raw)
             await four.make()
             async with world(noop=True, poll=POLL, settings=_SETTINGS) as stack:
-                found = await _messages(stack, four, number)
-                found |= await _drops(stack, four, math.ceil(number / 8))
+                figures = await _messages(stack, four, number)
+                figures |= await _drops(stack, four, math.ceil(number / 8))
             async with world(noop=False, poll=POLL) as stack:
-                found |= await _ends(stack, four, math.ceil(number / 4))
-            return found | percentiles("four round trips", four.seconds[_WARM:])
+                figures |= await _ends(stack, four, math.ceil(number / 4))
+            return figures | percentiles("four round trips", four.seconds[_WARM:])
 
 
 async def _messages(stack: World, four: FourTrips, number: int) -> dict[str, float]:
@@ -88,15 +88,15 @@ async def _ends(stack: World, four: FourTrips, number: int) -> dict[str, float]:
     ended = stack.running.deliveries.with_name("ended")
     hook = f"{stack.running.receiver_url}/hooks/bench"
     body = message(hook, f"date +%s.%N > {shlex.quote(str(ended))}")
-    found = []
+    latencies = []
     async with Raw(stack.storage) as client:
         for at in range(1, number + _WARM + 1):
             await four.go()
             await client.put("jobs", body)
             await stack.wait_for_webhooks(at)
-            found.append(time.time() - float(ended.read_text()))
+            latencies.append(time.time() - float(ended.read_text()))
             await asyncio.sleep(_APART_ENDS)
-    return percentiles("end of job to webhook", found[_WARM:])
+    return percentiles("end of job to webhook", latencies[_WARM:])
 
 
 def _created(name: str) -> bytes:

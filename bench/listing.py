@@ -66,11 +66,11 @@ async def _pages(storage: str, kind: str, fill: Callable[[RestTable], Awaitable[
         ledger = TableLedger(Store(table, SHARDS))
         await ledger.active(0)  # the table is made
         await fill(table)
-        found: dict[str, float] = {}
+        figures: dict[str, float] = {}
         for name, (query, ranges) in _LISTS.items():
             ours, bare = await _by_turns(partial(_page, ledger, query), partial(_bare, table, ranges))
-            found |= {f"{kind} {name} ms": ours, f"{kind} {name} bare ms": bare}
-        return found
+            figures |= {f"{kind} {name} ms": ours, f"{kind} {name} bare ms": bare}
+        return figures
     finally:
         await account.close()
 
@@ -103,14 +103,14 @@ async def _fill(table: RestTable, finished: int) -> None:
     """The rows by which lists show so many jobs that have ended, and those that run."""
 
     async def write(shard: int) -> None:
-        found: list[Operation] = []
+        operations: list[Operation] = []
         for row in _rows(shard, finished + RUNNING):
-            found.append(Operation("upsert", row))
-            if len(found) == _ROWS:
-                await table.transact(found)
-                found = []
-        if found:
-            await table.transact(found)
+            operations.append(Operation("upsert", row))
+            if len(operations) == _ROWS:
+                await table.transact(operations)
+                operations = []
+        if operations:
+            await table.transact(operations)
 
     await asyncio.gather(*(write(shard) for shard in range(SHARDS)))
 

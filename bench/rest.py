@@ -55,8 +55,8 @@ class Raw:
         canonical = "numofmessages:32\nvisibilitytimeout:60"
         query = canonical.replace(":", "=").replace("\n", "&")
         text = (await self._queue("GET", f"/{queue}/messages", canonical, None, query)).decode()
-        found = text.split("<QueueMessage>")[1:]
-        return [(_element_text(one, "MessageId"), _element_text(one, "PopReceipt")) for one in found]
+        parts = text.split("<QueueMessage>")[1:]
+        return [(_element_text(one, "MessageId"), _element_text(one, "PopReceipt")) for one in parts]
 
     async def delete(self, queue: str, message: tuple[str, str]) -> None:
         """One message."""

@@ -45,17 +45,17 @@ def _application(rows: Iterable[Row], delay: float) -> web.Application:
         held[str(row["PartitionKey"])][str(row["RowKey"])] = to_json(
             {**row, "Timestamp": "2026-01-01T00:00:00Z"}
         )
-    keys = {partition: sorted(found) for partition, found in held.items()}
+    keys = {partition: sorted(entities) for partition, entities in held.items()}
 
     async def answer(request: web.Request) -> web.Response:
         await asyncio.sleep(delay)
-        found = _FILTER.fullmatch(request.query["$filter"])
-        if found is None:
+        entities = _FILTER.fullmatch(request.query["$filter"])
+        if entities is None:
             raise web.HTTPBadRequest(text="no range of one partition")
-        partition = found["partition"]
+        partition = entities["partition"]
         inside = keys.get(partition, [])
-        first = bisect_left(inside, request.query.get("NextRowKey", found["first"]))
-        last = bisect_left(inside, found["last"])
+        first = bisect_left(inside, request.query.get("NextRowKey", entities["first"]))
+        last = bisect_left(inside, entities["last"])
         until = min(last, first + min(_PAGE, int(request.query.get("$top", _PAGE))))
         more = {"x-ms-continuation-nextpartitionkey": partition}
         more |= {"x-ms-continuation-nextrowkey": inside[until]} if until < last else {}

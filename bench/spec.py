@@ -77,8 +77,8 @@ def diagnosed(data: bytes) -> int:
     if document is not None:
         completed, _ = complete(document, _DEFAULTS)
         problems = with_lint(validate(completed)[1], completed)
-    found = source.locate(problems)
-    return len(report.text(report.problems_as_json(found))) if found else 0
+    located = source.locate(problems)
+    return len(report.text(report.problems_as_json(located))) if located else 0
 
 
 def of_the_tests() -> list[bytes]:
@@ -106,12 +106,12 @@ def best(work: Callable[[], object], rounds: int = _ROUNDS, repeats: int = _REPE
 
 def clean() -> dict[str, tuple[float, float]]:
     """Seconds for each document without problems: all that a door does with it, and parsing its text."""
-    found = {}
+    figures = {}
     for name, properties in CLEAN.items():
         data = json.dumps({"properties": properties}, indent=2).encode()
         assert diagnosed(data) == 0, name
-        found[name] = best(partial(diagnosed, data)), best(partial(json.loads, data))
-    return found
+        figures[name] = best(partial(diagnosed, data)), best(partial(json.loads, data))
+    return figures
 
 
 def main() -> None:

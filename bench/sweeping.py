@@ -49,8 +49,8 @@ class _Arm:
         self.calls += 1
         first = int(request.query.get("skip", "0"))
         if first not in self.pages:
-            found = [self._job(n) for n in range(first, min(first + _PAGE, len(self.states)))]
-            page: dict[str, object] = {"value": found}
+            members = [self._job(n) for n in range(first, min(first + _PAGE, len(self.states)))]
+            page: dict[str, object] = {"value": members}
             if first + _PAGE < len(self.states):
                 page["nextLink"] = (
                     f"{request.url.origin()}{request.path}?api-version=2018-05-01&skip={first + _PAGE}"
@@ -120,14 +120,14 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
             await world.sweep()
         held = psutil.Process().memory_info().rss - held
     name = f"sweep {active} {changed:.0%}{' table' if storage else ''}"
-    found = {
+    figures = {
         f"{name} engine calls": calls,
         f"{name} CPU µs/job": spent * 1e6 / active,
         f"{name} MB": sent / 1e6,
         f"{name} held MB": held / 1e6,
         f"{name} peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    return found | ({f"{name} table calls": mine[0], f"{name} table MB": mine[1] / 1e6} if storage else {})
+    return figures | ({f"{name} table calls": mine[0], f"{name} table MB": mine[1] / 1e6} if storage else {})
 
 
 @asynccontextmanager

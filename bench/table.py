@@ -94,15 +94,15 @@ TARGETS = (
 
 def ratios(rounds: Sequence[Round]) -> list[dict[str, object]]:
     """Every target for which there are figures: all rounds, the median, what is wanted."""
-    found = []
+    lines = []
     for target in TARGETS:
         if values := target.values(rounds):
             median = statistics.median(values)
             told: dict[str, object] = (
                 {"wanted": target.bound_text, "reached": target.reached(median)} if target.bound_text else {}
             )
-            found.append({"title": target.title, "median": median, "rounds": values, **told})
-    return found
+            lines.append({"title": target.title, "median": median, "rounds": values, **told})
+    return lines
 
 
 def markdown(about: str, rounds: Sequence[Round]) -> str:
@@ -127,8 +127,8 @@ def markdown(about: str, rounds: Sequence[Round]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _spread(found: Sequence[float]) -> str:
-    return f"{_number(min(found))} … {_number(max(found))}"
+def _spread(values: Sequence[float]) -> str:
+    return f"{_number(min(values))} … {_number(max(values))}"
 
 
 def _number(value: float) -> str:

@@ -80,5 +80,5 @@ async def _feed(stack: World, client: Raw, body: bytes, number: int) -> float:
     return end
 
 
-def _with_name(name: str, found: dict[str, float]) -> dict[str, float]:
-    return {f"{name} {what}": value for what, value in found.items()}
+def _with_name(name: str, figures: dict[str, float]) -> dict[str, float]:
+    return {f"{name} {what}": value for what, value in figures.items()}

@@ -152,13 +152,13 @@ def main() -> int:
     """Print the delays of each case; 1 when hanging receivers cost the others more than is allowed."""
     cases = (Case("no host hangs", 0), Case("one host hangs", 1), Case("200 hosts hang", _HANGING))
     _say(f"{'case':<16} {'events':>7} {'p50 s':>7} {'p95 s':>7} {'max s':>7}")
-    found = {}
+    figures = {}
     for case in cases:
         took = asyncio.run(measure(case))
-        found[case.name] = took[int(len(took) * 0.95)]
-        shown = (took[len(took) // 2], found[case.name], took[-1])
+        figures[case.name] = took[int(len(took) * 0.95)]
+        shown = (took[len(took) // 2], figures[case.name], took[-1])
         _say(f"{case.name:<16} {len(took):>7} " + " ".join(f"{one:>7.2f}" for one in shown))
-    worst = max(found.values()) - found["no host hangs"]
+    worst = max(figures.values()) - figures["no host hangs"]
     _say(f"hanging receivers delay the others by {worst:.2f} s (p95); {_ALLOWED:g} s are allowed")
     return int(worst >= _ALLOWED)
 

@@ -65,10 +65,10 @@ class Requests:
     def lines(self) -> Counter[str]:
         """How often each was asked for."""
         for line in self._unread:
-            found = _LINE.search(line)
-            if found and not found["path"].startswith(_NODES):
-                place, _, query = found["path"].partition("?")
-                self._counted[f"{found['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
+            match = _LINE.search(line)
+            if match and not match["path"].startswith(_NODES):
+                place, _, query = match["path"].partition("?")
+                self._counted[f"{match['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
         self._unread.clear()
         return self._counted
 
@@ -106,18 +106,18 @@ class World:
     async def submitted(self, number: int) -> float:
         """Wait for that many submissions to the engine without work; the time of the last one."""
         until = time.perf_counter() + _PATIENCE
-        while len(found := self.submissions()) < number:
+        while len(times := self.submissions()) < number:
             if time.perf_counter() > until:
-                raise TimeoutError(f"{len(found)} of {number} jobs were submitted; see {self.running.logs}")
+                raise TimeoutError(f"{len(times)} of {number} jobs were submitted; see {self.running.logs}")
             await asyncio.sleep(0.0005)
-        return found[number - 1]
+        return times[number - 1]
 
     async def wait_for_webhooks(self, number: int, every: float = 0.0005) -> float:
         """Wait for that many verified webhooks; the moment of the last one, by `time.perf_counter`."""
         until = time.perf_counter() + _PATIENCE
-        while (found := self.verified.count()) < number:
+        while (arrivals := self.verified.count()) < number:
             if time.perf_counter() > until:
-                raise TimeoutError(f"{found} of {number} webhooks came; see {self.running.logs}")
+                raise TimeoutError(f"{arrivals} of {number} webhooks came; see {self.running.logs}")
             await asyncio.sleep(every)
         return time.perf_counter()
 

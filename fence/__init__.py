@@ -134,19 +134,19 @@ class Fence:
         for name in here:
             path = "/".join((*names, name))
             try:
-                found = os.stat(name, dir_fd=listed, follow_symlinks=False)
+                status = os.stat(name, dir_fd=listed, follow_symlinks=False)
             except FileNotFoundError:
                 continue  # deleted since
-            if stat.S_ISLNK(found.st_mode):
+            if stat.S_ISLNK(status.st_mode):
                 try:
-                    found, path = self._stat(path, steps)
+                    status, path = self._stat(path, steps)
                 except OSError:
-                    yield Entry(name, path, "link", found.st_size, modified(found))
+                    yield Entry(name, path, "link", status.st_size, modified(status))
                     continue
-            if stat.S_ISDIR(found.st_mode):
-                yield Entry(name, path, "directory", found.st_size, modified(found))
-            elif stat.S_ISREG(found.st_mode):
-                yield Entry(name, path, "file", found.st_size, modified(found))
+            if stat.S_ISDIR(status.st_mode):
+                yield Entry(name, path, "directory", status.st_size, modified(status))
+            elif stat.S_ISREG(status.st_mode):
+                yield Entry(name, path, "file", status.st_size, modified(status))
 
     def _stat(self, path: str, steps: Iterator[int]) -> tuple[os.stat_result, str]:
         fd, names = self._walk(path, _LOOK, links=True, steps=steps)

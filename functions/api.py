@@ -88,8 +88,8 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
 
     app = ports()
     page = await listing.jobs(app, req.params, caller())
-    found = {"jobs": [line(job) for job in await as_they_stand(app, page.jobs)], "next": page.next}
-    return answer({**found, "note": listing.CUT} if page.cut else found)
+    body = {"jobs": [line(job) for job in await as_they_stand(app, page.jobs)], "next": page.next}
+    return answer({**body, "note": listing.CUT} if page.cut else body)
 
 
 @blueprint.function_name("get_job")
@@ -173,13 +173,13 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     from shared.core.facts import facts_as_json
     from shared.operate import read
 
-    found = [
+    body = [
         {"name": cluster.name, "error": cluster.error}
         if cluster.view is None
         else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
         for cluster in await read.clusters(ports())
     ]
-    return answer({"clusters": found})
+    return answer({"clusters": body})
 
 
 def key_of(req: func.HttpRequest, text: str | None) -> str | None:

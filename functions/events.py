@@ -21,8 +21,8 @@ async def get_events(req: func.HttpRequest) -> func.HttpResponse:
     from shared.core.notify.events import view
     from shared.operate import redeliver
 
-    found = await redeliver.events_of(ports(), req.route_params["id"], caller())
-    return answer({"events": [view(notice) for notice in found]})
+    events = await redeliver.events_of(ports(), req.route_params["id"], caller())
+    return answer({"events": [view(notice) for notice in events]})
 
 
 @blueprint.function_name("redeliver_job")
@@ -80,6 +80,6 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
     """The addresses that get no more events, because they answered 410."""
     caller().needs(ADMIN)
-    found = await ports().outbox.disabled()
-    listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in found]
+    receivers = await ports().outbox.disabled()
+    listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in receivers]
     return answer({"receivers": listed})

@@ -58,13 +58,13 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage and clusters answer, without details, because it needs no key. 503 if one does not."""
     from shared.operate.ready import ready
 
-    found = await ready(ports())
-    engine = "misconfigured" if found.misconfigured else _word(found.engine)
-    parts = {"storage": _word(found.storage), "engine": engine, "paused": found.paused}
-    parts |= {"sweep": "fails" if found.sweep_fails else "ok"}
-    parts |= {"settings": "wrong" if found.settings_wrong else "ok"}
-    parts |= {"unreadable": found.unreadable, "parked": found.parked}
-    if not found.ready:
+    readiness = await ready(ports())
+    engine = "misconfigured" if readiness.misconfigured else _word(readiness.engine)
+    parts = {"storage": _word(readiness.storage), "engine": engine, "paused": readiness.paused}
+    parts |= {"sweep": "fails" if readiness.sweep_fails else "ok"}
+    parts |= {"settings": "wrong" if readiness.settings_wrong else "ok"}
+    parts |= {"unreadable": readiness.unreadable, "parked": readiness.parked}
+    if not readiness.ready:
         return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
     return answer({"status": "ok", **parts})
 

@@ -52,7 +52,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate import output
 
     query = req.params
-    found = await output.files(
+    files = await output.files(
         ports(), req.route_params["id"], query.get("directory", "stdouterr"), query.get("path", "."), caller()
     )
     listed = [
@@ -62,7 +62,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
             "modified": f.modified.isoformat() if f.modified else None,
             **({"link": True} if f.link else {}),
         }
-        for f in found
+        for f in files
     ]
     return answer({"files": listed})
 
@@ -96,9 +96,9 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
     """The job's receipt.json."""
     from shared.operate import output
 
-    found = await output.receipt_of(ports(), req.route_params["id"], caller())
+    receipt = await output.receipt_of(ports(), req.route_params["id"], caller())
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-    return func.HttpResponse(found, status_code=200, mimetype="application/json", headers=headers)
+    return func.HttpResponse(receipt, status_code=200, mimetype="application/json", headers=headers)
 
 
 @blueprint.function_name("get_file")

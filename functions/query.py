@@ -19,9 +19,9 @@ def check_query(req: func.HttpRequest, parameters: Collection[str]) -> None:
 
     The host joins repeated values by commas, so the address is parsed to separate them.
     """
-    found = parse_qsl(urlsplit(req.url).query, keep_blank_values=True) or list(req.params.items())
+    pairs = parse_qsl(urlsplit(req.url).query, keep_blank_values=True) or list(req.params.items())
     seen: set[str] = set()
-    for name, value in found:
+    for name, value in pairs:
         if name.lower() in _OF_THE_HOST:
             continue
         if name not in parameters:

@@ -18,10 +18,10 @@ def span_of(header: str) -> Span | None:
     """The bytes that a Range asks for. None for the whole file: no range, several, or one that is invalid."""
     from shared.operate.output import Span
 
-    found = _RANGE.fullmatch(header.replace(" ", ""))
-    if found is None or not (found[1] or found[2]):
+    match = _RANGE.fullmatch(header.replace(" ", ""))
+    if match is None or not (match[1] or match[2]):
         return None
-    first, last = (int(part) if part else None for part in found.groups())
+    first, last = (int(part) if part else None for part in match.groups())
     if first is not None and last is not None and last < first:
         return None
     return Span(first, last)

@@ -73,12 +73,12 @@ class Mirror:
         await self._client.close()
 
     async def _push(self) -> int:
-        found = await asyncio.to_thread(lambda: dict(self._scan()))
-        changed = [name for name, stat in found.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat]
-        deleted = [name for name in self._present - found.keys() if name in self._manifest]
-        self._present = set(found)
+        files = await asyncio.to_thread(lambda: dict(self._scan()))
+        changed = [name for name, stat in files.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat]
+        deleted = [name for name in self._present - files.keys() if name in self._manifest]
+        self._present = set(files)
         try:
-            await _in_parallel([self._send(name, found[name]) for name in changed])
+            await _in_parallel([self._send(name, files[name]) for name in changed])
             await _in_parallel([self._delete(name) for name in deleted])
         except (AzureError, OSError):
             self._present |= set(deleted)
@@ -89,16 +89,16 @@ class Mirror:
         return len(changed) + len(deleted)
 
     async def _list(self) -> dict[str, BlobProperties]:
-        found = {}
+        files = {}
         async for blob in self._client.list_blobs(include=["metadata"]):
             if (blob.metadata or {}).get(_FOLDER_MARK) == "true":
                 if _is_path(blob.name):
                     self._make(blob.name)
             else:
-                found[blob.name] = blob
+                files[blob.name] = blob
         # A name that is also the folder of another has no place in a directory.
-        folders = {str(parent) for name in found for parent in PurePosixPath(name).parents}
-        return {name: blob for name, blob in found.items() if name not in folders}
+        folders = {str(parent) for name in files for parent in PurePosixPath(name).parents}
+        return {name: blob for name, blob in files.items() if name not in folders}
 
     async def _fetch_all(self, remote: dict[str, BlobProperties]) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
@@ -186,8 +186,8 @@ class Mirror:
         with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as here:
             place, own = here.parent(name, links=False)
             with place:
-                found = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
-            return found.st_size, found.st_mtime_ns
+                status = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
+            return status.st_size, status.st_mtime_ns
         return None
 
     def _unlink(self, name: str) -> None:

@@ -187,16 +187,16 @@ def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) 
     """The settings that differ between the clusters, the connection string included."""
     string = storage.connection_string
     if cluster:
-        found = slurm_settings(
+        settings = slurm_settings(
             cluster, _CLUSTER, ACCOUNT, mounted=_DATA, drops=_SCRIPTS, containers=(_SCRIPTS, _DATA)
         )
     elif not emulator_url:
-        found = {"SLIPWAY_CLUSTER_MOUNTS": ""}
+        settings = {"SLIPWAY_CLUSTER_MOUNTS": ""}
     else:
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         string += f"FileEndpoint={emulator_url}/{ACCOUNT};"
-        found = {"SLIPWAY_BATCHAI_URL": emulator_url}
-    return {"AzureWebJobsStorage": string, "SLIPWAY_STORAGE": string, **found}
+        settings = {"SLIPWAY_BATCHAI_URL": emulator_url}
+    return {"AzureWebJobsStorage": string, "SLIPWAY_STORAGE": string, **settings}
 
 
 def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> dict[str, str]:

@@ -45,10 +45,10 @@ def _walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def page() -> str:
     """The whole page, in Markdown."""
-    found = commands()
-    rows = [f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {_line(found[name])} |" for name in found]
+    tree = commands()
+    rows = [f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {_line(tree[name])} |" for name in tree]
     index = "\n".join(["| command | what it does |", "|---|---|", *rows])
-    return _HEAD + index + "\n" + "".join(_section(name, command) for name, command in found.items())
+    return _HEAD + index + "\n" + "".join(_section(name, command) for name, command in tree.items())
 
 
 def _section(name: str, command: Any) -> str:

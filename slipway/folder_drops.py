@@ -19,8 +19,8 @@ class FolderDrops:
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
         """By prefix, in order of names."""
-        found = (blob for blob in self._blobs if blob.name.startswith(prefix))
-        return [blob for blob in found if deep or "/" not in blob.name.removeprefix(prefix)]
+        blobs = (blob for blob in self._blobs if blob.name.startswith(prefix))
+        return [blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)]
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
         """The file; there is one version of it."""
@@ -34,8 +34,8 @@ class FolderDrops:
         container, _, name = reference.partition("/")
         if container != self._container:
             raise Misuse(f"container {container!r} may not be read")
-        found = await self.read(name, limit=limit)
-        return found[0] if found else None
+        content = await self.read(name, limit=limit)
+        return content[0] if content else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Nothing is kept."""

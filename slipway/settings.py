@@ -53,10 +53,10 @@ def document(file: Path, what: str) -> dict[str, object]:
         data = file.read_bytes()
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}; {what} was expected there") from error
-    found, problems = read(data)
-    if found is None:
+    content, problems = read(data)
+    if content is None:
         raise Failure(f"{file}: {problems[0].message}; {what} was expected")
-    return found
+    return content
 
 
 def _values(file: Path) -> dict[str, str]:

@@ -25,7 +25,7 @@ def dollars(requests: Mapping[str, float], invocations: float) -> float:
 
 def by_service(asked: Mapping[str, int], jobs: int) -> dict[str, float]:
     """Requests a job by service, from lines of the access log; polls that found nothing left out."""
-    found = {"queue": 0.0, "table": 0.0, "blob write": 0.0, "blob read": 0.0}
+    prices = {"queue": 0.0, "table": 0.0, "blob write": 0.0, "blob read": 0.0}
     for line, number in asked.items():
         verb, _, path = line.partition(" ")
         if "/messages" in path:
@@ -34,5 +34,5 @@ def by_service(asked: Mapping[str, int], jobs: int) -> dict[str, float]:
             kind = "table"
         else:
             kind = "blob read" if verb in ("GET", "HEAD") or path.endswith(LEASE) else "blob write"
-        found[kind] += number / jobs
-    return found
+        prices[kind] += number / jobs
+    return prices

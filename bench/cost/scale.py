@@ -133,17 +133,17 @@ def _sweep_time(load: Load) -> float:
 
 def table(load: Load, asked: Counts) -> str:
     """For people."""
-    found, job, sweep = cost(load, asked), asked.job, asked.sweep
+    price, job, sweep = cost(load, asked), asked.job, asked.sweep
     lines = [
         f"{load.jobs_a_day:,.0f} jobs a day, {load.active:,} active, a sweep every {load.sweep_seconds:g} s, "
         f"{load.shards} shards, the peak {load.peak:g} times the mean",
         f"  a job: {job.transactions:.2f} transactions, {job.entities:.1f} entities, {job.reads:.2f} reads; "
         f"archiving it: {asked.archived.requests:.2f} requests, {asked.archived.entities:.1f} entities; "
         f"a sweep: {sweep.requests:,.0f} requests",
-        f"  ${found.dollars_a_month:,.2f} a month, ${found.dollars_a_million:.2f} per million jobs: "
-        + ", ".join(f"{name} ${dollars:,.2f}" for name, dollars in found.dollars.items()),
+        f"  ${price.dollars_a_month:,.2f} a month, ${price.dollars_a_million:.2f} per million jobs: "
+        + ", ".join(f"{name} ${dollars:,.2f}" for name, dollars in price.dollars.items()),
     ]
-    lines += [f"  {share:7.1%} of the limit: {name}" for name, share in found.shares.items()]
+    lines += [f"  {share:7.1%} of the limit: {name}" for name, share in price.shares.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -45,10 +45,10 @@ class _Table(MemoryTable):
         return await super().get(partition, row)
 
     async def rows(self, wanted: Range) -> list[Row]:
-        found = await super().rows(wanted)
-        self.requests["reads"] += max(1, -(-len(found) // PAGE))
+        entities = await super().rows(wanted)
+        self.requests["reads"] += max(1, -(-len(entities) // PAGE))
         await asyncio.sleep(0)
-        return found
+        return entities
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         self.requests["transactions"] += 1

@@ -91,9 +91,9 @@ async def _serve_tls(
             f"cannot listen on {_HOST}:{ports[-1]}; choose another --https-port, or 0 for any"
         )
     port = runner.addresses[-1][1]
-    found = {"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}
-    found["proxy"] = await proxy.start(context, known.get("proxy", 0))
-    file.write_text(json.dumps(found))
+    address = {"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}
+    address["proxy"] = await proxy.start(context, known.get("proxy", 0))
+    file.write_text(json.dumps(address))
 
 
 def _settings(options: argparse.Namespace) -> Settings:

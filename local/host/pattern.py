@@ -28,8 +28,8 @@ class BlobPattern:
 
     def match(self, name: str) -> dict[str, str] | None:
         """The parameters in a blob's name, None when the pattern does not fit."""
-        found = self._expression.fullmatch(name)
-        return None if found is None else found.groupdict()
+        match = self._expression.fullmatch(name)
+        return None if match is None else match.groupdict()
 
 
 def fill(template: str, values: Mapping[str, str], now: datetime) -> str:

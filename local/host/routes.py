@@ -21,10 +21,10 @@ class Route:
 
     def match(self, path: str) -> dict[str, str] | None:
         """The parameters in a path (no leading slash, still percent-encoded); None if it differs."""
-        found = self.pattern.fullmatch(path)
-        if found is None:
+        match = self.pattern.fullmatch(path)
+        if match is None:
             return None
-        values = {name: unquote(value) for name, value in found.groupdict().items() if value is not None}
+        values = {name: unquote(value) for name, value in match.groupdict().items() if value is not None}
         for name, check in self.checks:
             if name in values and not _satisfies(check, values[name]):
                 return None

@@ -27,10 +27,10 @@ def resolve(text: str, settings: Mapping[str, str], where: str) -> str:
     """Replace each %NAME% by the setting; `where` names the binding in the error."""
 
     def value(match: re.Match[str]) -> str:
-        found = settings.get(match[1])
-        if found is None:
+        text = settings.get(match[1])
+        if text is None:
             raise SettingsError(f"{where}: the setting {match[1]} is not set; add it to local.settings.json")
-        return found
+        return text
 
     return _NAME.sub(value, text)
 

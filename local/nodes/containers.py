@@ -113,8 +113,8 @@ class Containers:
         """What the image has, with what the preparation added to it."""
         search = f"for name in {shlex.join(names)}; do command -v $name; done; true"
         command = self.command(0, ("/bin/sh", "-c", search), env)
-        found = (await call(command.argv, command.text)).out.split()
-        return {path.rpartition("/")[2]: path for path in found}.get
+        paths = (await call(command.argv, command.text)).out.split()
+        return {path.rpartition("/")[2]: path for path in paths}.get
 
     async def close(self) -> None:
         """End and remove them. What root wrote in them becomes ours, so that it can be deleted."""
@@ -167,11 +167,11 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
     """
     file = _decision(folder, name)
     if not file.exists():
-        found = None if setting == "host" else await answering()
-        if found is None and setting == "require":
+        runtime = None if setting == "host" else await answering()
+        if runtime is None and setting == "require":
             raise ContainerError(Fault(code="ContainerEngineNotFound", message=NO_RUNTIME))
         file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(found and asdict(found)))
+        file.write_text(json.dumps(runtime and asdict(runtime)))
     return _decided(file)
 
 
@@ -192,10 +192,10 @@ def _decision(folder: Path, name: str) -> Path:
 
 def _decided(file: Path) -> ContainerRuntime | None:
     try:
-        found = json.loads(file.read_text())
+        document = json.loads(file.read_text())
     except (OSError, ValueError):
         return None
-    return ContainerRuntime(**found) if found else None
+    return ContainerRuntime(**document) if document else None
 
 
 async def _run_checked(

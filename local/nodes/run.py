@@ -126,23 +126,23 @@ class Run:
 
     async def _make_outputs(self, plan: Plan) -> Path:
         """Create the output directories; that of standard output and error."""
-        found = []
+        directories = []
         for outputs, spot, journal in zip(plan.outputs, self._places, self._journals, strict=True):
             real = {
                 name: make_directory(spot, output.prefix, output.rest, self._directories)
                 for name, output in outputs.items()
             }
             journal.open(real[plan.logs])
-            found.append(real)
+            directories.append(real)
         mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
         roots = [root.resolve() for root in mounted]
         await self._found(
             {
                 name: str(path) if any(map(path.is_relative_to, roots)) else ""
-                for name, path in found[0].items()
+                for name, path in directories[0].items()
             }
         )
-        return found[0][plan.logs]
+        return directories[0][plan.logs]
 
     @property
     def _config(self) -> Path:
@@ -195,13 +195,13 @@ class Run:
 
     async def _launch(self, plan: Plan, directory: Path) -> Outcome:
         """Start every process; the first that fails ends the others, which would wait for it for ever."""
-        found = plan.processes(await self._site.programs(plan.envs[0], plan.programs))
-        for process in found:
+        processes = plan.processes(await self._site.programs(plan.envs[0], plan.programs))
+        for process in processes:
             self._journals[process.node].add(
                 f"Starting {process.name} on {self._machines[process.node].address}"
             )
-        running = [asyncio.ensure_future(self._run(one, plan.envs[one.node], directory)) for one in found]
-        awaited = {task for task, process in zip(running, found, strict=True) if not process.service}
+        running = [asyncio.ensure_future(self._run(one, plan.envs[one.node], directory)) for one in processes]
+        awaited = {task for task, process in zip(running, processes, strict=True) if not process.service}
         pending = set(running)
         try:
             while pending & awaited:

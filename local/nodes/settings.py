@@ -64,8 +64,8 @@ def account(connection_string: str) -> Account:
     suffix = values.get("endpointsuffix", "core.windows.net")
     endpoint = values.get("blobendpoint") or f"https://{name}.blob.{suffix}"
     addresses = {service: _loopback(values.get(f"{service}endpoint", "")) for service in _SERVICES}
-    found = {service: address for service, address in addresses.items() if address}
-    return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"), local=found)
+    services = {service: address for service, address in addresses.items() if address}
+    return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"), local=services)
 
 
 def _loopback(url: str) -> tuple[str, int] | None:
@@ -79,11 +79,11 @@ def _loopback(url: str) -> tuple[str, int] | None:
 def table(file: Path) -> dict[str, str]:
     """The texts by name of a JSON file. Raises SettingsError, which shows none of them."""
     try:
-        found = json.loads(file.read_bytes())
+        document = json.loads(file.read_bytes())
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError:
         raise SettingsError(f"{file} is no JSON document") from None
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(document, dict) or not all(isinstance(value, str) for value in document.values()):
         raise SettingsError(f"{file} must hold a JSON object whose values are all texts")
-    return found
+    return document

@@ -152,8 +152,8 @@ def _is_ours(info: Path) -> bool:
 
 
 def _installed(venv: Path) -> "list[str]":
-    found = [*venv.glob("lib/python*/site-packages/*.dist-info"), *venv.glob("nodes/*.dist-info")]
-    return sorted(str(info.relative_to(venv)) for info in found)
+    folders = [*venv.glob("lib/python*/site-packages/*.dist-info"), *venv.glob("nodes/*.dist-info")]
+    return sorted(str(info.relative_to(venv)) for info in folders)
 
 
 def _is_whole(info: Path) -> bool:

@@ -42,12 +42,12 @@ def choose(environ: "Mapping[str, str]") -> Interpreter:
         for candidate in candidates(environ, "{}.{}".format(*version)):
             if candidate not in tried:
                 tried[candidate] = ask(candidate)
-            found = tried[candidate]
-            if found and found.version == version:
-                return found
-    for found in tried.values():
-        if found and found.version >= OLDEST:
-            return found
+            answer = tried[candidate]
+            if answer and answer.version == version:
+                return answer
+    for answer in tried.values():
+        if answer and answer.version >= OLDEST:
+            return answer
     raise InstallError(
         "Slipway needs Python 3.11 or newer that can make virtual environments (Debian: also python3-venv). "
         "None was found on PATH; install one, or name it: make PYTHON=/path/to/python3.13"
@@ -75,9 +75,9 @@ def ask(candidate: str) -> "Interpreter | None":
 def _by_name(name: str, environ: "Mapping[str, str]") -> Interpreter:
     paths = [name] if os.sep in name else [str(place / name) for place in _path(environ)]
     for path in paths:
-        found = ask(path)
-        if found and found.version >= OLDEST:
-            return found
+        answer = ask(path)
+        if answer and answer.version >= OLDEST:
+            return answer
     raise InstallError(
         f"PYTHON={name} is not a Python 3.11 or newer that runs and can make virtual environments "
         "(Debian: also python3-venv); name another, or leave PYTHON unset"

@@ -73,9 +73,9 @@ def main(arguments: Sequence[str]) -> int:
     _write_app(app)
     brought = {_APP: app}
     for lock in _LOCKS:
-        found = _blocks(_compiled(lock.groups, *fixed, app=_APP in _included(lock)))
-        brought[lock.file] = found
-        _write(lock, [block for block in found if not any(block in brought[f] for f in _included(lock))])
+        blocks = _blocks(_compiled(lock.groups, *fixed, app=_APP in _included(lock)))
+        brought[lock.file] = blocks
+        _write(lock, [block for block in blocks if not any(block in brought[f] for f in _included(lock))])
     for lock in _APART:
         _write(
             lock, _blocks(_compiled(lock.groups, "--generate-hashes", *more, constraints=ROOT / lock.file))
@@ -127,10 +127,10 @@ def _write(lock: Lock, blocks: Sequence[str]) -> None:
 
 
 def _name(requirement: str) -> str:
-    found = _NAME.match(requirement)
-    if found is None:
+    match = _NAME.match(requirement)
+    if match is None:
         raise ValueError(f"{requirement!r} names no package")
-    return re.sub(r"[-_.]+", "-", found[0]).lower()
+    return re.sub(r"[-_.]+", "-", match[0]).lower()
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ def unpack(version: str) -> Path:
         shutil.rmtree(place, ignore_errors=True)
         fresh.rename(place)
         _adopt(place)
-    found = Programs(place).version()
-    if found != version_of(f"{version}."):
+    unpacked = Programs(place).version()
+    if unpacked != version_of(f"{version}."):
         raise SlurmError(
-            f"{place} has Slurm {found[0]}.{found[1]:02} instead of {version}: remove it, try again"
+            f"{place} has Slurm {unpacked[0]}.{unpacked[1]:02} instead of {version}: remove it, try again"
         )
     return place
 
@@ -66,8 +66,8 @@ def _adopt(place: Path) -> None:
 
 
 def _program(place: Path, name: str) -> Path:
-    for found in (*place.glob(f"usr/*bin/{name}-wlm"), *place.glob(f"usr/*bin/{name}")):
-        return found
+    for program in (*place.glob(f"usr/*bin/{name}-wlm"), *place.glob(f"usr/*bin/{name}")):
+        return program
     raise SlurmError(f"{place} has no {name}: remove it, and try again")
 
 

@@ -8,14 +8,14 @@ _RANGE = range(12_000, 32_768)
 
 def free_ports(count: int) -> list[int]:
     """That many ports of the loopback interface without a listener now."""
-    found: list[int] = []
+    ports: list[int] = []
     for port in random.sample(_RANGE, len(_RANGE)):
-        if len(found) == count:
+        if len(ports) == count:
             break
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        found.append(port)
-    return found
+        ports.append(port)
+    return ports

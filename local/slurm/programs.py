@@ -40,8 +40,8 @@ class Programs:
     @property
     def plugins(self) -> Path | None:
         """The directory of the plugins; None where the programs know it."""
-        found = (self.root or Path("/")).glob("usr/lib/*/slurm-wlm/auth_jwt.so")
-        return next((file.parent for file in found), None)
+        files = (self.root or Path("/")).glob("usr/lib/*/slurm-wlm/auth_jwt.so")
+        return next((file.parent for file in files), None)
 
     def missing(self) -> tuple[str, ...]:
         """The programs and plugins that are not there; none when all are."""

@@ -113,11 +113,11 @@ class EntraTokens:
                 http.get(self._keys_url, allow_redirects=False) as answer,
             ):
                 answer.raise_for_status()
-                found = jwt.PyJWKSet.from_dict(await answer.json(content_type=None)).keys
+                keys = jwt.PyJWKSet.from_dict(await answer.json(content_type=None)).keys
         except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError, jwt.PyJWTError) as error:
             log.warning("the keys of the tenant cannot be fetched: %s", type(error).__name__)
             raise Unavailable("the keys that sign tokens cannot be fetched") from None
-        return {key.key_id: key for key in found if key.key_id}
+        return {key.key_id: key for key in keys if key.key_id}
 
 
 _WHY = {

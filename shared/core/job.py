@@ -174,12 +174,12 @@ class Job(_FrozenModel):
 
     def _first_alike(self, aspect: Callable[[Entry], Any]) -> Entry:
         """The first of the last entries that look the same."""
-        found = self.history[-1]
+        first = self.history[-1]
         for entry in reversed(self.history):
-            if aspect(entry) != aspect(found):
+            if aspect(entry) != aspect(first):
                 break
-            found = entry
-        return found
+            first = entry
+        return first
 
     @property
     def status_file(self) -> str:

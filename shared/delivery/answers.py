@@ -153,7 +153,7 @@ def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> tuple[str, in
 
     Its name and its size.
     """
-    found = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
+    sizes = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
     preparation = reason is Reason.PREPARATION
-    fitting = [(name, size) for name, size in found if ("job_prep" in name) is preparation]
-    return next(iter(fitting or found), None)
+    fitting = [(name, size) for name, size in sizes if ("job_prep" in name) is preparation]
+    return next(iter(fitting or sizes), None)

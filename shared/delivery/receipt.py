@@ -83,15 +83,15 @@ def status_line(job_id: str, state: JobState, since: datetime, how: str = "") ->
 
 def attempts(job: Job) -> list[dict[str, Any]]:
     """What happened to each attempt: its name on the cluster, when it was queued and so on, why it ended."""
-    found: dict[int, dict[str, Any]] = {}
+    by_number: dict[int, dict[str, Any]] = {}
 
     def attempt(number: int) -> dict[str, Any]:
-        return found.setdefault(number, {"attempt": number, "name": engine_name(job, number)})
+        return by_number.setdefault(number, {"attempt": number, "name": engine_name(job, number)})
 
     for entry in job.history:
-        if entry.state is JobState.ACCEPTED and entry.attempt in found:
+        if entry.state is JobState.ACCEPTED and entry.attempt in by_number:
             continue  # what it waits for
-        if entry.state is JobState.ACCEPTED and (last := found.get(entry.attempt - 1)):
+        if entry.state is JobState.ACCEPTED and (last := by_number.get(entry.attempt - 1)):
             # This entry is where the attempt before it ended.
             last |= {"state": "failed", "endedAt": _time(entry.at)} | _why(entry)
             attempt(entry.attempt)["state"] = entry.state.value
@@ -102,26 +102,26 @@ def attempts(job: Job) -> list[dict[str, Any]]:
         one.setdefault(name, _time(entry.at))
         if entry.state.terminal:
             one |= _why(entry)
-    if last := found.get(job.attempt):  # as its engine says; the history has when it was seen
+    if last := by_number.get(job.attempt):  # as its engine says; the history has when it was seen
         last |= {"runningAt": _time(job.started)} if job.started else {}
         last |= {"endedAt": _time(job.ended)} if job.ended else {}
-    return [one for _, one in sorted(found.items())]
+    return [one for _, one in sorted(by_number.items())]
 
 
 def _why(end: Entry) -> dict[str, str]:
-    found = {"reason": end.reason.value if end.reason else "", "message": end.note}
-    return {name: said for name, said in found.items() if said}
+    why = {"reason": end.reason.value if end.reason else "", "message": end.note}
+    return {name: said for name, said in why.items() if said}
 
 
 def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each output directory: its id, where the job wrote it, where the API shows it; no signed address."""
     properties = document.get("properties") or {}
     prefix = properties.get("stdOutErrPathPrefix", "")
-    found = [{"id": "stdouterr", "path": prefix, "log": f"/api/jobs/{job.id}/log"}]
+    directories = [{"id": "stdouterr", "path": prefix, "log": f"/api/jobs/{job.id}/log"}]
     for directory in properties.get("outputDirectories") or ():
         path = "/…/".join(part for part in (directory.get("pathPrefix"), directory.get("pathSuffix")) if part)
-        found.append({"id": directory["id"], "path": path})
-    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in found]
+        directories.append({"id": directory["id"], "path": path})
+    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in directories]
 
 
 def _time(moment: datetime) -> str:
@@ -129,12 +129,12 @@ def _time(moment: datetime) -> str:
 
 
 def _seconds(job: Job) -> dict[str, float]:
-    found = {}
+    seconds = {}
     if job.started:
-        found["waitedSeconds"] = round(max(0.0, (job.started - job.created).total_seconds()), 1)
+        seconds["waitedSeconds"] = round(max(0.0, (job.started - job.created).total_seconds()), 1)
         if job.ended:
-            found["ranSeconds"] = round(max(0.0, (job.ended - job.started).total_seconds()), 1)
-    return found
+            seconds["ranSeconds"] = round(max(0.0, (job.ended - job.started).total_seconds()), 1)
+    return seconds
 
 
 def _counts(job: Job, document: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,8 +50,8 @@ class Lately(Generic[Place]):
 
     async def now(self, place: Place, since: float) -> ClusterView | None:
         """The view, no older than so many seconds; None while the place does not answer."""
-        found = await self._look_at(place, min(since, self._good))
-        return None if found.failed else found.view
+        snapshot = await self._look_at(place, min(since, self._good))
+        return None if snapshot.failed else snapshot.view
 
     async def _look_at(self, place: Place, seconds: float) -> _Snapshot:
         if len(self._turns) > _MOST:
@@ -70,5 +70,5 @@ class Lately(Generic[Place]):
             except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
                 failed = True
                 log.warning("%s does not say what it is like: %r", place, error)
-            self._looks[place] = found = _Snapshot(self._clock(), view, failed)
-            return found
+            self._looks[place] = snapshot = _Snapshot(self._clock(), view, failed)
+            return snapshot

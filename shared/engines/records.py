@@ -119,12 +119,12 @@ class Records:
 
     def _chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         with self._output(target, directory, path) as (root, inside), root.file(inside) as stream:
-            found = os.fstat(stream.fileno())
+            status = os.fstat(stream.fileno())
             stream.seek(offset)
             data = stream.read(limit)
         end = offset + len(data)
         # The job may write on while this reads.
-        return FileChunk(data, end, max(found.st_size, end if data else 0), f"{found.st_mtime_ns:x}")
+        return FileChunk(data, end, max(status.st_size, end if data else 0), f"{status.st_mtime_ns:x}")
 
     @contextmanager
     def _output(self, target: Target, directory: str, path: str) -> Iterator[tuple[Fence, str]]:
@@ -166,10 +166,10 @@ class Records:
     @contextmanager
     def _opened(self, path: str) -> Iterator[Fence]:
         """A directory of the nodes. Links in the path stay below what is configured in `reads`."""
-        found = self._local_path(path)
-        if found is None:
+        local = self._local_path(path)
+        if local is None:
             raise _Unseen
-        prefix, rest = found
+        prefix, rest = local
         with Fence.from_root(self._reads[prefix], display=prefix) as seen, seen.below(rest) as place:
             yield place
 
@@ -215,5 +215,5 @@ def _object(attempt: Fence, path: str) -> dict[str, Any]:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ValueError(f"more than {_LARGEST} bytes")
-    found = json.loads(content)
-    return found if isinstance(found, dict) else {}
+    document = json.loads(content)
+    return document if isinstance(document, dict) else {}

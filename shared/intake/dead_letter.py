@@ -47,8 +47,8 @@ async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
     dead = await ports.dead.get(dead_id(queue, message_id))
     unended = 0
     if dead is not None and not dead.reason.startswith(_AGAIN):
-        found = re.fullmatch(rf"([0-9]+) {_TRIED}", dead.reason)
-        unended = int(found[1]) if found else _UNENDED
+        match = re.fullmatch(rf"([0-9]+) {_TRIED}", dead.reason)
+        unended = int(match[1]) if match else _UNENDED
     tries_left = unended < _UNENDED
     if tries_left:
         await _keep(ports, queue, message_id, body, f"{unended + 1} {_TRIED}")

@@ -65,10 +65,10 @@ async def look_at_folder(
     a look: when it finds a still younger file, that file's own look will come.
     """
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
-    found = await plans(ports, folder, blobs)
-    if not found.runs:
-        return FolderResult(waits=found.waits)
-    newest = max(blob.modified for plan in found.runs for blob in plan.files)
+    folder_plans = await plans(ports, folder, blobs)
+    if not folder_plans.runs:
+        return FolderResult(waits=folder_plans.waits)
+    newest = max(blob.modified for plan in folder_plans.runs for blob in plan.files)
     # Last-Modified has whole seconds: a file may be up to a second younger than it says.
     wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
     if wait > 0:
@@ -76,10 +76,10 @@ async def look_at_folder(
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
         return FolderResult(waits=f"settles for {ports.policy.settle:g} s")
     ended = await asyncio.gather(
-        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in found.runs)
+        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in folder_plans.runs)
     )
     results = [one for one in ended if one is not None]
-    if len(results) == len(found.runs):
+    if len(results) == len(folder_plans.runs):
         await _remember(ports, folder, content_of(blobs), (one.memo for one in results))
     return FolderResult(
         tuple(one.accepted for one in results if one.accepted is not None),
@@ -90,9 +90,9 @@ async def look_at_folder(
 async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanations:
     """What each run of a folder would do. Writes nothing."""
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
-    found = await plans(ports, folder, blobs)
-    explained = [await _explained(ports, plan, live=live) for plan in found.runs]
-    return Explanations(tuple(body for body in explained if body is not None), found.waits)
+    folder_plans = await plans(ports, folder, blobs)
+    explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
+    return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 
 
 async def _answer(ports: Ports, plan: Plan) -> _Result | None:

@@ -119,10 +119,10 @@ def _requests(body: JsonObject) -> list[str]:
     if "request" not in body:
         return []
     requests = [*body.get("requestsBefore", ()), body["request"]]
-    found = ["## The request to the engine" if len(requests) == 1 else "## The requests to the engine"]
+    lines = ["## The request to the engine" if len(requests) == 1 else "## The requests to the engine"]
     for one in requests:
-        found += [f"`{one['method']} {one['path']}`", _code(one["body"])]
-    return found
+        lines += [f"`{one['method']} {one['path']}`", _code(one["body"])]
+    return lines
 
 
 def _document(document: Any) -> list[str]:

@@ -77,18 +77,18 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
     wanted = scripts_wanted(completed, container=container, account=defaults.drop_account)
     # No name begins with a slash, so nothing is a folder's own where there is none.
     names = [name for name in wanted if not name.startswith(f"{folder}/")][:_SCRIPTS]
-    found = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
+    contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
         request,
-        missing=frozenset(name for name, content in found.items() if content is None),
-        crlf=frozenset(name for name, content in found.items() if content and b"\r\n" in content),
+        missing=frozenset(name for name, content in contents.items() if content is None),
+        crlf=frozenset(name for name, content in contents.items() if content and b"\r\n" in content),
     )
 
 
 async def _read(ports: Ports, name: str) -> bytes | None:
     """The content; None when there is no such blob. Empty if it cannot be read: then no check follows."""
     try:
-        found = await ports.drops.read(name, limit=_LONGEST)
+        content = await ports.drops.read(name, limit=_LONGEST)
     except SlipwayError:
         return b""
-    return found[0] if found else None
+    return content[0] if content else None

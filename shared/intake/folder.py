@@ -198,24 +198,24 @@ async def _has_script_above(ports: Ports, folder: str, template: str, pattern: s
 
 async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile | None:
     """The job.json of the folder, or of the nearest folder above it that has one."""
-    found = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
+    blob = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
     above = folder
     for _ in range(_LEVELS):
-        if found is not None or not above:
+        if blob is not None or not above:
             break
         above = parent(above.rstrip("/"))
-        found = await _exact(ports, f"{above}{JOB_FILE}")
-    if found is None:
+        blob = await _exact(ports, f"{above}{JOB_FILE}")
+    if blob is None:
         return None
     try:
-        content = await ports.drops.read(found.name, etag=found.etag, limit=ports.policy.max_document)
+        content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_document)
     except Misuse as error:
         # Its ETag stands for content that is not read.
         too_large = refused("SW107", "", str(error), error.remedy)
-        return JobFile(found, found.etag.encode(), Request(Envelope(), None, "", problems=(too_large,)))
+        return JobFile(blob, blob.etag.encode(), Request(Envelope(), None, "", problems=(too_large,)))
     if content is None:
         return None
-    return JobFile(found, content[0], read_request(content[0], ports.policy.limits, found.name))
+    return JobFile(blob, content[0], read_request(content[0], ports.policy.limits, blob.name))
 
 
 def _named_scripts(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
@@ -227,12 +227,12 @@ def _named_scripts(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
 async def _find(ports: Ports, names: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
     """The wanted blobs that exist, from the folder's own listing or from elsewhere in the container."""
     have = {blob.name: blob for blob in blobs}
-    found: dict[str, Blob] = {}
+    blobs_by_name: dict[str, Blob] = {}
     for name in names:
         blob = have.get(name) or await _exact(ports, name)
         if blob is not None:
-            found[name] = blob
-    return found
+            blobs_by_name[name] = blob
+    return blobs_by_name
 
 
 async def _exact(ports: Ports, name: str) -> Blob | None:

@@ -38,7 +38,7 @@ def limits(
     nodes: int, wall_clock: timedelta, allowed: Limits, view: ClusterView | None, facts: ClusterFacts
 ) -> list[dict[str, Any]]:
     """Each limit: what the job asks, what is allowed, and whether it is met (None: unknown)."""
-    found = [
+    rows = [
         _limit("nodes of a job", nodes, allowed.max_nodes, met=nodes <= allowed.max_nodes),
         _limit(
             "wall-clock limit",
@@ -50,19 +50,19 @@ def limits(
     if facts.longest is not None:
         longest = iso_duration(facts.longest)
         met = wall_clock <= facts.longest
-        found.append(_limit("wall-clock limit of the cluster", iso_duration(wall_clock), longest, met=met))
+        rows.append(_limit("wall-clock limit of the cluster", iso_duration(wall_clock), longest, met=met))
     if view is None:
         return [
-            *found,
+            *rows,
             _limit("nodes of the cluster", nodes, None, met=None, why="the cluster was not asked"),
         ]
     most = room(view)
-    found.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
+    rows.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
     short = next((error for error in view.errors if "quota" in error.lower()), None)
     why = short or "the cluster reports no lack of it; whether it is enough shows only when nodes are added"
     if nodes_to_add(nodes, view):
-        found.append(_limit("quota for nodes", nodes, None, met=False if short else None, why=why))
-    return found
+        rows.append(_limit("quota for nodes", nodes, None, met=False if short else None, why=why))
+    return rows
 
 
 def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def cost(
 ) -> dict[str, Any]:
     """Node-hours and price, from a job that ends at once to one that runs into its wall-clock limit."""
     hours = nodes * wall_clock.total_seconds() / 3600
-    found: dict[str, Any] = {
+    body: dict[str, Any] = {
         "nodes": nodes,
         "size": size or None,
         "priority": priority or None,
@@ -103,10 +103,10 @@ def cost(
     }
     if not prices:
         what = f"no price known for {size}" if size else "no price: the VM size of the cluster is not known"
-        return found | {"price": None, "note": f"{what}; an operator may add one with SLIPWAY_PRICES"}
+        return body | {"price": None, "note": f"{what}; an operator may add one with SLIPWAY_PRICES"}
     currencies = sorted({price.currency for price in prices})
-    found["price"] = [_price(nodes, hours, [p for p in prices if p.currency == name]) for name in currencies]
-    return found
+    body["price"] = [_price(nodes, hours, [p for p in prices if p.currency == name]) for name in currencies]
+    return body
 
 
 def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
 
 
 def _limit(name: str, value: Any, allowed: Any, *, met: bool | None, why: str = "") -> dict[str, Any]:
-    found = {"name": name, "asked": value, "allowed": allowed, "met": met}
-    return found | ({"why": why} if why else {})
+    row = {"name": name, "asked": value, "allowed": allowed, "met": met}
+    return row | ({"why": why} if why else {})
 
 
 def _range(start: int | None, end: int | None, reason: str) -> dict[str, Any]:

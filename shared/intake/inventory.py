@@ -32,12 +32,12 @@ class InventoryCounts:
 
 async def inventory(ports: Ports) -> InventoryCounts:
     """Look at every folder with a recent file that is not known yet. One listing, one range query."""
-    found = await unseen(ports)
-    for path in found.stale[:_FORGOTTEN]:
+    drops = await unseen(ports)
+    for path in drops.stale[:_FORGOTTEN]:
         await ports.ledger.forget(path)
-    await say_unusable(ports, found.unusable, found.remembered)
+    await say_unusable(ports, drops.unusable, drops.remembered)
     looked = accepted = waiting = 0
-    for folder, files in found.folders.items():
+    for folder, files in drops.folders.items():
         looked += 1
         try:
             result = await look_at_folder(ports, folder, door="inventory")
@@ -49,7 +49,7 @@ async def inventory(ports: Ports) -> InventoryCounts:
         except SlipwayError:
             log.exception("folder %r is left to the next inventory", folder)
         except Exception as error:  # noqa: BLE001 - an error in one folder must not stop the others
-            memo = found.remembered.get(waiting_path(folder))
+            memo = drops.remembered.get(waiting_path(folder))
             await _say_that_it_fails(ports, folder, error, again=memo is not None and memo.waiting)
     return InventoryCounts(looked, accepted, waiting)
 

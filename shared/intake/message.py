@@ -102,10 +102,10 @@ def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
     if body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(body, limits)):
         return batch
     document, problems = read_through(source, limits)
-    found = _message_of(document, source, limits) if document is not None else None
-    if problems or found is None:
-        return (_unsound(source, problems, found),)
-    return (found,)
+    message = _message_of(document, source, limits) if document is not None else None
+    if problems or message is None:
+        return (_unsound(source, problems, message),)
+    return (message,)
 
 
 def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
@@ -115,10 +115,10 @@ def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
     """
     source = Source(body, name)
     document, problems = read_through(source, limits)
-    found = _message_of(document, source, limits) if document is not None else None
-    if found is not None and not isinstance(found, Request):
+    message = _message_of(document, source, limits) if document is not None else None
+    if message is not None and not isinstance(message, Request):
         problems = (*problems, problem("SW086", "", "this event does not request a job", _NO_EVENT))
-    return _unsound(source, problems, found) if problems or not isinstance(found, Request) else found
+    return _unsound(source, problems, message) if problems or not isinstance(message, Request) else message
 
 
 def unwrap(body: bytes) -> bytes:
@@ -178,9 +178,9 @@ def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits,
         request = _request(data, digest(data), source, limits, pointer)
     else:
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
-        found = problem("SW008", pointer, "the event contains no job message", remedy)
+        flaw = problem("SW008", pointer, "the event contains no job message", remedy)
         request = Request(
-            Envelope(), None, digest(event), problems=(found,), source=source, envelope_at=pointer
+            Envelope(), None, digest(event), problems=(flaw,), source=source, envelope_at=pointer
         )
     sender, identity = event.get("source"), event.get("id")
     if request.key is None and sender and identity:
@@ -233,11 +233,11 @@ def _request(
         return inside(
             Request(Envelope(), document, payload, source=source, pointer=pointer, envelope_at=pointer)
         )
-    envelope, found = read_envelope(document, limits=limits)
-    problems = tuple(one.relocate(pointer) for one in found)
+    envelope, envelope_problems = read_envelope(document, limits=limits)
+    problems = tuple(one.relocate(pointer) for one in envelope_problems)
     spec = document.get("spec")
     request = Request(
-        envelope or sound_members(document, found),
+        envelope or sound_members(document, envelope_problems),
         spec if isinstance(spec, dict) else None,
         payload,
         key=envelope.idempotency_key if envelope else None,
@@ -259,9 +259,9 @@ def inside(request: Request) -> Request:
     if foreign := foreign_document(request.document):
         problems = (*request.problems, foreign.document(request.document).relocate(request.pointer))
         return replace(request, document=None, problems=problems, readable=False)
-    if found := unwrapped(request.document):
-        problems = (*request.problems, found.problem.relocate(request.pointer))
+    if inner := unwrapped(request.document):
+        problems = (*request.problems, inner.problem.relocate(request.pointer))
         return replace(
-            request, document=found.document, properties=found.properties, problems=problems, readable=False
+            request, document=inner.document, properties=inner.properties, problems=problems, readable=False
         )
     return request

@@ -99,10 +99,10 @@ def prepare(
     except Exception as error:
         log.exception("a document could not be checked; it is refused")
         # The text of the error may quote the document.
-        found = refused(
+        problem = refused(
             "SW111", request.pointer, f"the document could not be checked ({type(error).__name__})"
         )
-        return Draft(None, None, (), with_pages((found,), ports.policy.rules_url))
+        return Draft(None, None, (), with_pages((problem,), ports.policy.rules_url))
 
 
 def _judged(
@@ -123,19 +123,19 @@ def _judged(
         checked = _checked(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
-        found = tuple(problem.relocate(request.pointer, request.properties) for problem in checked.problems)
+        located = tuple(problem.relocate(request.pointer, request.properties) for problem in checked.problems)
         sound = checked.document if request.readable else None
         draft = replace(
             checked,
             document=sound,
             receivers=receivers,
-            problems=tuple(dict.fromkeys((*problems, *found))),
+            problems=tuple(dict.fromkeys((*problems, *located))),
         )
     if draft.cluster is not None and (asked := _not_allotted(ports, request, draft.cluster)):
         asked = request.around.locate(asked) if request.around is not None else asked
         draft = replace(draft, problems=(*draft.problems, *asked))
-    found = request.source.locate(draft.problems) if request.source else draft.problems
-    return replace(draft, problems=with_pages(found, ports.policy.rules_url))
+    located = request.source.locate(draft.problems) if request.source else draft.problems
+    return replace(draft, problems=with_pages(located, ports.policy.rules_url))
 
 
 def _checked(

@@ -78,17 +78,17 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
     scripts = sorted(drop.files.keys() - own)  # the accepted document stands for the other two
 
     async def one(name: str) -> tuple[str, str]:
-        found = await ports.drops.read(name, limit=ports.policy.max_script)
+        content = await ports.drops.read(name, limit=ports.policy.max_script)
         place = f"{drop.container}/{name}"
-        if found is None:
+        if content is None:
             raise Misuse(f"{place} is gone", status=409, remedy=f"upload it again as it was, or {_SEND_ANEW}")
-        if hashlib.sha256(found[0]).hexdigest() != drop.files[name]:
+        if hashlib.sha256(content[0]).hexdigest() != drop.files[name]:
             raise Misuse(
                 f"{place} has changed since the job ran",
                 status=409,
                 remedy=f"upload the version with SHA-256 {drop.files[name][:12]}…, or {_SEND_ANEW}",
             )
-        return name, found[1]
+        return name, content[1]
 
     etags = dict(await asyncio.gather(*(one(name) for name in scripts)))
     return drop.model_copy(update={"etags": etags, "files": {name: drop.files[name] for name in scripts}})

@@ -102,7 +102,7 @@ def read_envelope(
     try:
         envelope = Envelope.model_validate(document)
     except ValidationError as error:
-        problems += [_for_envelope(found) for found in shape_problems(Envelope, document, error)]
+        problems += [_for_envelope(flaw) for flaw in shape_problems(Envelope, document, error)]
     root = Node("", document)
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
     problems += resource_problems(document.get("resources"))

@@ -77,10 +77,10 @@ def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
 
 def mebibytes(memory: str) -> int:
     """The memory that a text such as 16G stands for. Raises ValueError for any other text."""
-    found = _MEMORY.fullmatch(memory)
-    if found is None:
+    match = _MEMORY.fullmatch(memory)
+    if match is None:
         raise ValueError(f"{memory!r} is no amount of memory")
-    return int(found[1]) * _MEBIBYTES[found[2]]
+    return int(match[1]) * _MEBIBYTES[match[2]]
 
 
 def _excluded(root: Node) -> Iterator[Problem]:

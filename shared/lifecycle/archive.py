@@ -45,11 +45,11 @@ async def archive(ports: Ports) -> Archived:
         return Archived(0, 0)
     before = ports.clock() - ports.policy.retention
     shards = range(ports.finished.shards)
-    found = await asyncio.gather(*(_shard(ports, shard, before, end) for shard in shards))
-    jobs = sum(one.jobs for one in found)
+    results = await asyncio.gather(*(_shard(ports, shard, before, end) for shard in shards))
+    jobs = sum(one.jobs for one in results)
     if jobs:
         ports.meter.add("slipway.jobs.archived", jobs)
-    return Archived(jobs, sum(one.blobs for one in found))
+    return Archived(jobs, sum(one.blobs for one in results))
 
 
 async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Archived:
@@ -77,13 +77,13 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
                 return None  # it stays where it is, and must not keep the others
 
     whole = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
-    found = await forget(ports, whole)
-    if not found:
+    forgotten = await forget(ports, whole)
+    if not forgotten:
         return 0
-    lines = [line_of(finished) for finished in found]
-    at = line_locations(shard, lines, found[0].job.history[-1].at)
+    lines = [line_of(finished) for finished in forgotten]
+    at = line_locations(shard, lines, forgotten[0].job.history[-1].at)
     await ports.archive.put(at[0].name, b"".join(lines))
     buried = await asyncio.gather(
-        *(ports.finished.entomb(f, tombstone(f.job, place)) for f, place in zip(found, at, strict=True))
+        *(ports.finished.entomb(f, tombstone(f.job, place)) for f, place in zip(forgotten, at, strict=True))
     )
     return sum(buried)

@@ -27,10 +27,10 @@ async def is_known(ports: Ports, job_id: str) -> bool:
 
 async def records(ports: Ports, active: Iterable[Active]) -> list[Job]:
     """The records of jobs that have not ended, as far as they can be read."""
-    found = []
+    result = []
     for row in active:
         try:
-            found.append(row.stored.job)
+            result.append(row.stored.job)
         except Unreadable:
             await legible(ports, row.job_id)  # notes the whole key, unless it is mended by now
-    return found
+    return result

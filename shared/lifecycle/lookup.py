@@ -45,5 +45,5 @@ async def whole(ports: Ports, stored: Stored) -> Stored:
     """The record as it ended, also of a job that is archived. Raises Misuse (410)."""
     if not (place := stored.job.archived):
         return stored
-    found = (await archived(ports, stored.job)).stored
-    return replace(found, job=found.job.model_copy(update={"archived": place}))
+    record = (await archived(ports, stored.job)).stored
+    return replace(record, job=record.job.model_copy(update={"archived": place}))

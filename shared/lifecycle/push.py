@@ -36,8 +36,8 @@ _RECORD = re.compile(rf"(?:.*/)?({JOB_ID})\.[0-9]{{1,9}}/result\.json", re.ASCII
 
 def job_of_record(name: str) -> str | None:
     """The job whose end a blob of this name reports; None for any other blob. Pure."""
-    found = _RECORD.fullmatch(name)
-    return found[1] if found else None
+    match = _RECORD.fullmatch(name)
+    return match[1] if match else None
 
 
 async def record_written(ports: Ports, job_id: str) -> None:

@@ -132,10 +132,10 @@ class _ClusterSweep:
 
 def _by_cluster(rows: Iterable[Active]) -> dict[ClusterKey, list[Active]]:
     """Rows of the same engine and cluster. Those that wait for an attempt name none, and are a group too."""
-    found: dict[ClusterKey, list[Active]] = defaultdict(list)
+    groups: dict[ClusterKey, list[Active]] = defaultdict(list)
     for row in rows:
-        found[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
-    return found
+        groups[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
+    return groups
 
 
 async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]) -> _ClusterSweep:

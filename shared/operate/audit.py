@@ -73,22 +73,22 @@ async def audit(ports: Ports) -> Audit:
 
     An error in one comparison is reported, and does not stop the others.
     """
-    found = Audit()
+    report = Audit()
     ports.troubles.forget("row")  # what cannot be read is found anew by what follows
     shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
     active = [row for shard in shards for row in shard]
     ended = await _recent_ends(ports)
-    found.counted |= {"active": len(active), "ended": len(ended)}
+    report.counted |= {"active": len(active), "ended": len(ended)}
     known = await records(ports, active)
     for name, comparison in (
-        ("drops", _drops(ports, found)),
-        ("submissions", _submissions(ports, active, found)),
-        ("settings", _settings(ports, known, found)),
-        ("clusters", _clusters(ports, active, ended, found)),
-        ("strangers on the clusters", _strangers(ports, active, found)),
-        ("events of ends", _check_end_events(ports, ended, found)),
-        ("deliveries", _deliveries(ports, found)),
-        ("archive", _overdue(ports, found)),
+        ("drops", _drops(ports, report)),
+        ("submissions", _submissions(ports, active, report)),
+        ("settings", _settings(ports, known, report)),
+        ("clusters", _clusters(ports, active, ended, report)),
+        ("strangers on the clusters", _strangers(ports, active, report)),
+        ("events of ends", _check_end_events(ports, ended, report)),
+        ("deliveries", _deliveries(ports, report)),
+        ("archive", _overdue(ports, report)),
         ("rows of no job", _note_other_rows(ports)),
     ):
         try:
@@ -97,10 +97,10 @@ async def audit(ports: Ports) -> Audit:
             raise
         except Exception:
             log.exception("audit: %s", name)
-            found.not_known(f"the {name} could not be compared; the log says why")
+            report.not_known(f"the {name} could not be compared; the log says why")
     for row, column in sorted(ports.troubles.reasons("row").items()):
-        found.differs("row", row, f"cannot be read: {column}; damaged, or a newer version wrote it")
-    return found
+        report.differs("row", row, f"cannot be read: {column}; damaged, or a newer version wrote it")
+    return report
 
 
 async def _recent_ends(ports: Ports) -> list[Job]:
@@ -112,8 +112,8 @@ async def _recent_ends(ports: Ports) -> list[Job]:
         async with gate:
             return await legible(ports, job_id)
 
-    found = await asyncio.gather(*(one(job.id) for job in page.jobs))
-    return [stored.job for stored in found if stored is not None]
+    ends = await asyncio.gather(*(one(job.id) for job in page.jobs))
+    return [stored.job for stored in ends if stored is not None]
 
 
 async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None:

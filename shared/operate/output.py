@@ -39,14 +39,14 @@ async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[d
 async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> bytes:
     """The job's receipt.json as it is now. Raises Misuse (404) where there is none."""
     stored = await job(ports, job_id, who)
-    found = await ports.drops.read_answer(f"{stored.job.receipt}/receipt.json", limit=_LONGEST_RECEIPT)
-    if found is None:
+    blob = await ports.drops.read_answer(f"{stored.job.receipt}/receipt.json", limit=_LONGEST_RECEIPT)
+    if blob is None:
         raise Misuse(
             f"there is no receipt of {job_id}" + ("" if stored.job.state.terminal else " yet"),
             status=404,
             remedy="POST /api/jobs/{id}/events/redeliver writes one that is missing after the end",
         )
-    return found
+    return blob
 
 
 async def files(

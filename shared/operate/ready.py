@@ -74,9 +74,9 @@ async def _answers(ports: Ports, what: str, question: Awaitable[bool]) -> bool |
     """Whether it answers; None for what our own settings keep from answering."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            found = await question
+            answer = await question
         ports.troubles.resolve("settings", what)
-        return found
+        return answer
     except (Misconfigured, NotFound) as error:  # it answers, and has not what the settings name
         if ports.troubles.report("settings", what, str(error)):
             log.error("not ready: %s: %s", what, error)
@@ -98,12 +98,12 @@ async def _reported(ports: Ports) -> list[tuple[str, int]]:
     """What the sweeps of all processes found to be wrong lately: kinds and numbers."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            found = await ports.ledger.reported()
+            reports = await ports.ledger.reported()
     except (SlipwayError, TimeoutError) as error:
         log.warning("what the sweeps found is not known: %s", error or "no answer in time")
         return []
     now = ports.clock()
-    return [(kind, n) for one in found for kind, n in one.found.items() if lately(kind, one.at, now)]
+    return [(kind, n) for one in reports for kind, n in one.found.items() if lately(kind, one.at, now)]
 
 
 async def _engine(ports: Ports, engine: str, cluster: str) -> bool:

@@ -38,8 +38,8 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
             status=410,
             remedy="read them: GET /api/jobs/{id}/events",
         )
-    found = await ports.outbox.events(job_id)
-    again = [notice for notice in found if any(map(_is_redelivered, notice.targets))]
+    events = await ports.outbox.events(job_id)
+    again = [notice for notice in events if any(map(_is_redelivered, notice.targets))]
     if not again:
         raise Misuse(f"{job_id} has no receiver", status=404, remedy="name one in `notify`")
     again = await _with_receivers(ports, again)

@@ -41,33 +41,33 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     known = ports.engines.clusters.get(cluster)
     one = silent.get(place_of(job.target.engine if job.target else known.engine if known else "", cluster))
     submitted = job.state in (JobState.QUEUED, JobState.RUNNING)
-    found = []
+    reasons = []
     if job.state is JobState.ACCEPTED and known is None:
         text = f"the cluster {cluster} is not configured: configure it again, or cancel the job"
-        found.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
+        reasons.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
     if one is not None:
         text = f"the cluster {cluster} cannot be asked: {one.why}"
-        found.append(Waiting(word="ClusterSilent", text=text, since=one.since))
+        reasons.append(Waiting(word="ClusterSilent", text=text, since=one.since))
     if not submitted and pause is not None:
-        found.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))
+        reasons.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))
     own = job.waiting
     if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
         first = own.word == PARKED or never_starts(own)
-        if found and submitted and not first:
+        if reasons and submitted and not first:
             own = own.model_copy(update={"text": f"when it was asked last: {own.text}"})
-        found.insert(0 if first else len(found), own)
-    if not found:
+        reasons.insert(0 if first else len(reasons), own)
+    if not reasons:
         return job.model_copy(update={"waiting": None})
-    text = "; ".join(waits.text for waits in found)
-    return job.model_copy(update={"waiting": found[0].model_copy(update={"text": text})})
+    text = "; ".join(reason.text for reason in reasons)
+    return job.model_copy(update={"waiting": reasons[0].model_copy(update={"text": text})})
 
 
 def _silent(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
     """The clusters that do not answer, each since the earliest moment that a sweep reported lately."""
     now = ports.clock()
-    found: dict[str, Silent] = {}
+    earliest: dict[str, Silent] = {}
     for report in reports:
         if lately("cluster", report.at, now):
             for place, one in report.silent.items():
-                found[place] = min(one, found.get(place, one), key=lambda silent: silent.since)
-    return found
+                earliest[place] = min(one, earliest.get(place, one), key=lambda silent: silent.since)
+    return earliest

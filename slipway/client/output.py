@@ -116,18 +116,18 @@ async def parts(
 
     async def part(first: int, last: int, tag: str) -> FilePart:
         async def ask() -> FilePart:
-            found = await api.content(job_id, file.directory, file.path, first, last, tag)
-            if len(found.data) < min(last + 1, found.size) - first and tag:
+            content = await api.content(job_id, file.directory, file.path, first, last, tag)
+            if len(content.data) < min(last + 1, content.size) - first and tag:
                 raise Unanswered(f"{file.name}: an answer ended too early")
-            return found
+            return content
 
         async with gate:
             return await patiently(ask)
 
-    found = await part(start, start + PART - 1 if file.size > start else start - 1, tag)
-    yield found
-    tag, step = tag or found.tag, len(found.data)
-    ahead = iter(range(start + step, found.size, step) if step else ())
+    first_part = await part(start, start + PART - 1 if file.size > start else start - 1, tag)
+    yield first_part
+    tag, step = tag or first_part.tag, len(first_part.data)
+    ahead = iter(range(start + step, first_part.size, step) if step else ())
     under_way: list[asyncio.Task[FilePart]] = []
     try:
         while True:

@@ -45,16 +45,16 @@ class Destination:
         with suppress(OSError), self._folder(file, make=False) as (folder, name):
             if not self._own:
                 return False
-            found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
-            same = file.modified is not None and abs(found.st_mtime - file.modified) < _SAME_TIME
-            return same and found.st_size == file.size
+            status = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+            same = file.modified is not None and abs(status.st_mtime - file.modified) < _SAME_TIME
+            return same and status.st_size == file.size
         return False
 
     def begun(self, file: Remote) -> int:
         """Bytes of the file that an interrupted download has saved; the last one is read again."""
         with suppress(OSError), self._folder(file, make=False) as (folder, _):
-            found = os.stat(self._part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
-            return max(0, min(found, file.size - 1))
+            size = os.stat(self._part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
+            return max(0, min(size, file.size - 1))
         return 0
 
     def finish(self, files: Sequence[Remote]) -> None:
@@ -83,7 +83,7 @@ class Destination:
         version = f"{self._job}\0{file.name}\0{file.size}\0{file.modified}"
         return f"{_left(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
-    async def save(self, file: Remote, start: int, found: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
+    async def save(self, file: Remote, start: int, content: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
         """Write the parts from `start` on, and put the file in its place. The bytes of each part.
 
         Raises Failure for a name that cannot be given here, and for parts that do not make up the whole.
@@ -100,7 +100,7 @@ class Destination:
                 stream.truncate(start)
                 stream.seek(start)
                 whole = start
-                async for piece in found:
+                async for piece in content:
                     stream.write(piece.data)
                     whole = piece.size
                     yield len(piece.data)

@@ -112,18 +112,18 @@ class Service:
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         """The newest that fit the conditions, in as many pages as it takes."""
-        found: list[dict[str, Any]] = []
+        jobs: list[dict[str, Any]] = []
         asked = dict(conditions or {})
         following: str | None = None
-        while len(found) < limit:
-            asked["limit"] = str(min(limit - len(found), _PAGE))
+        while len(jobs) < limit:
+            asked["limit"] = str(min(limit - len(jobs), _PAGE))
             page = await self._json("GET", "jobs", params=asked)
-            found += page["jobs"]
+            jobs += page["jobs"]
             following = page.get("next")
             if not following:
                 break
             asked["after"] = following
-        return Listed(found, following)
+        return Listed(jobs, following)
 
     async def job(self, job_id: str) -> dict[str, Any]:
         """One job."""
@@ -147,15 +147,15 @@ class Service:
 
     async def clusters(self) -> list[dict[str, Any]]:
         """Every cluster as it is now."""
-        found: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
-        return found
+        clusters: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
+        return clusters
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it."""
         asked = {"directory": directory, "path": path}
         answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=asked)
-        found: list[dict[str, Any]] = answer["files"]
-        return found
+        files: list[dict[str, Any]] = answer["files"]
+        return files
 
     async def receipt(self, job_id: str) -> bytes:
         """The job's receipt.json."""
@@ -197,8 +197,8 @@ class Service:
 
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
-        found: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]
-        return found
+        events: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]
+        return events
 
     async def redeliver(self, what: str) -> list[str]:
         """Send an event (evt_…) or all of a job's again; their ids."""
@@ -213,13 +213,13 @@ class Service:
 
     async def disabled_receivers(self) -> list[dict[str, Any]]:
         """Addresses that get no more events."""
-        found: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
-        return found
+        receivers: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
+        return receivers
 
     async def dead(self) -> list[dict[str, Any]]:
         """What no try could process or deliver."""
-        found: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
-        return found
+        messages: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
+        return messages
 
     async def redrive(self, identity: str) -> str:
         """Send it on its way again; whether it is a message or an event."""
@@ -285,11 +285,11 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
         said = f"{problem['detail']}; {problem['remedy']}"
         for call, command in _COMMANDS.items():
             said = said.replace(call, f"`{command}`")
-        found = placed(problem.get("errors", []), file)
+        problems = placed(problem.get("errors", []), file)
     except (ValueError, KeyError, TypeError):
         if answer.status == 404:
             return Failure(f"{url} is not Slipway's API (404); give --url without /api")
         return Failure(f"the service answered {answer.status} {answer.reason}")
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
     kind = _KINDS.get(answer.status, Failure)
-    return kind("\n".join(part for part in (said, found, shown) if part))
+    return kind("\n".join(part for part in (said, problems, shown) if part))

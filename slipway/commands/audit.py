@@ -16,11 +16,11 @@ def run(url: str, key: str, *, as_json: bool) -> int:
         async with service(url, key) as api:
             return await api.audit()
 
-    found = asyncio.run(ask())
-    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(found)))
-    if found["differences"]:
+    report = asyncio.run(ask())
+    print(json.dumps(report, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(report)))
+    if report["differences"]:
         return 1
-    return 3 if found["unknown"] else 0
+    return 3 if report["unknown"] else 0
 
 
 def lines(report: Mapping[str, Any]) -> list[str]:

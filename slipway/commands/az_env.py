@@ -18,8 +18,8 @@ def run(data: Path | None) -> int:
     """Print the lines for `eval`; 0. Raises Failure when no stack runs there."""
     where = (data or UP).resolve()
     _check_emulator(where)
-    found, remark = environment(where)
-    for name, value in found.items():
+    variables, remark = environment(where)
+    for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")
     print(f"# {remark}")
     return 0
@@ -46,7 +46,7 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
             "auto-upgrade": {"enable": "no"},
         },
     )
-    found = {
+    variables = {
         "AZURE_CONFIG_DIR": str(folder),
         "REQUESTS_CA_BUNDLE": str(_bundle(folder / "ca.pem", data / "batchai" / "certificate.pem")),
         # For `--account-name` with `--account-key`, which mean a host in Azure: the emulator answers for it.
@@ -55,7 +55,7 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
         **_storage(data / "local.settings.json"),
     }
     login = f"az login --service-principal --username slipway --password local --tenant {https['tenant']}"
-    return found, f"once: {login}"
+    return variables, f"once: {login}"
 
 
 def _check_emulator(data: Path) -> None:

@@ -44,11 +44,11 @@ def disabled(url: str, key: str) -> int:
     """The addresses that said 410."""
 
     async def ask(api: Service) -> int:
-        found = await api.disabled_receivers()
+        receivers = await api.disabled_receivers()
         lines = table(
-            [("since", "address", "why"), *((_time(r["since"]), r["url"], r["why"]) for r in found)]
+            [("since", "address", "why"), *((_time(r["since"]), r["url"], r["why"]) for r in receivers)]
         )
-        print("\n".join(lines) if found else "no address is disabled")
+        print("\n".join(lines) if receivers else "no address is disabled")
         return 0
 
     return asking(ask, url, key)

@@ -80,10 +80,10 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
     bodies: list[dict[str, Any]] = []
     waits: list[str] = []
     for where in await _folders(ports):
-        found = await explain_folder(ports, where, live=False)
-        bodies += found.bodies
-        if found.waits:
-            waits.append(f"{where.rstrip('/')}: would not run as a drop: {found.waits}")
+        plans = await explain_folder(ports, where, live=False)
+        bodies += plans.bodies
+        if plans.waits:
+            waits.append(f"{where.rstrip('/')}: would not run as a drop: {plans.waits}")
     if not bodies:
         raise Failure("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
     return bodies
@@ -112,13 +112,13 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     ports = _with_files(build(Settings(_NOWHERE)), folder)
     runs: list[tuple[bytes, dict[str, str]]] = []
     for where in await _folders(ports):
-        found = await plans(ports, where, await ports.drops.list(where, deep=False))
-        if found.waits:
+        folder_plans = await plans(ports, where, await ports.drops.list(where, deep=False))
+        if folder_plans.waits:
             # What is missing here may be there.
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
             runs += [(own[0], {"folder": where.rstrip("/")})] if own else []
             continue
-        for plan in found.runs:
+        for plan in folder_plans.runs:
             if plan.problems:
                 raise Failure(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}

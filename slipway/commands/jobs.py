@@ -25,10 +25,10 @@ def jobs(
     """Show the newest jobs that fit the conditions; where more begin is said on standard error."""
 
     async def ask(api: Service) -> int:
-        found = await api.jobs({name: text for name, text in conditions.items() if text is not None}, limit)
-        show(found.jobs, rows, as_json=as_json)
-        if found.next:
-            print(f"more: slipway jobs … --after '{found.next}'", file=sys.stderr)
+        listing = await api.jobs({name: text for name, text in conditions.items() if text is not None}, limit)
+        show(listing.jobs, rows, as_json=as_json)
+        if listing.next:
+            print(f"more: slipway jobs … --after '{listing.next}'", file=sys.stderr)
         return 0
 
     return asking(ask, url, key)
@@ -60,9 +60,9 @@ def resume(url: str, key: str) -> int:
     """Let submissions go on; 1 while the setting still stops them."""
 
     async def ask(api: Service) -> int:
-        found = await api.resume()
-        print(_switch(found))
-        return 1 if found["paused"] else 0
+        answer = await api.resume()
+        print(_switch(answer))
+        return 1 if answer["paused"] else 0
 
     return asking(ask, url, key)
 
@@ -110,10 +110,10 @@ def why(job: Mapping[str, Any]) -> str:
 def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:
     """Run what asks about one job, with its id, to its exit code. Raises Failure where no job is meant."""
 
-    async def found(api: Service) -> int:
+    async def with_id(api: Service) -> int:
         return await ask(api, await job_id(api, job))
 
-    return asking(found, url, key)
+    return asking(with_id, url, key)
 
 
 async def job_id(api: Service, job: str) -> str:

@@ -19,8 +19,8 @@ def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
 
 async def _run(name: str, url: str, key: str, *, as_json: bool) -> int:
     async with service(url, key) as api:
-        found = await api.clusters()
-    shown = select_clusters(name, found)
+        clusters = await api.clusters()
+    shown = select_clusters(name, clusters)
     show(shown, lines, as_json=as_json)
     return 1 if any("error" in cluster for cluster in shown) else 0
 

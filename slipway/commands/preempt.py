@@ -30,8 +30,8 @@ def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
 
 async def _run(node_name: str, cluster: str, base: str) -> int:
     async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
-        found: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
-        nodes = of_cluster(cluster, found)
+        all_nodes: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
+        nodes = of_cluster(cluster, all_nodes)
         if not node_name:
             print("\n".join(rows(nodes)))
             return 0
@@ -43,11 +43,11 @@ async def _run(node_name: str, cluster: str, base: str) -> int:
 
 def of_cluster(node_name: str, nodes: Sequence[Node]) -> list[Node]:
     """The nodes of that cluster; all without one. Raises Failure with the clusters that have nodes."""
-    found = [node for node in nodes if not node_name or _cluster(node).lower() == node_name.lower()]
-    if node_name and nodes and not found:
+    matches = [node for node in nodes if not node_name or _cluster(node).lower() == node_name.lower()]
+    if node_name and nodes and not matches:
         names = ", ".join(sorted({_cluster(node) for node in nodes}))
         raise Failure(f"no cluster {node_name} has nodes now; nodes are of: {names}")
-    return found
+    return matches
 
 
 def select_node(node_name: str, nodes: Sequence[Node]) -> Node:

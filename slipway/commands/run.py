@@ -131,8 +131,8 @@ async def _start(settings: Settings, folder: Path, name: str, url: str, key: str
     receipt = re.compile(rf"runs/{re.escape(target_of(folder, name))}/[^/]+/receipt\.json")
 
     async def ids(api: Service) -> set[str]:
-        found = await api.jobs({"source": "drop,inventory"}, _LISTED)
-        return {job["id"] for job in found.jobs if receipt.fullmatch(job["receipt"])}
+        jobs = await api.jobs({"source": "drop,inventory"}, _LISTED)
+        return {job["id"] for job in jobs.jobs if receipt.fullmatch(job["receipt"])}
 
     async with service(url, key) as api:
         before = await ids(api)

@@ -62,8 +62,8 @@ def by_kind(steps: Iterable[Step]) -> list[str]:
     for step in steps:
         kinds.setdefault(step.kind, []).append(step)
     return [
-        f"{kind} {', '.join(step.name for step in found)}: {', '.join(dict.fromkeys(map(_state, found)))}"
-        for kind, found in kinds.items()
+        f"{kind} {', '.join(step.name for step in same)}: {', '.join(dict.fromkeys(map(_state, same)))}"
+        for kind, same in kinds.items()
     ]
 
 

@@ -25,9 +25,9 @@ async def waiting(settings: Settings, drops: Drops, names: Sequence[str]) -> lis
     waits = []
     for folder in folders:
         blobs = [blob for blob in await drops.list(folder, deep=False) if not ignored(blob.name)]
-        found = await plans(ports, folder, blobs)
-        if found.waits:
-            waits.append(f"{folder.rstrip('/')}: {found.waits}")
-        elif found.runs:
+        folder_plans = await plans(ports, folder, blobs)
+        if folder_plans.waits:
+            waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")
+        elif folder_plans.runs:
             return []
     return waits or [f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}"]

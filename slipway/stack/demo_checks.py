@@ -105,17 +105,17 @@ async def _receipt(stack: Stack, job: Job | None) -> DemoCheck:
     if job is None:
         return DemoCheck(name, (), "no dropped job succeeded")
     text = await _answer(stack, job["receipt"])
-    found = json.loads(text) if text else {}
+    receipt = json.loads(text) if text else {}
     lines = [
         job["receipt"],
-        *(f"{key:<10} {found.get(key)}" for key in ("id", "state", "cluster", "startedAt", "endedAt")),
+        *(f"{key:<10} {receipt.get(key)}" for key in ("id", "state", "cluster", "startedAt", "endedAt")),
         *(
             f"{file['name']}  sha256 {file['sha256'][:16]}…"
-            for file in found.get("drop", {}).get("files", ())
+            for file in receipt.get("drop", {}).get("files", ())
         ),
     ]
     return DemoCheck(
-        name, lines, "" if found.get("state") == "succeeded" else "it does not say how the job ended"
+        name, lines, "" if receipt.get("state") == "succeeded" else "it does not say how the job ended"
     )
 
 

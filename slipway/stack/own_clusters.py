@@ -24,10 +24,10 @@ _LOCAL_STORAGE = "UseDevelopmentStorage=true"
 
 def own_clusters(file: Path) -> dict[str, str]:
     """The settings of a file, as those of an app on this machine. Raises Failure; no value is ever shown."""
-    found = document(file, _FORMAT)
-    if found.get("IsEncrypted") is True:
+    content = document(file, _FORMAT)
+    if content.get("IsEncrypted") is True:
         raise Failure(f"{file}: is encrypted; `func settings decrypt` decrypts it")
-    values = found.get("Values", found)
+    values = content.get("Values", content)
     if not isinstance(values, dict):
         raise Failure(f'{file}: "Values" has to be an object')
     settings = {

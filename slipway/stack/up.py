@@ -96,14 +96,14 @@ def emulator_arguments(
     containers: str | None, secrets_file: Path | None, unmanaged_mounts: Path | None
 ) -> tuple[str, ...]:
     """The options of the emulator that a person may give. Raises Failure for a file that is not there."""
-    found = [f"--containers={containers}"] if containers else []
+    arguments = [f"--containers={containers}"] if containers else []
     for option, file in (("--secrets-file", secrets_file), ("--unmanaged-mounts", unmanaged_mounts)):
         if file is None:
             continue
         if not file.is_file():
             raise Failure(f"{option}: there is no file {file}")
-        found.append(f"{option}={file.resolve()}")
-    return tuple(found)
+        arguments.append(f"{option}={file.resolve()}")
+    return tuple(arguments)
 
 
 def host_names(texts: Sequence[str]) -> tuple[str, ...]:
@@ -156,9 +156,9 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
     usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
     connection = _USUAL if usual else storage.connection_string
     command = _command()
-    found = data.resolve() == UP
-    settings = "" if found else f" --settings {display_path(data / 'local.settings.json')}"
-    url = "" if found or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
+    own = data.resolve() == UP
+    settings = "" if own else f" --settings {display_path(data / 'local.settings.json')}"
+    url = "" if own or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
     sending = [
         "Drop a folder with a script and a job.json",
         f"  {command} drop examples/digits{settings}",

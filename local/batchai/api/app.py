@@ -79,10 +79,10 @@ def application(
 
 
 async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamResponse:
-    found = routes.find(request.path.rstrip("/"))
-    if found is None:
+    route = routes.find(request.path.rstrip("/"))
+    if route is None:
         raise ArmError(404, "InvalidResourceType", f"There is nothing at {request.path}.", "path")
-    handlers, names = found
+    handlers, names = route
     if request.method not in handlers:
         allowed = ", ".join(handlers)
         raise ArmError(405, "MethodNotAllowed", f"Only {allowed} can be used here.", "method")

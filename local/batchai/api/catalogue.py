@@ -39,13 +39,13 @@ _ACTIONS = {
 
 async def list_operations(call: Call) -> web.Response:
     """The operations that roles can allow; they need no subscription."""
-    found = [
+    operations = [
         _operation(resource, verb, f"{does} {what}")
         for resource, what in _RESOURCES.items()
         for verb, does in _READ_WRITE_DELETE.items()
     ]
-    found += [_operation(action, "action", what) for action, what in _ACTIONS.items()]
-    return call.list_page(found)
+    operations += [_operation(action, "action", what) for action, what in _ACTIONS.items()]
+    return call.list_page(operations)
 
 
 async def list_usages(call: Call) -> web.Response:

@@ -23,10 +23,10 @@ from local.batchai.state.transitions import settled
 def cluster_of(call: Call) -> Cluster:
     """The cluster of the call. Raises ArmError."""
     workspace_of(call)
-    found = call.store.clusters.get(ids.cluster(call.names))
-    if found is None:
+    cluster = call.store.clusters.get(ids.cluster(call.names))
+    if cluster is None:
         raise not_found("cluster", call.names["cluster"])
-    return found
+    return cluster
 
 
 async def put_cluster(call: Call) -> web.Response:

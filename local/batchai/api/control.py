@@ -21,8 +21,8 @@ class Control:
 
     async def nodes(self, _: web.Request) -> web.Response:
         """All nodes of all clusters."""
-        found = [_view(cluster, node) for cluster in self._store.clusters for node in cluster.nodes]
-        return web.json_response({"value": found})
+        views = [_view(cluster, node) for cluster in self._store.clusters for node in cluster.nodes]
+        return web.json_response({"value": views})
 
     async def preempt(self, request: web.Request) -> web.Response:
         """Take a low-priority node away. A job on it goes back to the queue and starts from the beginning."""

@@ -47,8 +47,8 @@ async def delete_group(call: Call) -> web.Response:
 
 async def list_groups(call: Call) -> web.Response:
     """The groups of a subscription."""
-    found = call.store.groups.children(f"/subscriptions/{call.names['subscription']}")
-    return web.json_response({"value": [_view(group) for group in found]})
+    groups = call.store.groups.children(f"/subscriptions/{call.names['subscription']}")
+    return web.json_response({"value": [_view(group) for group in groups]})
 
 
 async def list_accounts(call: Call) -> web.Response:
@@ -96,11 +96,11 @@ def _id(call: Call) -> str:
 
 def group_of(call: Call) -> Group:
     """The group of the call. Raises ArmError."""
-    found = call.store.groups.get(_id(call))
-    if found is None:
+    group = call.store.groups.get(_id(call))
+    if group is None:
         name = call.names["group"]
         raise ArmError(404, "ResourceGroupNotFound", f"Resource group '{name}' could not be found.")
-    return found
+    return group
 
 
 def _view(group: Group) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from local.nodes.docker import answering
 def job_of(call: Call) -> Job:
     """The job of the call. Raises ArmError."""
     experiment_of(call)
-    found = call.store.jobs.get(ids.job(call.names))
-    if found is None:
+    job = call.store.jobs.get(ids.job(call.names))
+    if job is None:
         raise not_found("job", call.names["job"])
-    return found
+    return job
 
 
 async def put_job(call: Call) -> web.Response:

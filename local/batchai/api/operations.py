@@ -109,4 +109,4 @@ def _is_over(store: Store, operation: Operation) -> bool:
 def _subject(store: Store, resource_id: str) -> Resource | None:
     below = (store.jobs, store.clusters, store.experiments, store.file_servers)
     shelves = (*below, store.workspaces, store.groups)
-    return next((found for shelf in shelves if (found := shelf.get(resource_id))), None)
+    return next((resource for shelf in shelves if (resource := shelf.get(resource_id))), None)

@@ -44,10 +44,10 @@ async def put_file_server(call: Call) -> web.Response:
 async def get_file_server(call: Call) -> web.Response:
     """The file server."""
     workspace_of(call)
-    found = call.store.file_servers.get(ids.file_server(call.names))
-    if found is None:
+    server = call.store.file_servers.get(ids.file_server(call.names))
+    if server is None:
         raise not_found("fileServer", call.names["fileServer"])
-    return _response(found)
+    return _response(server)
 
 
 async def delete_file_server(call: Call) -> web.Response:
@@ -64,8 +64,8 @@ def check_servers(call: Call, mounts: Mapping[str, Any], path: str) -> None:
     """Raise ArmError unless every file server that is to be mounted exists."""
     problems = []
     for index, mount in enumerate(mounts.get("fileServers", ())):
-        found = call.store.file_servers.get(mount["fileServer"]["id"])
-        if found is None or found.deleting:
+        server = call.store.file_servers.get(mount["fileServer"]["id"])
+        if server is None or server.deleting:
             name = ids.name(mount["fileServer"]["id"])
             message = f"The specified fileServer {name} is not found"
             problems.append(invalid(message, f"{path}/{index}/fileServer/id", "FileServerNotFound"))

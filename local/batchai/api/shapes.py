@@ -56,7 +56,7 @@ def check(value: Any, shape: Shape, pointer: str = "") -> tuple[Any, list[ArmErr
             if not isinstance(value, list):
                 return value, [_wrong(pointer, "an array", value)]
             checked = [check(entry, item, f"{pointer}/{index}") for index, entry in enumerate(value)]
-            return [entry for entry, _ in checked], [problem for _, found in checked for problem in found]
+            return [entry for entry, _ in checked], [problem for _, errors in checked for problem in errors]
         case Words():
             if not isinstance(value, dict) or not all(isinstance(word, str) for word in value.values()):
                 return value, [_wrong(pointer, "an object of strings", value)]
@@ -96,8 +96,8 @@ def _check_object(value: Any, shape: Object, pointer: str) -> tuple[Any, list[Ar
         if name not in shape.fields:
             problems.append(invalid(f"There is no property {name!r} here.", place, "UnknownProperty"))
             continue
-        clean[name], found = check(entry, shape.fields[name], place)
-        problems += found
+        clean[name], errors = check(entry, shape.fields[name], place)
+        problems += errors
     problems += [
         invalid(f"The property {name!r} is required.", f"{pointer}/{name}", "MissingProperty")
         for name in shape.required

@@ -15,19 +15,19 @@ from local.batchai.state.regions import check_region, region
 
 def workspace_of(call: Call) -> Workspace:
     """The workspace of the call. Raises ArmError if it is not there or on its way out."""
-    found = call.store.workspaces.get(ids.workspace(call.names))
-    if found is None:
+    workspace = call.store.workspaces.get(ids.workspace(call.names))
+    if workspace is None:
         raise not_found("workspace", call.names["workspace"])
-    return found
+    return workspace
 
 
 def experiment_of(call: Call) -> Experiment:
     """The experiment of the call. Raises ArmError."""
     workspace_of(call)
-    found = call.store.experiments.get(ids.experiment(call.names))
-    if found is None:
+    experiment = call.store.experiments.get(ids.experiment(call.names))
+    if experiment is None:
         raise not_found("experiment", call.names["experiment"])
-    return found
+    return experiment
 
 
 def refuse_while_deleting(resource: Workspace | Experiment) -> None:

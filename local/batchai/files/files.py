@@ -175,11 +175,11 @@ class FileService:
 
     async def _list_directory(self, item: Item) -> web.StreamResponse:
         with missing(), Fence.from_root(item.share) as share:
-            found = share.entries(item.path)
+            files = share.entries(item.path)
         prefix = item.request.query.get("prefix", "")
         root = Xml.Element("EnumerationResults", ShareName=item.share.name)
         entries = Xml.SubElement(root, "Entries")
-        for one in found:
+        for one in files:
             if one.name.startswith(prefix) and is_name(one.name) and one.kind != "link":
                 entry = Xml.SubElement(entries, one.kind.capitalize())
                 Xml.SubElement(entry, "Name").text = one.name
@@ -224,9 +224,9 @@ class FileService:
             file = item.file()
         with file:
             if item.request.method == "HEAD":
-                found = os.fstat(file.fileno())
-                headers = {"Content-Length": str(found.st_size), "x-ms-type": "File"}
-                return web.Response(status=200, headers=_properties(found) | headers)
+                status = os.fstat(file.fileno())
+                headers = {"Content-Length": str(status.st_size), "x-ms-type": "File"}
+                return web.Response(status=200, headers=_properties(status) | headers)
             return await answer_file(item.request, file)
 
     async def _delete_file(self, item: Item) -> web.StreamResponse:

@@ -102,12 +102,12 @@ def listing(
             Fence.from_root(root) as served,
             served.below(place.partition("/")[2], links=False, display=above + own) as run,
         ):
-            found = run.entries(f"{rest}/{inside}")
+            entries = run.entries(f"{rest}/{inside}")
     except OSError:
         return []
     return [
         _entry(entry, lambda path: downloads.url(base, f"{place}/{path}", expires))
-        for entry in found
+        for entry in entries
         if entry.kind != "link" and all(map(is_name, (entry.name, *entry.path.split("/"))))
     ]
 

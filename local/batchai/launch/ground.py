@@ -44,23 +44,23 @@ class Ground:
 
     def program(self, name: str, remedy: str) -> str:
         """The path of a program that the toolkit needs. Raises CannotLaunch with what to install."""
-        found = self.find(name)
-        if found is None:
+        path = self.find(name)
+        if path is None:
             code = "MpiNotInstalled" if name == "mpirun" else "ProgramNotInstalled"
             message = f"There is no {name} on the nodes. {remedy} and run the job again"
             raise CannotLaunch(Fault(code=code, message=message))
-        return found
+        return path
 
 
 def quote(text: str, env: Mapping[str, str]) -> str:
     """Shell text for a word: known variables have the values of the node that it runs on, all else stays."""
-    found, end = "", 0
+    result, end = "", 0
     for match in VARIABLE.finditer(text):
         name = match[1] or match[2]
         if name in env:
-            found += _literal(text[end : match.start()]) + f'"${{{name}}}"'
+            result += _literal(text[end : match.start()]) + f'"${{{name}}}"'
             end = match.end()
-    return (found + _literal(text[end:])) or "''"
+    return (result + _literal(text[end:])) or "''"
 
 
 def _literal(text: str) -> str:

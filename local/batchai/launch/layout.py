@@ -67,11 +67,11 @@ STDOUTERR = "stdouterr"
 def output_directories(document: Mapping[str, Any], segment: str, env: Mapping[str, str]) -> dict[str, Path]:
     """The output directories of a job on a node, by id; relative prefixes lie in its working directory."""
     work = Path(env["AZ_BATCHAI_JOB_TEMP"], "wd")
-    found = {STDOUTERR: work / expand(document["stdOutErrPathPrefix"], env) / segment / STDOUTERR}
+    directories = {STDOUTERR: work / expand(document["stdOutErrPathPrefix"], env) / segment / STDOUTERR}
     for directory in document.get("outputDirectories", ()):
         prefix = work / expand(directory["pathPrefix"], env)
-        found[directory["id"]] = prefix / segment / "outputs" / directory.get("pathSuffix", "")
-    return found
+        directories[directory["id"]] = prefix / segment / "outputs" / directory.get("pathSuffix", "")
+    return directories
 
 
 def variables(document: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ def launch(ground: Ground) -> tuple[Process, ...]:
     hosts = {}
     if len(tasks) > 1:
         hosts = {"AZ_BATCHAI_PS_HOSTS": ",".join(servers), "AZ_BATCHAI_WORKER_HOSTS": ",".join(workers)}
-    found = []
+    processes = []
     for task in tasks:
         arguments = "workerCommandLineArgs"
         if task.role == "ps":
@@ -37,7 +37,7 @@ def launch(ground: Ground) -> tuple[Process, ...]:
         elif task.index == 0:
             arguments = "masterCommandLineArgs"
         config = json.dumps(_config(task, servers, workers))
-        found.append(
+        processes.append(
             Process(
                 f"{task.role}-{task.index}",
                 task.node,
@@ -49,7 +49,7 @@ def launch(ground: Ground) -> tuple[Process, ...]:
                 service=task.role == "ps",
             )
         )
-    return tuple(found)
+    return tuple(processes)
 
 
 def _tasks(ground: Ground) -> list[_Task]:

@@ -25,13 +25,13 @@ class Vault:
             return [self.resolved(entry) for entry in document]
         if not isinstance(document, dict):
             return document
-        found = {}
+        values = {}
         for name, entry in document.items():
             if name.endswith(_REFERENCE):
-                found[name.removesuffix(_REFERENCE)] = self._secret(entry["secretUrl"])
+                values[name.removesuffix(_REFERENCE)] = self._secret(entry["secretUrl"])
             else:
-                found[name] = self.resolved(entry)
-        return found
+                values[name] = self.resolved(entry)
+        return values
 
     def _secret(self, url: str) -> str:
         if self._file is None:

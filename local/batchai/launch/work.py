@@ -57,11 +57,11 @@ class BatchAIWork:
 
 def _outputs(job: Job, env: Mapping[str, str]) -> dict[str, Output]:
     own = f"/{segment(job)}/"
-    found = {}
+    outputs = {}
     for name, path in output_directories(job.document, own.strip("/"), env).items():
         prefix, _, rest = str(path).partition(own)
-        found[name] = Output(prefix, own + rest)
-    return found
+        outputs[name] = Output(prefix, own + rest)
+    return outputs
 
 
 def _image(document: Mapping[str, Any]) -> Image | None:

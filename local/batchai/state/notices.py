@@ -46,8 +46,8 @@ class Notices:
     def job_ended(self, job: Job) -> None:
         """A job has ended; one without the variable needs no notice."""
         variables = job.document.get("environmentVariables") or ()
-        found = (v.get("value") for v in variables if v.get("name") == self._settings.variable)
-        if name := next(found, None):
+        texts = (v.get("value") for v in variables if v.get("name") == self._settings.variable)
+        if name := next(texts, None):
             self._waiting.append(str(name))
             if self._sending is None or self._sending.done():
                 self._sending = asyncio.create_task(self._send())

@@ -113,17 +113,17 @@ def _due_nodes(nodes: list[Node], delay: timedelta, now: datetime, wakes: list[d
 
 
 def _overdue(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, wakes: list[datetime]) -> list[Action]:
-    found: list[Action] = []
+    actions: list[Action] = []
     for job in jobs:
         if cluster.deleting and job.state in ("queued", "running"):
-            found.append(Halt(job.id, "cluster"))
+            actions.append(Halt(job.id, "cluster"))
         elif job.state == "running" and job.started:
             end = job.started + timedelta(seconds=job.wall_clock)
             if end <= now:
-                found.append(Halt(job.id, "timeout"))
+                actions.append(Halt(job.id, "timeout"))
             else:
                 wakes.append(end)
-    return found
+    return actions
 
 
 def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:

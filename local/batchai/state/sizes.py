@@ -45,12 +45,12 @@ _PREMIUM = {
 
 
 def _table(families: Mapping[str, str]) -> dict[str, Size]:
-    found = {}
+    sizes = {}
     for family, listed in families.items():
         for entry in listed.split(","):
             name, *counts = entry.split()
-            found[name.upper()] = Size(family, *map(int, counts))
-    return found
+            sizes[name.upper()] = Size(family, *map(int, counts))
+    return sizes
 
 
 _SIZES, _OF_FILE_SERVERS = _table(_FAMILIES), _table(_PREMIUM)

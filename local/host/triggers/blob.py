@@ -113,9 +113,9 @@ class BlobTriggers:
 
     async def _work(self, message: QueueMessage) -> Outcome:
         try:
-            found = json.loads(message.content)
-            function = self._functions.get(str(found["FunctionId"]).removeprefix("Host.Functions."))
-            container, name, etag = found["ContainerName"], found["BlobName"], found["ETag"]
+            document = json.loads(message.content)
+            function = self._functions.get(str(document["FunctionId"]).removeprefix("Host.Functions."))
+            container, name, etag = document["ContainerName"], document["BlobName"], document["ETag"]
         except (ValueError, KeyError, TypeError):
             return Outcome.HOPELESS
         if function is None:

@@ -47,13 +47,13 @@ class HttpTriggers:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer a request for a function, 404 where there is none."""
-        found = self._find(request.rel_url.raw_path)
+        route = self._find(request.rel_url.raw_path)
         method = request.method
-        chosen = next(((e, values) for e, values in found if e.allows(method)), None)
+        chosen = next(((e, values) for e, values in route if e.allows(method)), None)
         if chosen is None and method == "HEAD":  # answered like GET; aiohttp leaves the body away
-            chosen = next(((e, values) for e, values in found if e.allows("GET")), None)
-        if chosen is None and method == "OPTIONS" and found:
-            allowed = sorted({m for e, _ in found for m in e.methods} | {"OPTIONS"})
+            chosen = next(((e, values) for e, values in route if e.allows("GET")), None)
+        if chosen is None and method == "OPTIONS" and route:
+            allowed = sorted({m for e, _ in route for m in e.methods} | {"OPTIONS"})
             return web.Response(status=204, headers={"Allow": ", ".join(allowed)})
         if chosen is None:
             return web.Response(status=404)

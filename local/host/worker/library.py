@@ -39,12 +39,14 @@ class LibraryRuntime:
         if answer.function_metadata_results is None:
             raise LoadError(f"no functions found: is there a function_app.py with an app in {self._app}?")
         functions = []
-        for found in answer.function_metadata_results:
-            load = SimpleNamespace(function_id=found.function_id, metadata=found)
+        for metadata in answer.function_metadata_results:
+            load = SimpleNamespace(function_id=metadata.function_id, metadata=metadata)
             _check(await library.function_load_request(_request(function_load_request=load)))
-            bindings = tuple(json.loads(raw) for raw in found.raw_bindings)
-            retry = _retry(found.retry_options)
-            functions.append(Function(name=found.name, id=found.function_id, bindings=bindings, retry=retry))
+            bindings = tuple(json.loads(raw) for raw in metadata.raw_bindings)
+            retry = _retry(metadata.retry_options)
+            functions.append(
+                Function(name=metadata.name, id=metadata.function_id, bindings=bindings, retry=retry)
+            )
         return functions
 
     async def invoke(self, call: Invocation) -> Result:

@@ -41,7 +41,7 @@ class BlobArchive:
         async with storage_errors():
             try:
                 stream = await blob.download_blob(location.start, location.length, max_concurrency=1)
-                found: bytes = await stream.readall()
+                content: bytes = await stream.readall()
             except ResourceNotFoundError:
                 return None
-        return found
+        return content

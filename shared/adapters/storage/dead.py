@@ -20,13 +20,13 @@ class TableDeadMessages:
 
     async def get(self, message_id: str) -> DeadMessage | None:
         """A point read."""
-        found = await self._store.get(other_rows.DEAD, message_id)
-        return self._store.read(found.row, other_rows.dead_of) if found is not None else None
+        row = await self._store.get(other_rows.DEAD, message_id)
+        return self._store.read(row.row, other_rows.dead_of) if row is not None else None
 
     async def all(self) -> list[DeadMessage]:
         """One partition."""
-        found = await self._store.rows(Range(other_rows.DEAD, "", ""))
-        return sorted(self._store.legible(found, other_rows.dead_of), key=lambda message: message.at)
+        entities = await self._store.rows(Range(other_rows.DEAD, "", ""))
+        return sorted(self._store.legible(entities, other_rows.dead_of), key=lambda message: message.at)
 
     async def forget(self, message_id: str) -> None:
         """A delete."""

@@ -62,8 +62,8 @@ class BlobDrops:
             raise Misuse(
                 f"container {container[:63]!r} may not be read", remedy=f"put the spec into one of: {known}"
             )
-        found = await self._read(container, name, None, limit)
-        return found[0] if found else None
+        blob = await self._read(container, name, None, limit)
+        return blob[0] if blob else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write an answer; makes the container at the first one. The version of a new one is remembered."""
@@ -88,8 +88,8 @@ class BlobDrops:
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
         """The blob as it is now."""
-        found = await self._read(self._answers, name, None, limit)
-        return found[0] if found else None
+        blob = await self._read(self._answers, name, None, limit)
+        return blob[0] if blob else None
 
     async def drop_answer(self, name: str) -> None:
         """Delete; missing is success."""
@@ -154,11 +154,11 @@ class BlobDrops:
 
         async with storage_errors():
             try:
-                found = await self._account.blobs.get_blob_client(self._answers, name).get_blob_properties()
+                blob = await self._account.blobs.get_blob_client(self._answers, name).get_blob_properties()
             except ResourceNotFoundError:
                 return None
-        text = (found.metadata or {}).get("sequence", "")
-        return int(text) if text.isdigit() else 0, str(found.etag)
+        text = (blob.metadata or {}).get("sequence", "")
+        return int(text) if text.isdigit() else 0, str(blob.etag)
 
     async def _make_answers(self) -> None:
         from azure.core.exceptions import ResourceExistsError

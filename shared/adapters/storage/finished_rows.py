@@ -60,25 +60,25 @@ class TableFinishedJobs:
     async def entomb(self, finished_job: FinishedJob, tombstone: Job) -> bool:
         """One transaction, unless the job has very many events, or some row is missing: then two and more."""
         job, stored = finished_job.job, finished_job.stored
-        told = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished_job.events)
+        event_keys = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished_job.events)
         dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished_job.events) else []
         spec = [f"s|{job.id}"] if finished_job.spec is not None else []
-        gone = [*listed.listed_rows(job, self._shards), *dead]
-        gone += [rows.row_of(job.id, key, self._shards) for key in (*spec, *told)]
-        gone.append(rows.ended_row(job, self._shards))
+        leftovers = [*listed.listed_rows(job, self._shards), *dead]
+        leftovers += [rows.row_of(job.id, key, self._shards) for key in (*spec, *event_keys)]
+        leftovers.append(rows.ended_row(job, self._shards))
         grave = rows.tombstone_row(tombstone, stored.stored or job.history[-1].at, self._shards)
         bury = Operation("replace", grave, stored.etag)
-        if len(gone) <= _ROWS and await self._write(
-            job.id, bury, *(Operation("delete", row) for row in gone)
+        if len(leftovers) <= _ROWS and await self._write(
+            job.id, bury, *(Operation("delete", row) for row in leftovers)
         ):
             return True
         if await self._write(job.id, bury):
-            await self._clear(tombstone, gone[-1])
+            await self._clear(tombstone, leftovers[-1])
             return True
         there = await self._store.row(job.id, f"j|{job.id}")
         # Our own write whose answer was lost, or another process's of the same line, or a change.
-        found = self._store.perhaps(there.row, rows.job_of) if there is not None else None
-        return found is not None and found.archived == tombstone.archived
+        current = self._store.perhaps(there.row, rows.job_of) if there is not None else None
+        return current is not None and current.archived == tombstone.archived
 
     async def _write(self, job_id: str, *operations: Operation) -> bool:
         try:

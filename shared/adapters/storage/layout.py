@@ -36,21 +36,21 @@ async def claim(table: Table, shards: int, owner: str) -> Row:
     """
     mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, **listed_until(_ALWAYS)}]
     mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []
-    found = await _rows(table)
-    missing = [row for row in mine if row["RowKey"] not in found]
+    layout_rows = await _rows(table)
+    missing = [row for row in mine if row["RowKey"] not in layout_rows]
     if missing:
-        await _make(table, missing, new="layout" not in found)
-        found = await _rows(table)
-    if "layout" not in found:
+        await _make(table, missing, new="layout" not in layout_rows)
+        layout_rows = await _rows(table)
+    if "layout" not in layout_rows:
         raise Unavailable("the ledger's table cannot be created now")
-    _check_layout(found["layout"], shards)
-    if owner and (other := str(found.get("owner", {}).get("Name", ""))) != owner:
+    _check_layout(layout_rows["layout"], shards)
+    if owner and (other := str(layout_rows.get("owner", {}).get("Name", ""))) != owner:
         raise Misconfigured(
             f"the ledger's table belongs to the app {other!r}, and this is {owner!r}: give this app a "
             "storage account of its own, or, if it is to share that one's work or to take its place, set "
             f"SLIPWAY_OWNER to {other}"
         )
-    return found["layout"]
+    return layout_rows["layout"]
 
 
 async def _rows(table: Table) -> dict[str, Row]:

@@ -18,12 +18,12 @@ class TableLeases:
     async def take(self, name: str, now: datetime, until: datetime, since: datetime) -> str | None:
         """A point read, and a write unless another process holds it."""
         mine = _row(name, now, until)
-        found = await self._store.get(mine["PartitionKey"], name)
-        if found is not None:
-            held = self._store.perhaps(found.row, _interval)  # a lease that cannot be read is free
+        row = await self._store.get(mine["PartitionKey"], name)
+        if row is not None:
+            held = self._store.perhaps(row.row, _interval)  # a lease that cannot be read is free
             if held is not None and (now < held[1] <= until or since <= held[0] <= now):
                 return None
-        write = Operation("replace", mine, found.etag) if found is not None else Operation("create", mine)
+        write = Operation("replace", mine, row.etag) if row is not None else Operation("create", mine)
         try:
             return await self._store.write_other(write)
         except Refused:

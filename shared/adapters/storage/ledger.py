@@ -64,12 +64,12 @@ class TableLedger:
         """A point read of a job that has not ended; two of one that has, or that is not there."""
         for _ in range(_LOOKS):
             for kind in "nj":
-                found = await self._store.row(job_id, f"{kind}|{job_id}")
-                if found is not None and not rows.is_stub(found.row):
-                    job = self._store.read(found.row, rows.record_of)
-                    stored = rows.stored_of(found.row, found.written)
-                    return self._remember(Stored(job, found.etag, stored))
-            if found is None:
+                row = await self._store.row(job_id, f"{kind}|{job_id}")
+                if row is not None and not rows.is_stub(row.row):
+                    job = self._store.read(row.row, rows.record_of)
+                    stored = rows.stored_of(row.row, row.written)
+                    return self._remember(Stored(job, row.etag, stored))
+            if row is None:
                 self._known.pop(job_id, None)
                 return None
         stub = rows.row_of(job_id, f"j|{job_id}", self._shards)
@@ -81,8 +81,8 @@ class TableLedger:
 
     async def spec(self, job_id: str) -> JsonObject | None:
         """A point read."""
-        found = await self._store.row(job_id, f"s|{job_id}")
-        return self._store.read(found.row, rows.spec_of) if found is not None else None
+        row = await self._store.row(job_id, f"s|{job_id}")
+        return self._store.read(row.row, rows.spec_of) if row is not None else None
 
     async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
         """Each by itself; those of one shard share transactions."""
@@ -96,9 +96,9 @@ class TableLedger:
 
     async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
         """One range query."""
-        found = await self._store.rows(rows.unfinished(shard, now, longest))
-        jobs = self._store.legible((row for row in found if row["RowKey"] < "o|"), rows.active_of)
-        events = (row for row in found if row["RowKey"] >= "o|")
+        entities = await self._store.rows(rows.unfinished(shard, now, longest))
+        jobs = self._store.legible((row for row in entities if row["RowKey"] < "o|"), rows.active_of)
+        events = (row for row in entities if row["RowKey"] >= "o|")
         return Unfinished(jobs, self._store.legible(events, rows.notice_of_row))
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
@@ -116,14 +116,14 @@ class TableLedger:
             for kind in "lt"
             for n in range(self._shards)
         )
-        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        turns = self._store.legible((row for part in found for row in part), listed.turn_of)
+        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        turns = self._store.legible((row for part in answers for row in part), listed.turn_of)
         return {job_id: moment for who, job_id, moment in turns if who == source}
 
     async def paused(self) -> Pause | None:
         """A point read. A pause that cannot be read counts as a pause: an operator may have set it."""
-        found = await self._store.get(other_rows.PAUSE["PartitionKey"], other_rows.PAUSE["RowKey"])
-        return self._pause(found.row) if found is not None else None
+        row = await self._store.get(other_rows.PAUSE["PartitionKey"], other_rows.PAUSE["RowKey"])
+        return self._pause(row.row) if row is not None else None
 
     def _pause(self, row: Row) -> Pause | None:
         try:
@@ -145,9 +145,9 @@ class TableLedger:
 
     async def standing(self) -> Standing:
         """One range query over both."""
-        found = await self._store.rows(other_rows.STANDING)
-        switch = [row for row in found if row["RowKey"] == other_rows.PAUSE["RowKey"]]
-        reports = [row for row in found if row["RowKey"] >= other_rows.TROUBLES.first]
+        entities = await self._store.rows(other_rows.STANDING)
+        switch = [row for row in entities if row["RowKey"] == other_rows.PAUSE["RowKey"]]
+        reports = [row for row in entities if row["RowKey"] >= other_rows.TROUBLES.first]
         return Standing(
             tuple(self._store.legible(reports, other_rows.troubles_of)),
             self._pause(switch[0]) if switch else None,
@@ -156,8 +156,8 @@ class TableLedger:
     async def drop_memo(self, path: str) -> DropMemo | None:
         """A point read."""
         row = other_rows.seen_row(DropMemo(path, {}, "", 1), self._shards)
-        found = await self._store.get(row["PartitionKey"], row["RowKey"])
-        return self._store.perhaps(found.row, other_rows.seen_of) if found is not None else None
+        memo = await self._store.get(row["PartitionKey"], row["RowKey"])
+        return self._store.perhaps(memo.row, other_rows.seen_of) if memo is not None else None
 
     async def remember(self, memo: DropMemo) -> None:
         """An upsert; the last writer wins."""
@@ -171,8 +171,8 @@ class TableLedger:
     async def drop_memos(self) -> dict[str, DropMemo]:
         """One range query a partition of dropped paths."""
         wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
-        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        memo = self._store.legible((row for part in found for row in part), other_rows.seen_of)
+        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        memo = self._store.legible((row for part in answers for row in part), other_rows.seen_of)
         return {one.path: one for one in memo}
 
     async def _commit(self, change: Change) -> Stored | None:

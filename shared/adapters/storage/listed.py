@@ -26,11 +26,11 @@ EVERY = "l|"
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
     """Every row of lists that the job has as it is, with its turn if it has to wait for that."""
-    found = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
+    entities = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
     if job.turn is not None:
         key = f"t|{listed(job.turn)}|{job.id}"
-        found.append({**row_of(job.id, key, shards), "Source": job.source})
-    return found
+        entities.append({**row_of(job.id, key, shards), "Source": job.source})
+    return entities
 
 
 def current_row(job: Job, shards: int) -> Entity:
@@ -46,9 +46,9 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
     groups += [by_cluster(job.cluster)] if job.cluster else []
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
-    found = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
-    found[0]["Current0"] = ""  # what the row showed before
-    return found
+    entities = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+    entities[0]["Current0"] = ""  # what the row showed before
+    return entities
 
 
 def by_state(state: str) -> str:

@@ -53,13 +53,13 @@ class _Stream:
         """The next rows."""
         # No key continues another one, so "!" makes the first that comes after.
         first = f"{self.prefix}{self.at}!" if self.at else f"{self.prefix}0"
-        found = await store.rows(Range(rows.partition(self.shard), first, self.last, limit=number))
-        self.done = len(found) < number
-        if found:
-            self.at = str(found[-1]["RowKey"])[len(self.prefix) :]
-        places = (str(row["RowKey"])[len(self.prefix) :] for row in reversed(found))
+        page = await store.rows(Range(rows.partition(self.shard), first, self.last, limit=number))
+        self.done = len(page) < number
+        if page:
+            self.at = str(page[-1]["RowKey"])[len(self.prefix) :]
+        places = (str(row["RowKey"])[len(self.prefix) :] for row in reversed(page))
         self.reached = next(filter(listed.LISTING_KEY.fullmatch, places), self.reached)
-        return found
+        return page
 
 
 class Listing:
@@ -113,7 +113,7 @@ class Listing:
     async def _merge(self, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown) -> Page:
         loop = asyncio.get_running_loop()
         pages, end, number = PAGES - self._store.shards, loop.time() + SECONDS, limit  # less the index rows
-        found: list[Job] = []
+        jobs: list[Job] = []
         begin = min((stream.at for stream in streams), default="")
         while True:
             going = [stream for stream in streams if not stream.done]
@@ -127,21 +127,21 @@ class Listing:
             for at in range(0, len(ready), limit):
                 chunk = {key: entries.pop(key) for key in ready[at : at + limit]}
                 for key, job in await shown.jobs(chunk):
-                    found.append(job)
-                    if len(found) == limit:
-                        return Page(tuple(found), key if going or key < ready[-1] else None)
+                    jobs.append(job)
+                    if len(jobs) == limit:
+                        return Page(tuple(jobs), key if going or key < ready[-1] else None)
                 last = not going and at + limit >= len(ready)
                 if not last and (shown.records >= RECORDS or loop.time() > end):
-                    return Page(tuple(found), max(chunk), cut=True)
+                    return Page(tuple(jobs), max(chunk), cut=True)
             if not going:
-                return Page(tuple(found))
+                return Page(tuple(jobs))
             # A page that would go on where it began is not cut: damaged keys stand there, and more follow.
             late = loop.time() > end and horizon > begin
             if pages < len(going) or late:
-                return Page(tuple(found), horizon or None, cut=True)
+                return Page(tuple(jobs), horizon or None, cut=True)
 
-    def _placed(self, found: Sequence[Row]) -> list[tuple[str, Row]]:
-        return self._store.legible(found, lambda row: (listed.listed_key(row), row))
+    def _placed(self, entities: Sequence[Row]) -> list[tuple[str, Row]]:
+        return self._store.legible(entities, lambda row: (listed.listed_key(row), row))
 
 
 class _Shown:
@@ -160,27 +160,27 @@ class _Shown:
         new = [shard for shard in shards if shard not in self._active]
         answers = await asyncio.gather(*(self._store.range(shard, "n") for shard in new))
         for shard, answer in zip(new, answers, strict=True):
-            found = self._store.legible(answer, rows.active_of)
+            jobs = self._store.legible(answer, rows.active_of)
             self._active[shard] = {
-                row.job_id: row for row in found if listed.LISTING_KEY.fullmatch(row.listed)
+                row.job_id: row for row in jobs if listed.LISTING_KEY.fullmatch(row.listed)
             }
         return [row for shard in new for row in self._active[shard].values()]
 
     async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
         """The jobs of some entries that are asked for and can be read, in their order."""
-        found: dict[str, Job | None] = {}
+        jobs: dict[str, Job | None] = {}
         nothing: list[str] = []
         for key, entry in entries.items():
             if isinstance(entry, Active):
-                found[key] = await self._of(entry)
+                jobs[key] = await self._of(entry)
             elif (job := await self._listed(entry)) is not None:
-                found[key] = job
+                jobs[key] = job
             else:
                 nothing.append(key)
         bare = await self._bare([key[16:] for key in nothing]) if nothing else {}
-        found |= {key: bare[key[16:]] for key in nothing}
-        jobs = ((key, found[key]) for key in entries)
-        return [(key, job) for key, job in jobs if job is not None and self._query.fits(job)]
+        jobs |= {key: bare[key[16:]] for key in nothing}
+        pairs = ((key, jobs[key]) for key in entries)
+        return [(key, job) for key, job in pairs if job is not None and self._query.fits(job)]
 
     async def _listed(self, row: Row) -> Job | None:
         """The job that a row shows; None where it shows none or cannot be read: its record is read then."""
@@ -201,11 +201,11 @@ class _Shown:
         count = Counter(place.values())
         await self.active(shard for shard in count if count[shard] > 1)
         known = {job_id: self._active.get(place[job_id], {}).get(job_id) for job_id in ids}
-        found = [row for row in known.values() if row is not None]
+        bare = [row for row in known.values() if row is not None]
         left = [job_id for job_id, row in known.items() if row is None]
         self.records += len(left)
         read = await asyncio.gather(*(self._recorded(job_id) for job_id in left))
-        return {row.job_id: await self._of(row) for row in found} | dict(zip(left, read, strict=True))
+        return {row.job_id: await self._of(row) for row in bare} | dict(zip(left, read, strict=True))
 
     async def _of(self, row: Active) -> Job | None:
         try:

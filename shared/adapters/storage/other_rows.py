@@ -46,11 +46,11 @@ def trouble_row(part: str, reported: Reported) -> Entity:
 
 def troubles_of(entity: Mapping[str, Any]) -> Reported:
     """When something was wrong, and what."""
-    found = json.loads(entity["Found"])
+    troubles = json.loads(entity["Found"])
     silent = json.loads(joined("Silent", entity)) if "Silent0" in entity else {}
     return Reported(
         moment_of(entity["At"]),
-        {str(kind): int(n) for kind, n in found.items()},
+        {str(kind): int(n) for kind, n in troubles.items()},
         {place: Silent(moment_of(since), why) for place, (since, why) in silent.items()},
     )
 

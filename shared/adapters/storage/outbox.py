@@ -33,8 +33,8 @@ class TableOutbox:
 
     async def notice(self, job_id: str, sequence: int) -> Notice | None:
         """A point read."""
-        found = await self._store.row(job_id, rows.notice_key(job_id, sequence))
-        return self._store.perhaps(found.row, rows.notice_of_row) if found is not None else None
+        row = await self._store.row(job_id, rows.notice_key(job_id, sequence))
+        return self._store.perhaps(row.row, rows.notice_of_row) if row is not None else None
 
     async def settle(self, notice: Notice) -> None:
         """While pending: replaced where it stands. Settled: moved to the archive in one transaction."""
@@ -58,8 +58,8 @@ class TableOutbox:
         """Two ranges of one partition."""
         partition = rows.partition(rows.shard_of(job_id, self._shards))
         ranges = (Range(partition, f"{kind}|{job_id}|", f"{kind}|{job_id}}}") for kind in "eo")
-        found = await asyncio.gather(*(self._store.rows(each) for each in ranges))
-        return self._latest(found)
+        answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
+        return self._latest(answers)
 
     async def find(self, event_id: str) -> Notice | None:
         """The service looks through the rows of each shard, those that wait and the archive."""
@@ -68,8 +68,8 @@ class TableOutbox:
             for shard in range(self._shards)
             for kind in "eo"
         )
-        found = await asyncio.gather(*(self._store.rows(each) for each in wanted))
-        notices = self._latest(found)
+        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        notices = self._latest(answers)
         return notices[-1] if notices else None
 
     async def revive(self, notice: Notice) -> None:
@@ -92,8 +92,8 @@ class TableOutbox:
 
     async def disabled(self) -> list[Disabled]:
         """One partition."""
-        found = await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
-        return self._store.legible(found, other_rows.disabled_of)
+        entities = await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
+        return self._store.legible(entities, other_rows.disabled_of)
 
     def _latest(self, parts: Iterable[list[Row]]) -> list[Notice]:
         return rows.latest(self._store.legible((row for part in parts for row in part), rows.keyed_notice))

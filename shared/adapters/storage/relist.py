@@ -34,12 +34,12 @@ async def relist(store: Store, now: datetime, seconds: float) -> int:
     first = max(0, int(until or 0) - int(_MARGIN.total_seconds() * 1000))
     end = asyncio.get_running_loop().time() + seconds
     shards = range(store.shards)
-    found = await asyncio.gather(
+    results = await asyncio.gather(
         *(_active(store, n, end) for n in shards), *(_shard(store, n, f"f|{first:015d}", end) for n in shards)
     )
-    if all(whole for _, whole in found):
+    if all(whole for _, whole in results):
         await store.set_listed(rows.sortable(now))
-    return sum(number for number, _ in found)
+    return sum(number for number, _ in results)
 
 
 async def relist_active(store: Store, jobs: Sequence[Active]) -> int:
@@ -63,8 +63,8 @@ async def _moved(store: Store, row: Active) -> bool:
 
 async def _active(store: Store, shard: int, end: float) -> tuple[int, bool]:
     """How many active jobs of a shard were listed as they are, and whether that were all."""
-    found = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
-    old = [row for row in store.legible(found, rows.active_of) if not row.listed_now]
+    entities = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
+    old = [row for row in store.legible(entities, rows.active_of) if not row.listed_now]
     number = 0
     for at in range(0, len(old), _ROWS):
         if asyncio.get_running_loop().time() > end:
@@ -78,15 +78,15 @@ async def _shard(store: Store, shard: int, first: str, end: float) -> tuple[int,
     number = 0
     while True:
         wanted = Range(rows.partition(shard), first, "f}", select=("RowKey", "Listed"), limit=_ROWS)
-        found = await store.rows(wanted)
-        old = [str(row["RowKey"]) for row in found if not row.get("Listed")]
+        entities = await store.rows(wanted)
+        old = [str(row["RowKey"]) for row in entities if not row.get("Listed")]
         for at in range(0, len(old), _PARALLEL):
             if asyncio.get_running_loop().time() > end:
                 return number, False
             number += sum(await asyncio.gather(*(_job(store, key) for key in old[at : at + _PARALLEL])))
-        if len(found) < _ROWS:
+        if len(entities) < _ROWS:
             return number, True
-        first = f"{found[-1]['RowKey']}!"
+        first = f"{entities[-1]['RowKey']}!"
 
 
 async def _job(store: Store, ended: str) -> bool:

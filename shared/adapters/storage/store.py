@@ -151,8 +151,8 @@ class Store:
         return bool(self._layout.get("Current")) and self._layout["Current"] == self._layout.get("Listed")
 
     async def _read_layout(self) -> None:
-        found = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
-        self._layout = found.row if found is not None else {}
+        row = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
+        self._layout = row.row if row is not None else {}
 
 
 class _Watched(dict[str, Any]):

@@ -33,7 +33,7 @@ class OwnThreads:
         from aiohttp.abc import ResolveResult
 
         look = partial(socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM)
-        found = await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        addresses = await asyncio.get_running_loop().run_in_executor(self._pool, look)
         return [
             ResolveResult(
                 hostname=host,
@@ -43,7 +43,7 @@ class OwnThreads:
                 proto=protocol,
                 flags=socket.AI_NUMERICHOST,
             )
-            for kind, _, protocol, _, address in found
+            for kind, _, protocol, _, address in addresses
         ]
 
 

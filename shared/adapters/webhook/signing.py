@@ -53,7 +53,7 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
     """Names and their secrets, one or several. Raises ValueError, without showing a secret."""
     if not isinstance(document, dict):
         raise ValueError("it must be an object: name → secret")
-    found: dict[str, tuple[str, ...]] = {}
+    by_name: dict[str, tuple[str, ...]] = {}
     for name, value in document.items():
         secrets = tuple(value) if isinstance(value, list) else (value,)
         if not secrets or not all(isinstance(secret, str) for secret in secrets):
@@ -63,8 +63,8 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
                 check_secret(secret)
             except ValueError as error:
                 raise ValueError(f"{name!r}: {error}") from None
-        found[name] = secrets
-    return found
+        by_name[name] = secrets
+    return by_name
 
 
 def _signature(key: bytes, signed: bytes) -> str:

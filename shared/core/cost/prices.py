@@ -56,27 +56,27 @@ def prices_from(rows: Any) -> tuple[Price, ...]:
     """The rows of an operator. Raises ValueError, which names the first wrong one."""
     if not isinstance(rows, list):
         raise ValueError("it must be a list of rows")
-    found = []
+    prices = []
     for index, row in enumerate(rows):
         try:
-            found.append(Price.model_validate(row))
+            prices.append(Price.model_validate(row))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "the row"
             raise ValueError(f"row {index}: {place}: {first['msg'].lower()}") from None
-    return tuple(found)
+    return tuple(prices)
 
 
 def matching(own: Iterable[Price], size: str, priority: str, region: str) -> tuple[Price, ...]:
     """The rows for a node: an operator's if any fits, else those that ship. No region: of every region."""
     for rows in (own, shipped()):
-        found = tuple(
+        matches = tuple(
             row
             for row in rows
             if row.size.lower() == size.lower()
             and (row.priority == priority or not priority)
             and (row.region.lower() == region.lower() or not region)
         )
-        if found:
-            return found
+        if matches:
+            return matches
     return ()

@@ -102,11 +102,11 @@ def finished_of(line: bytes) -> FinishedJob:
 def line_locations(shard: int, lines: Sequence[bytes], day: datetime) -> list[LineLocation]:
     """Where each line will stand. The name is a digest of all, so a repeated write changes nothing."""
     digest = hashlib.sha256(b"".join(lines)).hexdigest()[:24]
-    name, start, found = f"{day:%Y/%m/%d}/s{shard:03d}-{digest}.jsonl", 0, []
+    name, start, locations = f"{day:%Y/%m/%d}/s{shard:03d}-{digest}.jsonl", 0, []
     for line in lines:
-        found.append(LineLocation(name, start, len(line)))
+        locations.append(LineLocation(name, start, len(line)))
         start += len(line)
-    return found
+    return locations
 
 
 def location_of(job: Job) -> LineLocation:

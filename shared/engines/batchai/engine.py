@@ -119,29 +119,29 @@ class BatchAIEngine:
         for target in targets:
             experiments[target.experiment].add(target.name)
 
-        found: dict[str, Seen] = {}
+        views: dict[str, Seen] = {}
 
         async def one(experiment: str, names: set[str]) -> None:
             # Page by page, so that what is held of a job is what is asked about it.
             async for jobs in self._pages(self._jobs(experiment), page_of):
                 for job in jobs:
                     if job["name"] in names and (seen := _understand(job)) is not None:
-                        found[job["name"]] = job, seen
+                        views[job["name"]] = job, seen
 
         async with api_errors():
             await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
-        return dict(zip(found, await self._explained(cluster, found.values()), strict=True))
+        return dict(zip(views, await self._explained(cluster, views.values()), strict=True))
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
         """One list of experiments, and one of the jobs of each."""
         mine = self._workspace.cluster_id(cluster).lower()
-        found: dict[str, str] = {}
+        tokens: dict[str, str] = {}
         async with api_errors():
             experiments = [e async for page in self._pages(f"{self._workspace.id}/experiments") for e in page]
             for experiment in experiments:
                 async for jobs in self._pages(self._jobs(experiment["name"])):
-                    found |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
-        return found
+                    tokens |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
+        return tokens
 
     async def see(self, target: Target) -> Observation:
         """A direct GET."""
@@ -206,13 +206,13 @@ class BatchAIEngine:
     async def nodes(self, cluster: str) -> ClusterView:
         """GET of the cluster."""
         async with api_errors():
-            found = await self._json(f"{self._workspace.cluster_id(quote(cluster, safe=''))}")
-        return view_of(cluster, found["properties"])
+            resource = await self._json(f"{self._workspace.cluster_id(quote(cluster, safe=''))}")
+        return view_of(cluster, resource["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """Of its resource, as it was some seconds ago."""
-        found = await self._lately.view(cluster)
-        return found.facts if found else NO_FACTS
+        view = await self._lately.view(cluster)
+        return view.facts if view else NO_FACTS
 
     async def _explained(self, cluster: str, jobs: Collection[Seen]) -> list[Observation]:
         """With what the queued ones wait for, by their cluster after the last of them came into its queue."""

@@ -24,7 +24,7 @@ def environment(workspace: Workspace, order: Order) -> tuple[Variable, ...]:
     """Every variable, in the order of its making: a value may use those before it."""
     properties: dict[str, Any] = order.document["properties"]
     seen: dict[str, str] = {}
-    found: list[Variable] = []
+    variables: list[Variable] = []
     # One after the other, as each reads what those before it have set.
     for variable in chain(
         _node(workspace, order),
@@ -32,9 +32,9 @@ def environment(workspace: Workspace, order: Order) -> tuple[Variable, ...]:
         _toolkit(properties),
         _own(properties, seen),
     ):
-        found.append(variable)
+        variables.append(variable)
         seen[variable.name] = variable.value
-    return tuple({variable.name: variable for variable in found}.values())
+    return tuple({variable.name: variable for variable in variables}.values())
 
 
 def _node(workspace: Workspace, order: Order) -> list[Variable]:

@@ -69,9 +69,9 @@ def _mounts(setup: Mapping[str, Any]) -> frozenset[str] | None:
 
 def _hardware(size: str) -> tuple[int | None, int | None]:
     """GPUs and MiB of a node; None for sizes that are not known here."""
-    found = _GPU_SIZE.fullmatch(size.upper())
-    if found is None:
+    match = _GPU_SIZE.fullmatch(size.upper())
+    if match is None:
         return None, None
-    gpus = int(found["cores"]) // _CORES
-    first = found["kind"] in "CV" and found["later"] is None
+    gpus = int(match["cores"]) // _CORES
+    first = match["kind"] in "CV" and match["later"] is None
     return gpus, gpus * (_FIRST_MEMORY if first else _MEMORY) * 1024

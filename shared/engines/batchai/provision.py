@@ -108,13 +108,15 @@ async def _group(client: Any, name: str, location: str) -> bool:
 
     address = f"/subscriptions/{{subscriptionId}}/resourcegroups/{name}"
     query = {"api-version": _GROUPS_VERSION}
-    found = await client._send_request(HttpRequest("GET", address, params=query), stream=False)
-    if found.status_code == 404:
+    answer = await client._send_request(HttpRequest("GET", address, params=query), stream=False)
+    if answer.status_code == 404:
         body = {"location": location}
-        found = await client._send_request(HttpRequest("PUT", address, params=query, json=body), stream=False)
-    if found.status_code >= 300:
-        raise HttpResponseError(response=found)
-    return bool(found.status_code == 201)
+        answer = await client._send_request(
+            HttpRequest("PUT", address, params=query, json=body), stream=False
+        )
+    if answer.status_code >= 300:
+        raise HttpResponseError(response=answer)
+    return bool(answer.status_code == 201)
 
 
 def _cluster(settings: Values, plan: Plan) -> dict[str, Any]:

@@ -65,13 +65,13 @@ CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 def quote(text: str, known: Collection[str]) -> str:
     """Shell text for a word of the job file: known variables get their values on the node, all else stays."""
-    found, end = "", 0
+    result, end = "", 0
     for match in _VARIABLE.finditer(text):
         name = match[1] or match[2]
         if name in known:
-            found += _literal(text[end : match.start()]) + f'"${{{name}}}"'
+            result += _literal(text[end : match.start()]) + f'"${{{name}}}"'
             end = match.end()
-    return (found + _literal(text[end:])) or "''"
+    return (result + _literal(text[end:])) or "''"
 
 
 def _literal(text: str) -> str:

@@ -87,7 +87,7 @@ def _tensorflow(steps: Steps, block: Block) -> list[Step]:
     tasks = _tasks(steps, block)
     servers = [task.address for task in tasks if task.role == "ps"]
     workers = [task.address for task in tasks if task.role == "wk"]
-    found = []
+    processes = []
     for task in tasks:
         arguments = "workerCommandLineArgs"
         if task.role == "ps":
@@ -102,8 +102,8 @@ def _tensorflow(steps: Steps, block: Block) -> list[Step]:
             more |= {"AZ_BATCHAI_PS_HOSTS": ",".join(servers), "AZ_BATCHAI_WORKER_HOSTS": ",".join(workers)}
         name, command = f"{task.role}-{task.index}", steps.script(block, arguments)
         # A parameter server waits for ever; the job is over when its workers are.
-        found.append(steps.single(command, task.node, name, more, service=task.role == "ps"))
-    return found
+        processes.append(steps.single(command, task.node, name, more, service=task.role == "ps"))
+    return processes
 
 
 def _tasks(steps: Steps, block: Block) -> list[_Task]:

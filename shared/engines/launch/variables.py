@@ -45,12 +45,12 @@ def outputs(site: Site, properties: Mapping[str, Any]) -> list[tuple[str, str, s
     """The output directories: variable, id, prefix as written, and what the run puts behind it."""
     run = f"{site.segment}/$SLIPWAY_RUN"
     prefix = properties["stdOutErrPathPrefix"]
-    found = [("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
+    directories = [("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
     for directory in properties.get("outputDirectories") or ():
         rest = f"{run}/outputs/{directory.get('pathSuffix') or ''}".rstrip("/")
         name = directory["id"]
-        found.append((f"AZ_BATCHAI_OUTPUT_{name}", name, directory["pathPrefix"], rest))
-    return found
+        directories.append((f"AZ_BATCHAI_OUTPUT_{name}", name, directory["pathPrefix"], rest))
+    return directories
 
 
 def own(properties: Mapping[str, Any]) -> dict[str, str]:

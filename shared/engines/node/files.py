@@ -25,10 +25,10 @@ def expand(text: str, known: Dict[str, str]) -> str:
 def read(path: Path) -> Dict[str, Any]:
     """A JSON object; an empty one if there is none, or none that can be read."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:

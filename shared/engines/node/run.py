@@ -59,8 +59,8 @@ class Run:
         """The whole run; its exit code. Raises Silent when another run has taken over."""
         try:
             end = self._execute()
-        except End as found:
-            end = found
+        except End as ending:
+            end = ending
         except (OSError, subprocess.SubprocessError) as error:
             end = End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
@@ -195,18 +195,18 @@ class Run:
             time.sleep(1)
 
     def _record(self, end: Optional[End]) -> None:
-        found: Dict[str, Any] = {
+        record: Dict[str, Any] = {
             "started": self._started,
             "hosts": self._hosts,
             "directories": self._directories,
         }
         if end is None:
-            self._claim.record(dict(found, state="running", final=False))
+            self._claim.record(dict(record, state="running", final=False))
             return
         told = {"preparation": 1}.get(end.reason, end.code)  # as the service told it
         exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else told
-        found.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
-        self._claim.record(dict(found, exitCode=exit_code, ended=stamp()))
+        record.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
+        self._claim.record(dict(record, exitCode=exit_code, ended=stamp()))
 
     def _journal(self, host: str) -> str:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"

@@ -36,7 +36,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
     """Those of one cluster, as it is configured; its own nodes say whether they come and go."""
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     low = "low" in cluster.priorities
-    found = {
+    abilities = {
         "containers": bool(cluster.container),
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
@@ -45,13 +45,13 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "preemptible": cluster.preemptible or low,
     }
     if view is not None and view.minimum is not None and view.maximum:  # at zero they may be hidden
-        found["elastic"] = view.minimum < view.maximum
-    notes = {name: ABILITIES[name].note for name in found}
+        abilities["elastic"] = view.minimum < view.maximum
+    notes = {name: ABILITIES[name].note for name in abilities}
     if cluster.container:
         notes["containers"] = f"by `{cluster.container}`"
     if low and not cluster.preemptible:
         notes["preemptible"] = "jobs of low priority, requeued as the same attempt"
-    answers = {name: Ability("yes" if has else "no", notes[name]) for name, has in found.items()}
+    answers = {name: Ability("yes" if has else "no", notes[name]) for name, has in abilities.items()}
     return {**ABILITIES, **answers, "ended": Ability("yes", f"by {_sources(cluster)}")}
 
 

@@ -83,8 +83,8 @@ class Attempts:
         if number is None and any(code == _TOO_LONG for code, _ in answer.errors):
             raise too_long(cluster, order, str(answer.failure()))
         if number is None:
-            found = answer.full() or refusal(answer.failure(), answer.codes, order.resources)
-            raise found or Transient("Slurm gave no number to a submission")
+            error = answer.full() or refusal(answer.failure(), answer.codes, order.resources)
+            raise error or Transient("Slurm gave no number to a submission")
         await self._complain(answer, number, order.resources)
         return Observation(JobState.QUEUED, handle=str(number))
 
@@ -104,8 +104,8 @@ class Attempts:
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that is not over."""
-        copies = [copy for found in (await self._jobs.by_name()).values() for copy in found if copy.token]
-        return {copy.name: copy.token for copy in copies if not state_of(copy.states, copy.name)[0].terminal}
+        running = [copy for copies in (await self._jobs.by_name()).values() for copy in copies if copy.token]
+        return {copy.name: copy.token for copy in running if not state_of(copy.states, copy.name)[0].terminal}
 
     async def see(self, target: Target) -> Observation:
         """One attempt. Raises NotFound."""
@@ -166,7 +166,7 @@ class Attempts:
             return {}
         states, since = await self._jobs.states(), await self._jobs.statistics_epoch()
         listed = self._clock() - self._listed < _LOOK_AGAIN
-        found: dict[str, Observation] = {}
+        observations: dict[str, Observation] = {}
         moved = []
         for target in known:
             settled = self._settled[target.name]
@@ -180,10 +180,10 @@ class Attempts:
             if state is not state_of(settled.copy.states, target.name)[0] or state.terminal:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
-                found[target.name] = observation(settled.copy, None)
+                observations[target.name] = observation(settled.copy, None)
         seen = await each(moved, lambda target: alone(target.name, self._by_number(target)))
-        found |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
-        return found
+        observations |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
+        return observations
 
     async def _by_number(self, target: Target) -> Observation | None:
         """A job that began or is over, by its number; None if that is not its own any more."""
@@ -219,8 +219,8 @@ class Attempts:
     def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[int]:
         """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""
         old, known = self._clock() - _ORPHANED, {*asked, *self._settled}
-        copies = (copy for name, found in named.items() if name not in known for copy in found)
-        return [copy.id for copy in copies if copy.held and copy.token and copy.submitted < old]
+        candidates = (copy for name, copies in named.items() if name not in known for copy in copies)
+        return [copy.id for copy in candidates if copy.held and copy.token and copy.submitted < old]
 
 
 def _ours(named: Named, target: Target) -> list[Copy]:

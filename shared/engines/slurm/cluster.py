@@ -107,9 +107,9 @@ def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
     known = {camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
     kinds = {option: str(one.type) for option, one in known.items()}
     given = checked(options, place, kinds, needed=("url", "user", "shared"))
-    found = SlurmCluster(name, **{known[option].name: value for option, value in given.items()})
-    _check(found, place)
-    return found
+    cluster = SlurmCluster(name, **{known[option].name: value for option, value in given.items()})
+    _check(cluster, place)
+    return cluster
 
 
 def _check(cluster: SlurmCluster, place: str) -> None:

@@ -32,7 +32,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
 
 def _keys(settings: Values) -> dict[str, Key]:
-    found = settings.document("SLIPWAY_SLURM_KEYS")
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):
+    document = settings.document("SLIPWAY_SLURM_KEYS")
+    if not isinstance(document, dict) or not all(isinstance(key, str) for key in document.values()):
         raise Misconfigured("SLIPWAY_SLURM_KEYS must be an object: Slurm cluster → key or token")
-    return {name: key_from(key, f"SLIPWAY_SLURM_KEYS: {name}") for name, key in found.items()}
+    return {name: key_from(key, f"SLIPWAY_SLURM_KEYS: {name}") for name, key in document.items()}

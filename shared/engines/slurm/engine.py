@@ -94,11 +94,11 @@ class SlurmEngine:
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """Each of a job's resources that the cluster's operator keeps, or that no node has."""
-        found = self._cluster(cluster)
-        if kept := tuple(refusals(found, resources)):
+        own = self._cluster(cluster)
+        if kept := tuple(refusals(own, resources)):
             return kept
-        place = _place(found, resources)
-        return tuple(absent(found.name, place[1] or found.name, self._listed.get(place, Listed()), resources))
+        place = _place(own, resources)
+        return tuple(absent(own.name, place[1] or own.name, self._listed.get(place, Listed()), resources))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The POST of the held job, in the dialect that was agreed on, or in the newest."""
@@ -153,13 +153,13 @@ class SlurmEngine:
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition; it grows and shrinks by Slurm's own doing."""
-        found = self._cluster(cluster)
-        return await self._fetch_view((found.name, found.partition))
+        own = self._cluster(cluster)
+        return await self._fetch_view((own.name, own.partition))
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """Of the partition and the nodes in it, from two lists in some minutes."""
-        found = await self._lately.view(_place(self._cluster(cluster), resources))
-        return found.facts if found else NO_FACTS
+        view = await self._lately.view(_place(self._cluster(cluster), resources))
+        return view.facts if view else NO_FACTS
 
     async def close(self) -> None:
         """Close the connections."""
@@ -182,15 +182,15 @@ class SlurmEngine:
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
         """The cluster with the time limit of the partition, as far as that is known."""
-        found = self._lately.last_view(_place(cluster, resources))
-        longest = together(cluster.facts, found.facts).longest if found else None
+        view = self._lately.last_view(_place(cluster, resources))
+        longest = together(cluster.facts, view.facts).longest if view else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
 
     def _cluster(self, name: str) -> SlurmCluster:
-        found = next((one for one in self._clusters.values() if one.name.lower() == name.lower()), None)
-        if found is None:
+        cluster = next((one for one in self._clusters.values() if one.name.lower() == name.lower()), None)
+        if cluster is None:
             raise Misconfigured(f"no Slurm cluster {name!r} is configured here")
-        return found
+        return cluster
 
     def _attempts_on(self, name: str) -> Attempts:
         cluster = self._cluster(name)

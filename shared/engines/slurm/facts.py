@@ -25,7 +25,7 @@ def facts_of(
     most, minutes = _limits(partition)
     counts = [count for count in (len(members), most) if count]
     gpus = [sum(map(int, _GPUS.findall(str(node.get("gres") or "")))) for node in members]
-    memory = [found for node in members if (found := _count(node.get("real_memory")))]
+    memory = [mebibytes for node in members if (mebibytes := _count(node.get("real_memory")))]
     return ClusterFacts(
         max_nodes=min(counts, default=None),
         gpus=max(gpus, default=None),
@@ -52,5 +52,5 @@ def _limits(partition: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _count(value: Any) -> int | None:
-    found = integer(value)
-    return found if found is not None and 0 < found < _NOTHING else None
+    number = integer(value)
+    return number if number is not None and 0 < number < _NOTHING else None

@@ -46,8 +46,8 @@ class SlurmJobs:
         answer = await self._client.call("GET", "/jobs/state/")
         if failure := answer.failure():
             raise failure
-        found = answer.body.get("jobs") or ()
-        return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in found}
+        jobs = answer.body.get("jobs") or ()
+        return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in jobs}
 
     async def statistics_epoch(self) -> int | None:
         """When the controller's statistics begin: the same number twice means that it lost nothing between.
@@ -113,15 +113,15 @@ class SlurmJobs:
             raise failure
         if "jobs" not in answer.body:
             raise Transient("Slurm lists its jobs in an unknown form")
-        found = defaultdict(list)
+        copies = defaultdict(list)
         foreign = []
         for copy in await self._copies(answer):
             if copy.user == self._cluster.user:
-                found[copy.name].append(copy)
+                copies[copy.name].append(copy)
             elif copy.token:
                 foreign.append(copy)
         self._warn_of(foreign)
-        return found
+        return copies
 
     def _warn_of(self, foreign: Sequence[Copy]) -> None:
         """Once of each: another user imitates our jobs, or the user is configured under another name."""

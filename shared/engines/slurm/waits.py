@@ -62,8 +62,8 @@ def waits_for(copy: Copy) -> Why | None:
         return Why(_OURS, f"Slurm held it again: {copy.description}. It is released, and may start anew")
     if copy.held:
         return Why(_OURS, "it is released as soon as Slurm cannot forget it any more", passes=True)
-    found = _WORD.match(copy.reason)
-    word = found[0] if found else copy.reason
+    match = _WORD.match(copy.reason)
+    word = match[0] if match else copy.reason
     if word in _NOTHING:
         return None
     if word in _NEVER:

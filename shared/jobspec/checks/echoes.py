@@ -26,17 +26,17 @@ _DIRECTORIES = {
 
 def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
     """The findings of the models and those of the rules, one for each mistake."""
-    bounded = {found.pointer for found in ruled if found.code in _BOUNDS}
-    shape = [found for found in shape if found.code != "SW013" or found.pointer not in bounded]
-    unknown = {found.pointer for found in shape if found.code == "SW012"}
-    left = {found.pointer for found in ruled if found.code == "SW046"} - unknown
-    shaped = {found.pointer for found in shape} - left
-    meant = {meant_by(found) for found in shape if found.meant}
+    bounded = {problem.pointer for problem in ruled if problem.code in _BOUNDS}
+    shape = [problem for problem in shape if problem.code != "SW013" or problem.pointer not in bounded]
+    unknown = {problem.pointer for problem in shape if problem.code == "SW012"}
+    left = {problem.pointer for problem in ruled if problem.code == "SW046"} - unknown
+    shaped = {problem.pointer for problem in shape} - left
+    meant = {meant_by(problem) for problem in shape if problem.meant}
     ruled = _of_one_value(ruled, shaped, left)
     if any(f"/properties/{name}" in meant for name in TOOLKITS):
-        ruled = [found for found in ruled if found.code != "SW020"]
-    wrong = {found.pointer for found in (*shape, *ruled)}
-    halves = {found.pointer.rpartition("/")[0] for found in shape if found.meant}
+        ruled = [problem for problem in ruled if problem.code != "SW020"]
+    wrong = {problem.pointer for problem in (*shape, *ruled)}
+    halves = {problem.pointer.rpartition("/")[0] for problem in shape if problem.meant}
     open_lists = meant | _open_lists([*shape, *ruled])
     return [
         *(one for one in shape if one.pointer in shaped and not _is_account_of_bad_url(one, wrong)),
@@ -57,41 +57,41 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     Nor is missing what the other of two objects of one name has. Hidden characters in a name are reported
     with the name that is meant.
     """
-    twice = {found.pointer for found in problems if found.code == "SW005"}
-    meant = {found.pointer for found in problems if found.meant}
+    twice = {problem.pointer for problem in problems if problem.code == "SW005"}
+    meant = {problem.pointer for problem in problems if problem.meant}
     problems = [
-        found
-        for found in problems
-        if not (found.code in ("SW010", "SW020") and _below(found.pointer, twice))
-        and not (found.code == "SW007" and found.of_name and found.pointer in meant)
+        problem
+        for problem in problems
+        if not (problem.code in ("SW010", "SW020") and _below(problem.pointer, twice))
+        and not (problem.code == "SW007" and problem.of_name and problem.pointer in meant)
     ]
     beside = {
-        found.pointer.rpartition("/")[2]
-        for found in problems
-        if found.code == "SW012" and "/properties/" not in found.pointer
+        problem.pointer.rpartition("/")[2]
+        for problem in problems
+        if problem.code == "SW012" and "/properties/" not in problem.pointer
     }
     if not beside:
         return tuple(problems)
     to_run = bool(beside & _TO_RUN)
     return tuple(
-        found
-        for found in problems
-        if not (found.code == "SW020" and to_run)
-        and not (found.code == "SW010" and found.pointer.rpartition("/")[2] in beside)
+        problem
+        for problem in problems
+        if not (problem.code == "SW020" and to_run)
+        and not (problem.code == "SW010" and problem.pointer.rpartition("/")[2] in beside)
     )
 
 
 def _of_one_value(ruled: list[Problem], shaped: Collection[str], remaining: Collection[str]) -> list[Problem]:
     """One finding of the rules for one value: a placeholder, or the wrong type, breaks other rules, too."""
-    excluded = {found.pointer for found in ruled if found.code in ("SW022", "SW048")}
-    strange = {found.pointer for found in ruled if found.code in _STRANGE and found.severity == "error"}
+    excluded = {one.pointer for one in ruled if one.code in ("SW022", "SW048")}
+    strange = {one.pointer for one in ruled if one.code in _STRANGE and one.severity == "error"}
     return [
-        found
-        for found in ruled
-        if found.pointer not in shaped
-        and (found.code == "SW046" or found.pointer not in remaining)
-        and (found.code not in ("SW087", "SW033", "SW034") or found.pointer not in excluded)
-        and (found.code in _STRANGE or found.pointer not in strange)
+        one
+        for one in ruled
+        if one.pointer not in shaped
+        and (one.code == "SW046" or one.pointer not in remaining)
+        and (one.code not in ("SW087", "SW033", "SW034") or one.pointer not in excluded)
+        and (one.code in _STRANGE or one.pointer not in strange)
     ]
 
 
@@ -112,10 +112,10 @@ def _open_lists(wrong: Iterable[Problem]) -> set[str]:
     """The mounts and the lists of directories whose findings leave open what is in them."""
     return {
         at
-        for found in wrong
+        for problem in wrong
         for at in (_MOUNTS, *_DIRECTORIES)
-        if found.pointer.startswith(at)
-        and (_leaves_mounts_open(found) if at == _MOUNTS else found.code in _OPEN)
+        if problem.pointer.startswith(at)
+        and (_leaves_mounts_open(problem) if at == _MOUNTS else problem.code in _OPEN)
     }
 
 

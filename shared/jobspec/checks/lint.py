@@ -53,8 +53,8 @@ def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...
     if not is_object(document):
         return ()
     context = Context(properties=Node("", document).member("properties"), limits=Limits())
-    found = [one for rule in LINT for one in rule(context, facts or Facts())]
-    return in_document_order(document, found)
+    problems = [one for rule in LINT for one in rule(context, facts or Facts())]
+    return in_document_order(document, problems)
 
 
 def with_lint(
@@ -68,16 +68,16 @@ def with_lint(
 
     `original` is the document before completion: its author cannot correct a default that does not fit.
     """
-    found, more = tuple(problems), lint(document, facts)
+    reported, hints = tuple(problems), lint(document, facts)
     if original is not None and not Node("", original).member("properties", "stdOutErrPathPrefix").is_written:
-        found = tuple(one for one in found if (one.code, one.pointer) != _DEFAULT_PREFIX)
-        more = tuple(one for one in more if one.pointer != _DEFAULT_PREFIX[1])
-    left = {one.pointer for one in found if one.severity == "error" and one.code not in _UNDER_ROOTS}
-    more = tuple(one for one in more if one.pointer not in left)
+        reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
+        hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
+    errors = {one.pointer for one in reported if one.severity == "error" and one.code not in _UNDER_ROOTS}
+    hints = tuple(one for one in hints if one.pointer not in errors)
     # The wrong root is also a path on no known mount: one mistake.
-    roots = {one.pointer for one in more if one.code == "SW073"}
-    kept = (one for one in found if not (one.code in _UNDER_ROOTS and one.pointer in roots))
-    return in_document_order(document, (*kept, *more)) if more else found
+    roots = {one.pointer for one in hints if one.code == "SW073"}
+    remaining = (one for one in reported if not (one.code in _UNDER_ROOTS and one.pointer in roots))
+    return in_document_order(document, (*remaining, *hints)) if hints else reported
 
 
 def _image(context: Context, facts: Facts) -> Iterator[Problem]:
@@ -96,18 +96,18 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
         return
     nodes = (*context.files(), *context.inputs(), *context.prefixes(), *context.commands())
     for node in (*nodes, *context.environment_values()):
-        places = [found for found in _ROOTED.finditer(node.text or "") if found[1] in own - of_cluster]
-        if not places:
+        matches = [match for match in _ROOTED.finditer(node.text or "") if match[1] in own - of_cluster]
+        if not matches:
             continue
         message = (
-            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {quote(places[0][1])}"
+            f"${_CLUSTER_ROOT} is the cluster's root, but it is the job that mounts {quote(matches[0][1])}"
         )
-        right = node.text or ""
-        certain = cluster is not None and redact(right) == right and len(right) <= _LONGEST_FIXED
-        for found in reversed(places) if certain else ():
-            right = right[: found.start()] + found[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + right[found.end() :]
-        fix = Fix("replace", node.pointer, right) if certain else None
-        yield problem("SW073", node.pointer, message, part=places[0][0], fix=fix)
+        text = node.text or ""
+        certain = cluster is not None and redact(text) == text and len(text) <= _LONGEST_FIXED
+        for match in reversed(matches) if certain else ():
+            text = text[: match.start()] + match[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + text[match.end() :]
+        fix = Fix("replace", node.pointer, text) if certain else None
+        yield problem("SW073", node.pointer, message, part=matches[0][0], fix=fix)
 
 
 def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:

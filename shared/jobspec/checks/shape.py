@@ -34,14 +34,14 @@ def shape_problems(model: type[BaseModel], document: Any, error: ValidationError
     """One problem for each finding. `error` came of validating the document with the model."""
     details = error.errors(include_url=False, include_input=False)
     suggestions = Suggestions()
-    found = [
+    problems = [
         _problem(model, document, detail, suggestions)
         for detail in details
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
     # What is misspelt, or stands a level too high, is not missing as well.
-    meant = {meant_by(one) for one in found if one.meant}
-    return [one for one in found if one.code != "SW010" or one.pointer not in meant]
+    meant = {meant_by(one) for one in problems if one.meant}
+    return [one for one in problems if one.code != "SW010" or one.pointer not in meant]
 
 
 def meant_by(misspelt: Problem) -> str:
@@ -61,8 +61,8 @@ def _problem(
         known = _names_at(model, _member_names(loc[:-1]))
         return unknown_property(pointer, loc, known, suggestions, _value_at(document, loc[:-1]))
     if kind in _EXPECTED:
-        found = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
-        return found if all(exact(str(part)) for part in loc) else replace(found, fix=None)
+        flaw = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
+        return flaw if all(exact(str(part)) for part in loc) else replace(flaw, fix=None)
     if kind == "literal_error":
         allowed = context["expected"].replace(chr(39), chr(34))
         return _not_allowed(pointer, f"{name} has to be {allowed}", _value_at(document, loc), allowed)

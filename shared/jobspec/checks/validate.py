@@ -51,7 +51,7 @@ def validate(
         accounts=accounts,
         storage_suffix=storage_suffix,
     )
-    ruled = [found for rule in RULES for found in rule(context)]
+    ruled = [flaw for rule in RULES for flaw in rule(context)]
     ordered = in_document_order(document, [*problems, *without_echoes(shape, ruled)])
     return None if has_errors(ordered) else spec, shortened(ordered, limits)
 
@@ -61,7 +61,7 @@ def shaped(document: JsonObject, problems: Collection[Problem]) -> JobSpec | Non
 
     For a caller with further checks of a document in which `validate` found errors.
     """
-    if any(found.code in ("SW020", "SW021") for found in problems):
+    if any(problem.code in ("SW020", "SW021") for problem in problems):
         return None
     try:
         return JobSpec.model_validate(document)

@@ -80,8 +80,8 @@ def _both_levels(properties: JsonObject, inner: JsonObject) -> Unwrapped:
     around = [step("/properties", name) for name in properties if name != "properties"]
     remedy = 'write {"properties": {…}} once'
     fix = None if around else Fix("lift", "/properties", removed=("/properties/properties",))
-    found = _problem('"properties" is inside "properties"', remedy, around, fix)
-    return Unwrapped({"properties": _without_answers(inner)}, found, "/properties/properties")
+    flaw = _problem('"properties" is inside "properties"', remedy, around, fix)
+    return Unwrapped({"properties": _without_answers(inner)}, flaw, "/properties/properties")
 
 
 def _contained_job(document: JsonObject) -> tuple[str, JsonObject, int] | None:
@@ -111,8 +111,8 @@ def _inside(document: JsonObject, location: str, job: JsonObject, count: int) ->
     if count > 1:
         message, remedy, fix = f"this is a list of {count} jobs", "write each into a file of its own", None
         around += [f"{location.rpartition('/')[0]}/{other}" for other in range(1, count)]
-    found = _problem(message, remedy, around, fix)
-    return Unwrapped(inner.document, found, location + inner.properties)
+    flaw = _problem(message, remedy, around, fix)
+    return Unwrapped(inner.document, flaw, location + inner.properties)
 
 
 def _flat(document: JsonObject) -> Unwrapped:
@@ -142,15 +142,15 @@ def _template(document: JsonObject) -> Unwrapped | None:
             around = [step("", name) for name in document if name != "resources"]
             around += [f"/resources/{other}" for other in range(len(resources)) if other != index]
             around += [step(at, name) for name in resource if name != "properties"]
-            found = _problem("this is an ARM template, not a job.json", remedy, around)
-            return Unwrapped({"properties": _without_answers(properties)}, found, f"{at}/properties")
+            flaw = _problem("this is an ARM template, not a job.json", remedy, around)
+            return Unwrapped({"properties": _without_answers(properties)}, flaw, f"{at}/properties")
     return None
 
 
 def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None = None) -> Problem:
     """`around` are members that the format does not have: what they hold is not shown."""
-    found = problem("SW085", "", message, remedy, fix=fix)
-    return replace(found, unknown=frozenset(around))
+    flaw = problem("SW085", "", message, remedy, fix=fix)
+    return replace(flaw, unknown=frozenset(around))
 
 
 def _is_job(properties: Any) -> bool:

@@ -27,10 +27,10 @@ _PYTHON = re.compile(r"(\d{1,5}) days?, (\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 
 def parse_duration(text: str) -> timedelta | None:
     """The length of an ISO 8601 duration; None for anything else. Years and months have no fixed length."""
-    found = _ISO.fullmatch(text)
-    if not found:
+    match = _ISO.fullmatch(text)
+    if not match:
         return None
-    weeks, days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    weeks, days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
@@ -53,17 +53,17 @@ def iso_duration(length: timedelta) -> str:
 
 def from_dot_net(text: str) -> str | None:
     """The ISO 8601 form of a time span of .NET or of Python, to suggest; None for anything else."""
-    found = _DOT_NET.fullmatch(text) or _PYTHON.fullmatch(text)
-    if not found:
+    match = _DOT_NET.fullmatch(text) or _PYTHON.fullmatch(text)
+    if not match:
         return None
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     return iso_duration(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds))
 
 
 def from_words(text: str) -> str | None:
     """The ISO 8601 form of a number with a unit or of several (24h, 7 days), to suggest; None for others."""
-    found = _WORDS.fullmatch(text)
-    if not found or not any(found.groups()):
+    match = _WORDS.fullmatch(text)
+    if not match or not any(match.groups()):
         return None
-    weeks, days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     return iso_duration(timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds))

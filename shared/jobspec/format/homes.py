@@ -80,10 +80,10 @@ def _certain(holder: str, nest: str, siblings: Any) -> bool:
 @cache
 def _homes() -> dict[str, tuple[str, ...]]:
     """Each name of a job → the members whose objects have it."""
-    found: dict[str, dict[str, None]] = {}
+    homes: dict[str, dict[str, None]] = {}
     for holder, name in _members("properties", JobProperties):
-        found.setdefault(name, {})[holder] = None
-    return {name: tuple(holders) for name, holders in found.items()}
+        homes.setdefault(name, {})[holder] = None
+    return {name: tuple(holders) for name, holders in homes.items()}
 
 
 def _members(holder: str, model: type[BaseModel]) -> Iterator[tuple[str, str]]:

@@ -29,10 +29,10 @@ def script_pattern(document: JsonObject | None) -> str | None:
     """The pattern of the files that a template runs, the first that it names; None when it is no template."""
     template = False
     for node in walk(document):
-        found = _SCRIPT.search(node.value) if isinstance(node.value, str) else None
-        if found and found[1]:
-            return found[1]
-        template = template or bool(found)
+        match = _SCRIPT.search(node.value) if isinstance(node.value, str) else None
+        if match and match[1]:
+            return match[1]
+        template = template or bool(match)
     return DEFAULT_PATTERN if template else None
 
 
@@ -82,10 +82,10 @@ def script_places(
     )
     for node in _runnable(properties):
         always = node.pointer.rpartition("/")[2] in _PATH_FIELDS
-        for found in paths.finditer(node.value):
-            path = plain_path(found[1].rstrip("."))
-            if path and not found[1].endswith("/") and (always or _FILE.search(path)):
-                yield node.pointer, found[0].rstrip("."), path
+        for match in paths.finditer(node.value):
+            path = plain_path(match[1].rstrip("."))
+            if path and not match[1].endswith("/") and (always or _FILE.search(path)):
+                yield node.pointer, match[0].rstrip("."), path
 
 
 def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:

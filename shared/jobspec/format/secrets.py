@@ -103,7 +103,7 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
     """
 
     def change(place: _SecretSlot, value: str) -> str:
-        ranges = [found.span() for found in sealed_texts(value)]
+        ranges = [sealed.span() for sealed in sealed_texts(value)]
         return replaced(value, ranges, partial(unseal, place.pointer))
 
     return _with_changes(document, change) if SEALED in "\n".join(words(document).texts) else document
@@ -111,10 +111,10 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
 
 def _any_secret(document: JsonObject) -> bool:
     """Whether there may be a secret: places cost more than this look, and most documents have none."""
-    found = words(document)
-    text = "\n".join(found.texts)
-    named = any(_inside(name, below=False) for name in found.names)
-    return named or any_looks_secret("\n".join((text, *found.names))) or bool(ranges_to_seal(text))
+    secrets = words(document)
+    text = "\n".join(secrets.texts)
+    named = any(_inside(name, below=False) for name in secrets.names)
+    return named or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
 
 
 def _with_changes(document: JsonObject, change: Callable[[_SecretSlot, str], str]) -> JsonObject:

@@ -37,8 +37,8 @@ class ShareHost(NamedTuple):
 
 def share_host(url: str) -> ShareHost | None:
     """The host of https://ACCOUNT.file.SUFFIX/SHARE/…; None for what is no such address."""
-    found = _SHARE.fullmatch(url) if len(url) <= _LONGEST else None
-    return ShareHost(found["account"].lower(), found["rest"].lower()) if found else None
+    match = _SHARE.fullmatch(url) if len(url) <= _LONGEST else None
+    return ShareHost(match["account"].lower(), match["rest"].lower()) if match else None
 
 
 def is_bad_share_name(url: str) -> bool:

@@ -32,7 +32,7 @@ _KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?
 def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
     """Where secrets stand inside addresses, connection strings and arguments: ranges of characters."""
     if "?" in text:
-        yield from (found.span(1) for found in _QUERY.finditer(text))
+        yield from (match.span(1) for match in _QUERY.finditer(text))
     yield from recognised(text)
 
 
@@ -62,17 +62,17 @@ def replaced(text: str, ranges: list[tuple[int, int]], change: Callable[[str], s
 
 
 def _users(text: str) -> Iterator[tuple[int, int]]:
-    for found in _USER.finditer(text):
-        kind = "user" if found["user"] is not None else "pair"
-        if not _VARIABLE.fullmatch(found[kind]):
-            yield found.span(kind)
+    for match in _USER.finditer(text):
+        kind = "user" if match["user"] is not None else "pair"
+        if not _VARIABLE.fullmatch(match[kind]):
+            yield match.span(kind)
 
 
 def key_material(text: str) -> Iterator[tuple[int, int]]:
     """Where keys stand in a text that should hold none: ranges of characters."""
     if "=" not in text and "whs" not in text:  # every key has one of them, and most texts have none
         return iter(())
-    return (found.span() for found in _KEY_MATERIAL.finditer(text))
+    return (match.span() for match in _KEY_MATERIAL.finditer(text))
 
 
 def without_secrets(text: str) -> str:
@@ -91,7 +91,7 @@ def ranges_to_seal(text: str) -> list[tuple[int, int]]:
     A range never ends before, or begins behind, what would be read as a part of the sealed text.
     """
     merged: list[tuple[int, int]] = []
-    looks = (found.span() for found in sealed_texts(text))
+    looks = (sealed.span() for sealed in sealed_texts(text))
     for first, last in sorted((*embedded_secrets(text), *looks)):
         if merged and last <= merged[-1][1]:
             continue

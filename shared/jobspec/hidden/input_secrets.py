@@ -37,18 +37,18 @@ _FAR = 4096
 def input_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Where such secrets stand: ranges of characters, in no order."""
     if "ookie" in text or "OOKIE" in text:
-        for found in _COOKIES.finditer(text):
-            yield from cookie_ranges(text, *found.span("pairs"))
+        for match in _COOKIES.finditer(text):
+            yield from cookie_ranges(text, *match.span("pairs"))
     if "<<" in text or "|" in text:
         seen = below = -1
-        for found in _READS.finditer(text):
-            begins = _begins(text, found.start())
+        for match in _READS.finditer(text):
+            begins = _begins(text, match.start())
             if begins != seen:
-                yield from _here_strings(text, begins, found.start())
+                yield from _here_strings(text, begins, match.start())
                 yield from _piped(text, begins)
-                line = text.find("\n", found.start(), found.start() + _FAR)
+                line = text.find("\n", match.start(), match.start() + _FAR)
                 if line > below:
-                    lines = _here_document(text, found.start(), line)
+                    lines = _here_document(text, match.start(), line)
                     yield from lines
                     below = lines[-1][1] if lines else line  # no line is looked at twice
             seen = begins
@@ -56,14 +56,14 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
 
 def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The values of the cookies there."""
-    return (found.span("value") for found in _PAIR.finditer(text, start, end))
+    return (match.span("value") for match in _PAIR.finditer(text, start, end))
 
 
 def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, int]]:
     """Of the command that begins there, and is around a position."""
     ends = [end for mark in _ENDS if (end := text.find(mark, position, position + _FAR)) >= 0]
-    for found in _HERE.finditer(text, begins, min(ends, default=position + _FAR)):
-        if value := value_at(text, found.end()):
+    for match in _HERE.finditer(text, begins, min(ends, default=position + _FAR)):
+        if value := value_at(text, match.end()):
             yield value
 
 
@@ -71,7 +71,7 @@ def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]
     """The lines below that of a position, which ends there, up to the word that ends them; no variable."""
     first = max(text.rfind("\n", max(0, position - _FAR), position) + 1, position - _FAR, 0)
     here = _HERE_DOCUMENT.search(text, first, line)
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     start = line + 1
     while here is not None and start < min(line + _FAR, len(text)):
         end = text.find("\n", start)
@@ -80,9 +80,9 @@ def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]
         if told == here["end"]:
             break
         if told and not told.startswith("$"):
-            found.append((start, end))
+            ranges.append((start, end))
         start = end + 1
-    return found
+    return ranges
 
 
 def _piped(text: str, begins: int) -> Iterator[tuple[int, int]]:

@@ -99,8 +99,8 @@ def named_ranges(text: str) -> Iterator[tuple[int, int]]:
     for start, word in _places(text):
         if start < position:
             continue
-        found = _pattern(word).match(text, start)
-        if found and _counts(text, word, found) and (value := value_at(text, found.end())):
+        match = _pattern(word).match(text, start)
+        if match and _counts(text, word, match) and (value := value_at(text, match.end())):
             position = value[1]
             yield value
 
@@ -176,5 +176,5 @@ def _rest(text: str, position: int, end: int) -> int:
     """Where the word ends that begins at a position and goes on at another: shells join what has no blank."""
     line = max(text.rfind("\n", 0, position) + 1, position - _FAR)
     inside = "".join(quote for quote in "\"'" if text.count(quote, line, position) % 2)
-    found = _REST[inside].match(text, end)
-    return found.end() if found else end
+    match = _REST[inside].match(text, end)
+    return match.end() if match else end

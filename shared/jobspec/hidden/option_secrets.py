@@ -50,31 +50,31 @@ def option_ranges(text: str) -> Iterator[tuple[int, int]]:
     if any(command in text for command in _COMMANDS):
         yield from _of_commands(text)
     if "wandb" in text:
-        yield from (found.span("key") for found in _KEY.finditer(text))
+        yield from (match.span("key") for match in _KEY.finditer(text))
     if "pass:" in text:
-        yield from (found.span(found.lastgroup or 0) for found in _OPENSSL.finditer(text))
+        yield from (match.span(match.lastgroup or 0) for match in _OPENSSL.finditer(text))
 
 
 def _of_commands(text: str) -> Iterator[tuple[int, int]]:
     command = password = user = ""
     position = 0
-    while found := _PIECE.search(text, position):
-        position = found.end()
-        if found["end"]:
+    while match := _PIECE.search(text, position):
+        position = match.end()
+        if match["end"]:
             command = password = user = ""
-        elif found["command"]:
-            command = found["command"]
+        elif match["command"]:
+            command = match["command"]
             password, user = _COMMANDS[command]
-        elif found["option"] in _APART and not found["joint"]:
+        elif match["option"] in _APART and not match["joint"]:
             continue
-        elif command == "curl" and (found["option"] in _COOKIES or found["option"][-1] == "b"):
+        elif command == "curl" and (match["option"] in _COOKIES or match["option"][-1] == "b"):
             if word := _WORD.match(text, position):
                 yield from cookie_ranges(text, *word.span())
-        elif found["option"] in password.split():
+        elif match["option"] in password.split():
             if value := value_at(text, position):
                 position = value[1]
                 yield value
-        elif user and _LONG.get(found["option"], f"-{found['option'][-1]}") in user:
+        elif user and _LONG.get(match["option"], f"-{match['option'][-1]}") in user:
             named = _USER.match(text, position)
             if named and (rest := _REST.match(text, named.end())):
                 position = rest.end()

@@ -73,11 +73,11 @@ def token_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Where tokens and private keys stand: ranges of characters, in no order."""
     for start in _SHAPES:
         if start in text:
-            yield from (found.span() for found in _pattern(start).finditer(text))
+            yield from (match.span() for match in _pattern(start).finditer(text))
     if _ENTRA_MARK in text:
-        yield from (found.span() for found in _ENTRA.finditer(text))
+        yield from (match.span() for match in _ENTRA.finditer(text))
     if _DISCORD_MARK in text:
-        yield from (found.span() for found in _DISCORD.finditer(text))
+        yield from (match.span() for match in _DISCORD.finditer(text))
     if "PRIVATE KEY" in text:
         yield from _blocks(text)
 

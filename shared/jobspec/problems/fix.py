@@ -145,10 +145,10 @@ class Fix:
 def _swapped(positions: Positions, entry: Entry, one: str, other: str) -> Iterator[Edit]:
     """Every such character of a text, also as an escape. What stands around it is not repeated."""
     written = rf"{re.escape(one)}|\\u(?i:{ord(one):04x})"
-    for found in re.finditer(rf"\\[^u]|({written})", positions.raw(entry)):
-        if found[1]:
-            start = entry.start + found.start()
-            yield Edit(start, entry.start + found.end(), json.dumps(other)[1:-1])
+    for match in re.finditer(rf"\\[^u]|({written})", positions.raw(entry)):
+        if match[1]:
+            start = entry.start + match.start()
+            yield Edit(start, entry.start + match.end(), json.dumps(other)[1:-1])
 
 
 def _nested(parent: str, names: list[str], pointer: str) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ class Place:
 
     def as_dict(self) -> dict[str, Any]:
         """The place as JSON, as members of the problem."""
-        found: dict[str, Any] = {
+        members: dict[str, Any] = {
             "file": self.file,
             "line": self.line,
             "column": self.column,
@@ -45,8 +45,8 @@ class Place:
         }
         names = ("line", "column", "endLine", "endColumn", "text")
         if self.edits:
-            found["edits"] = [dict(zip(names, edit, strict=True)) for edit in self.edits]
-        return found
+            members["edits"] = [dict(zip(names, edit, strict=True)) for edit in self.edits]
+        return members
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """The problem as JSON, for receipts and problem documents; with its place once that is known."""
-        found: dict[str, Any] = {
+        members: dict[str, Any] = {
             "code": self.code,
             "severity": self.severity,
             "pointer": self.pointer,
@@ -91,11 +91,11 @@ class Problem:
             "remedy": self.remedy,
         }
         if self.place is None:
-            return found
+            return members
         # A fix is known to fit only once its place in the text is.
         patch = self.fix.patch() if self.fix else []
-        found |= self.place.as_dict() | {"help": self.page or page_of(self.code)}
-        return found | ({"patch": patch} if patch else {})
+        members |= self.place.as_dict() | {"help": self.page or page_of(self.code)}
+        return members | ({"patch": patch} if patch else {})
 
     def relocate(self, pointer: str, properties: str = "/properties") -> Problem:
         """The same problem, where the document is itself a member of another (`/spec`).
@@ -121,10 +121,10 @@ def page_of(code: str) -> str:
 
 def with_pages(problems: Iterable[Problem], rules_url: str) -> tuple[Problem, ...]:
     """The problems with links to their pages below an address; "" leaves the paths in the project."""
-    found = tuple(problems)
+    all_problems = tuple(problems)
     if not rules_url:
-        return found
-    return tuple(replace(one, page=f"{rules_url.rstrip('/')}/{one.code}.md") for one in found)
+        return all_problems
+    return tuple(replace(one, page=f"{rules_url.rstrip('/')}/{one.code}.md") for one in all_problems)
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:
@@ -134,15 +134,15 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 def unknown_properties(problems: Iterable[Problem]) -> frozenset[str]:
     """The pointers of all unknown properties: they may hold anything, so none of it is shown."""
-    found = list(problems)
-    named = {problem.pointer for problem in found if problem.code == "SW012"}
-    return frozenset(named.union(*(problem.unknown for problem in found)))
+    remaining = list(problems)
+    named = {problem.pointer for problem in remaining if problem.code == "SW012"}
+    return frozenset(named.union(*(problem.unknown for problem in remaining)))
 
 
 def in_document_order(document: Any, problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Errors first, then sorted by place, code and message: the same document always gives the same list."""
-    found = set(problems)
-    if not found:
+    remaining = set(problems)
+    if not remaining:
         return ()
     order = {node.pointer: index for index, node in enumerate(walk(document))}
 
@@ -153,4 +153,4 @@ def in_document_order(document: Any, problems: Iterable[Problem]) -> tuple[Probl
         more = pointer != problem.pointer
         return problem.rank, order[pointer], more, problem.code, problem.pointer, problem.message
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(remaining, key=place))

@@ -24,8 +24,8 @@ class Foreign(NamedTuple):
 
     def document(self, document: JsonObject) -> Problem:
         """The one problem of a document in JSON. Nothing of what the document holds is shown."""
-        found = problem("SW086", "", f"this is {self.what}, not a job.json", self.remedy)
-        return replace(found, unknown=frozenset(step("", name) for name in document))
+        flaw = problem("SW086", "", f"this is {self.what}, not a job.json", self.remedy)
+        return replace(flaw, unknown=frozenset(step("", name) for name in document))
 
     def text(self, text: str) -> Problem:
         """The one problem of a text that is no JSON; it points to its start."""
@@ -162,7 +162,7 @@ def foreign_text(text: str) -> Foreign | None:
     if start[:1] not in ('"', "'") and _is_base64(start):
         return _BASE64
     if _is_yaml(body):
-        return _of_yaml({found["key"].strip("\"'") for found in _KEY.finditer(body)}, body)
+        return _of_yaml({match["key"].strip("\"'") for match in _KEY.finditer(body)}, body)
     return _SCRIPT if _CODE.match(body) else None
 
 
@@ -231,8 +231,8 @@ def _of_yaml(names: set[str], text: str) -> Foreign:
 
 
 def _matched(text: str) -> int:
-    found = _COMMENTS.match(text)
-    return found.end() if found else 0
+    match = _COMMENTS.match(text)
+    return match.end() if match else 0
 
 
 def _is_base64(text: str) -> bool:

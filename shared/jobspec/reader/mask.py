@@ -29,7 +29,7 @@ def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[
     hidden: list[bool] = []
     variables = _secret_variables(positions)
     items = _secret_items(positions)
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for entry in positions.entries:
         below = entry.parent >= 0
         named = entry.key is not None
@@ -40,18 +40,18 @@ def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[
         secret.append(own or of_variable or entry.start in items)
         hidden.append(entry.pointer in unknown or (below and hidden[entry.parent]))
         if entry.key:
-            found += _in_name(positions.text, entry.key)
-        found += _in_value(positions, entry, secret=secret[-1], hidden=hidden[-1])
-    return found
+            ranges += _in_name(positions.text, entry.key)
+        ranges += _in_value(positions, entry, secret=secret[-1], hidden=hidden[-1])
+    return ranges
 
 
 def unknown_words(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """For a text that is no JSON: everything between but punctuation and words of the format."""
     known = _vocabulary()
     return [
-        found.span()
-        for found in _WORD.finditer(text, start, end)
-        if not (_HARMLESS_WORD.fullmatch(found[0]) or (found[0] in known and _alone(text, *found.span())))
+        match.span()
+        for match in _WORD.finditer(text, start, end)
+        if not (_HARMLESS_WORD.fullmatch(match[0]) or (match[0] in known and _alone(text, *match.span())))
     ]
 
 

@@ -34,14 +34,14 @@ class Mending:
 
 def mending(text: str, error: json.JSONDecodeError) -> Mending:
     """What stopped the parser, and what would have stopped it after each mistake that is certainly mended."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     edits: list[Edit] = []
     mended = text
     stopped: json.JSONDecodeError | None = error
     while stopped is not None:
         one = syntax_problem(mended, stopped.pos, wants_colon="':'" in stopped.msg)
-        found.append(_moved_back(text, one, Mending((), mended, tuple(edits), complete=False)))
-        if one.fix is None or len(found) >= _MOST or len(text) > _LONGEST_MENDED:
+        problems.append(_moved_back(text, one, Mending((), mended, tuple(edits), complete=False)))
+        if one.fix is None or len(problems) >= _MOST or len(text) > _LONGEST_MENDED:
             break
         for edit in sorted(one.fix.edits, reverse=True):
             mended = mended[: edit.start] + edit.text + mended[edit.end :]
@@ -50,8 +50,8 @@ def mending(text: str, error: json.JSONDecodeError) -> Mending:
     complete = stopped is None and _may_be_job(mended)
     if not complete:
         # Nothing is mended of a text that is no document even then, so nothing is called mendable.
-        found = [replace(one, fix=None) for one in found]
-    return Mending(tuple(found), mended, tuple(edits), complete=complete)
+        problems = [replace(one, fix=None) for one in problems]
+    return Mending(tuple(problems), mended, tuple(edits), complete=complete)
 
 
 def _may_be_job(text: str) -> bool:

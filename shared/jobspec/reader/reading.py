@@ -189,14 +189,14 @@ def _no_object(document: Any) -> Problem:
     if first is None:
         return problem("SW008", "", "the document is not a JSON object")
     if foreign := foreign_document(first):
-        found = foreign.document(first)
-        return replace(found, unknown=frozenset(f"/{index}" for index in range(len(items))))
+        flaw = foreign.document(first)
+        return replace(flaw, unknown=frozenset(f"/{index}" for index in range(len(items))))
     if len(items) == 1:
         fix = Fix("lift", "", removed=("/0",))
         return problem("SW008", "", "the document is a list of one job", "write the job itself", fix=fix)
     remedy = "write each into a file of its own"
-    found = problem("SW008", "", f"the document is a list of {len(items)} jobs", remedy)
-    return replace(found, unknown=frozenset(f"/{index}" for index in range(len(items))))
+    flaw = problem("SW008", "", f"the document is a list of {len(items)} jobs", remedy)
+    return replace(flaw, unknown=frozenset(f"/{index}" for index in range(len(items))))
 
 
 def _cleaned(value: Any) -> Any:

@@ -41,13 +41,13 @@ class Source:
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """The problems with their places, errors first and in the order of the text; who has one keeps it."""
-        found = without_misplaced(_without_echoes(tuple(problems)))
-        if not any(problem.place is None for problem in found):
-            return found
-        unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in found)
+        located = without_misplaced(_without_echoes(tuple(problems)))
+        if not any(problem.place is None for problem in located):
+            return located
+        unread = any(one.place is None and (one.span or one.code in _WHOLE) for one in located)
         reading = self._mended if unread and self.recoded is None else self._plain
-        masks = reading.masks(unknown_properties(found)) if reading else None
-        placed = [(one.place, one) if one.place else self._placed(one, reading, masks) for one in found]
+        masks = reading.masks(unknown_properties(located)) if reading else None
+        placed = [(one.place, one) if one.place else self._placed(one, reading, masks) for one in located]
         return tuple(problem for _, problem in sorted(placed, key=lambda pair: _order(*pair)))
 
     def readable_part(self, problems: tuple[Problem, ...]) -> bytes | None:
@@ -178,12 +178,12 @@ class _Reading:
 
     def masks(self, unknown: frozenset[str]) -> list[tuple[int, int]]:
         """What must not be shown of it; comments may hold anything."""
-        found = [self.original_span(span) for span in secret_ranges(self.positions, unknown)]
+        spans = [self.original_span(span) for span in secret_ranges(self.positions, unknown)]
         if self.mended:
             problems = self.mended.problems
             edits = [edit for one in problems if one.fix for edit in one.fix.edits]
-            found += [(edit.start, edit.end) for edit in edits if edit.end - edit.start > 1 and not edit.text]
-        return found
+            spans += [(edit.start, edit.end) for edit in edits if edit.end - edit.start > 1 and not edit.text]
+        return spans
 
 
 def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, int]:

@@ -116,10 +116,10 @@ def _number(text: str, offset: int) -> _Flaw | None:
     start = offset
     while start > 0 and offset - start < 40 and text[start - 1] in _IN_NUMBERS:
         start -= 1
-    found = _NUMBER.match(text, start)
-    if found is None or found.end() <= offset or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
+    match = _NUMBER.match(text, start)
+    if match is None or match.end() <= offset or text[:start].rstrip(_SPACE)[-1:] not in _BEFORE_VALUES:
         return None
-    return _Flaw(start, "a number that JSON does not have", "write a plain number, such as 10", len(found[0]))
+    return _Flaw(start, "a number that JSON does not have", "write a plain number, such as 10", len(match[0]))
 
 
 def _at_character(text: str, offset: int, rest: str, preceding: str) -> _Flaw | None:
@@ -135,8 +135,8 @@ def _at_character(text: str, offset: int, rest: str, preceding: str) -> _Flaw | 
     if first and first in "}]" and preceding.endswith(","):
         return _comma(len(preceding) - 1)
     if rest in ("//", "/*") or first == "#":
-        found = _COMMENT.match(text, offset)
-        edits = (Edit(offset, found.end(), ""),) if found else ()
+        match = _COMMENT.match(text, offset)
+        edits = (Edit(offset, match.end(), ""),) if match else ()
         return _Flaw(offset, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
     if first == "'":
         return _quotes(text, offset, "single quotes", 'write double quotes: "')
@@ -206,13 +206,13 @@ def _comma(offset: int) -> _Flaw:
 
 
 def _quotes(text: str, offset: int, message: str, remedy: str) -> _Flaw:
-    found = _QUOTED.match(text, offset)
-    if found is None or not _BEHIND.match(text, found.end()):
+    match = _QUOTED.match(text, offset)
+    if match is None or not _BEHIND.match(text, match.end()):
         return _Flaw(offset, message, remedy)
     # The quotes only: what stands between them may be a secret, and edits are shown.
-    end = found.end()
+    end = match.end()
     return _Flaw(
-        offset, message, remedy, len(found[0]), (Edit(offset, offset + 1, '"'), Edit(end - 1, end, '"'))
+        offset, message, remedy, len(match[0]), (Edit(offset, offset + 1, '"'), Edit(end - 1, end, '"'))
     )
 
 

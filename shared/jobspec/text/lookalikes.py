@@ -91,5 +91,5 @@ def beside_ascii(text: str, one: str) -> bool:
 
 def _near(text: str, one: str) -> Iterator[str]:
     """What stands directly around each of these characters."""
-    for found in re.finditer(re.escape(one), text):
-        yield text[max(0, found.start() - 1) : found.start()] + text[found.end() : found.end() + 1]
+    for match in re.finditer(re.escape(one), text):
+        yield text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]

@@ -100,8 +100,8 @@ class Positions:
     def inside(self, entry: Entry, part: str) -> tuple[int, int] | None:
         """The place of a piece of a string, which may be written with escapes."""
         decoded = self.decoded(entry)
-        found = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None
-        at = found.start() if found else (decoded or "").find(part)
+        match = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None
+        at = match.start() if match else (decoded or "").find(part)
         if decoded is None or at < 0:
             return None
         raw = self.text[entry.start + 1 : entry.end - 1]
@@ -125,17 +125,17 @@ class Positions:
         #: Open objects and lists: their entry, and for a list how many items it has had.
         stack: list[list[int]] = []
         key: tuple[str, int, int] | None = None
-        for found in _TOKEN.finditer(self.text):
-            token = found[0]
+        for match in _TOKEN.finditer(self.text):
+            token = match[0]
             if token in (",", ":"):
                 continue
             if token in ("}", "]"):
-                self.entries[stack.pop()[0]].end = found.end()
+                self.entries[stack.pop()[0]].end = match.end()
                 continue
             if stack and key is None and self.text[self.entries[stack[-1][0]].start] == "{":
-                key = (_decoded(token), found.start(), found.end())
+                key = (_decoded(token), match.start(), match.end())
                 continue
-            self._add(stack, key, found)
+            self._add(stack, key, match)
             key = None
             if token in ("{", "["):
                 stack.append([len(self.entries) - 1, 0])
@@ -157,7 +157,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column of a character."""

@@ -11,11 +11,11 @@ from slipway.settings import document
 
 def cluster_from(file: Path, settings: Settings) -> dict[str, Any]:
     """The request body that a cluster.json describes, with accounts and keys filled in. Raises Failure."""
-    found = document(file, 'a cluster, {"properties": {"vmSize": …, "scaleSettings": …}},')
-    properties = found.get("properties")
+    cluster = document(file, 'a cluster, {"properties": {"vmSize": …, "scaleSettings": …}},')
+    properties = cluster.get("properties")
     if not isinstance(properties, dict):
         raise Failure(f'{file}: needs "properties", an object with vmSize, scaleSettings and so on')
-    unknown = sorted(found.keys() - {"properties", "$schema"})
+    unknown = sorted(cluster.keys() - {"properties", "$schema"})
     if unknown:
         raise Failure(f'{file}: has "{unknown[0]}" beside "properties"; move it there or remove it')
     for name in ("vmSize", "scaleSettings"):

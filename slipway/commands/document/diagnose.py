@@ -49,8 +49,8 @@ Known = Mapping[str, ClusterFacts]
 
 def diagnosed(source: Source, path: Path, clusters: Known = MappingProxyType({})) -> tuple[Problem, ...]:
     """The problems of a slipway.json, a message or a job.json, in place."""
-    found = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, clusters)
-    return source.locate(found)
+    diagnosis = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, clusters)
+    return source.locate(diagnosis)
 
 
 def _of_envelope(source: Source) -> tuple[Problem, ...]:
@@ -61,11 +61,11 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
 def _of_message(source: Source, path: Path, clusters: Known) -> list[Problem]:
     """Of a job.json, of a message, of an event with one."""
     request = read_request(source.data, Limits())
-    found = list(request.problems)
+    all_problems = list(request.problems)
     if request.document is not None:
         problems = _of_job(request.document, path, clusters, request.envelope.cluster)
-        found += (problem.relocate(request.pointer, request.properties) for problem in problems)
-    return found
+        all_problems += (problem.relocate(request.pointer, request.properties) for problem in problems)
+    return all_problems
 
 
 def _of_job(document: JsonObject, path: Path, clusters: Known, cluster: str | None) -> tuple[Problem, ...]:
@@ -85,11 +85,11 @@ def _of_job(document: JsonObject, path: Path, clusters: Known, cluster: str | No
     )
     if script is not None and not (path.parent / script).exists():
         facts = replace(facts, missing=())  # the name is ours: no user wrote it
-    found = with_lint(
+    problems = with_lint(
         validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
     )
     logs = _in_default_directory(completed)
-    return tuple(one for one in found if one.code != "SW034" or one.pointer not in logs)
+    return tuple(one for one in problems if one.code != "SW034" or one.pointer not in logs)
 
 
 def _in_default_directory(document: JsonObject) -> set[str]:

@@ -39,9 +39,9 @@ def ignored(codes: Sequence[str], per_file: Sequence[str], start: Path) -> Ignor
 
     Raises Failure.
     """
-    found = next((folder / FILE for folder in (start, *start.parents) if (folder / FILE).is_file()), None)
-    table = _table(found) if found else {}
-    folder, named = (found.parent, str(found)) if found else (start, "")
+    path = next((folder / FILE for folder in (start, *start.parents) if (folder / FILE).is_file()), None)
+    table = _table(path) if path else {}
+    folder, named = (path.parent, str(path)) if path else (start, "")
     everywhere = [*_codes(table.get(_CODES, []), named), *(one for text in codes for one in _split(text))]
     patterns = table.get(_PER_FILE, {})
     if not isinstance(patterns, dict):

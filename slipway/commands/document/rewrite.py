@@ -14,8 +14,8 @@ def rewrite(path: Path, data: bytes) -> None:
     The new content is complete on the disk before it takes the place of the old one.
     """
     target = path.resolve(strict=True)
-    found = target.stat()
-    if not stat.S_ISREG(found.st_mode):
+    status = target.stat()
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is no ordinary file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -24,8 +24,8 @@ def rewrite(path: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             with suppress(PermissionError):  # only root gives files away
-                os.fchown(out.fileno(), found.st_uid, found.st_gid)
-            os.fchmod(out.fileno(), stat.S_IMODE(found.st_mode))
+                os.fchown(out.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(out.fileno(), stat.S_IMODE(status.st_mode))
             out.flush()
             os.fsync(out.fileno())
         Path(temporary).replace(target)

@@ -16,8 +16,8 @@ _LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 def sarif(files: Mapping[str, Sequence[Found]], *, version: str) -> dict[str, Any]:
     """One run over these files: path → problems as JSON. Only the rules that were broken are described."""
-    found = {problem["code"]: problem for problems in files.values() for problem in problems}
-    broken = sorted(found.keys() & RULES.keys())
+    by_code = {problem["code"]: problem for problems in files.values() for problem in problems}
+    broken = sorted(by_code.keys() & RULES.keys())
     index = {code: number for number, code in enumerate(broken)}
     return {
         "$schema": SCHEMA,
@@ -28,7 +28,7 @@ def sarif(files: Mapping[str, Sequence[Found]], *, version: str) -> dict[str, An
                     "driver": {
                         "name": "slipway",
                         "version": version,
-                        "rules": [_rule(RULES[code], found[code].get("help", "")) for code in broken],
+                        "rules": [_rule(RULES[code], by_code[code].get("help", "")) for code in broken],
                     }
                 },
                 "columnKind": "unicodeCodePoints",

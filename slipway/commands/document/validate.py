@@ -72,8 +72,8 @@ def run(
 
     checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, tell=tell) for file in files]
     if output == "json":
-        found = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        body = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
+        print(json.dumps(body, indent=2, ensure_ascii=False))
     elif output == "sarif":
         by_file = {one.name: report.problems_as_json(one.problems) for one in checked}
         print(json.dumps(sarif(by_file, version=__version__), indent=2, ensure_ascii=False))
@@ -95,9 +95,9 @@ def known_facts() -> dict[str, ClusterFacts]:
         clusters = ConfiguredEngines(settings).clusters
     except (Failure, Misconfigured):
         return {}
-    found = {name: cluster.facts for name, cluster in clusters.items()}
-    found |= {cluster.id.lower(): cluster.facts for cluster in clusters.values()}
-    return found | {"": found[settings.cluster()]}
+    facts = {name: cluster.facts for name, cluster in clusters.items()}
+    facts |= {cluster.id.lower(): cluster.facts for cluster in clusters.values()}
+    return facts | {"": facts[settings.cluster()]}
 
 
 def _one(
@@ -135,11 +135,11 @@ def _one(
 
 
 def _tell(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
-    found = report.problems_as_json(problems)
-    print(report.text(found, name), end="")
-    if certain := sum("edits" in one for one in found):
-        print(f"{name}: --fix mends {certain} of {len(found)}")
-    print(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(found)}")
+    members = report.problems_as_json(problems)
+    print(report.text(members, name), end="")
+    if certain := sum("edits" in one for one in members):
+        print(f"{name}: --fix mends {certain} of {len(members)}")
+    print(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(members)}")
 
 
 def _show_changes(before: str, after: str, name: str) -> None:

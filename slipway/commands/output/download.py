@@ -53,11 +53,11 @@ async def fetch(
     if patterns and not files:
         raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
     with _progress(sum(file.size for file in files)) as advance:
-        found = await save(api, job_id, files, place, advance)
-    for name, reason in (*tree.unread, *tree.skipped, *found.failed):
+        number = await save(api, job_id, files, place, advance)
+    for name, reason in (*tree.unread, *tree.skipped, *number.failed):
         print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-    say(_summary(found, place))
-    return int(bool(found.failed or tree.unread))
+    say(_summary(number, place))
+    return int(bool(number.failed or tree.unread))
 
 
 def cat(job: str, name: str, url: str, key: str) -> int:
@@ -73,8 +73,8 @@ def cat(job: str, name: str, url: str, key: str) -> int:
             raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
         file = Remote(directory, path, sizes[last], None)
         count, whole = 0, 0
-        async with aclosing(parts(api, job_id, file, asyncio.Semaphore(PARALLEL))) as found:
-            async for part in found:
+        async with aclosing(parts(api, job_id, file, asyncio.Semaphore(PARALLEL))) as content:
+            async for part in content:
                 count, whole = count + len(part.data), part.size
                 sys.stdout.buffer.write(part.data)
         sys.stdout.buffer.flush()
@@ -124,8 +124,8 @@ async def _save(
         advance(count := start)
         try:
             async with (
-                aclosing(parts(api, job_id, file, gate, start)) as found,
-                aclosing(place.save(file, start, found)) as written,
+                aclosing(parts(api, job_id, file, gate, start)) as content,
+                aclosing(place.save(file, start, content)) as written,
             ):
                 async for size in written:
                     count += size

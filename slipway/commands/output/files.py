@@ -24,10 +24,10 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
     """Print every file of every output directory, as `download` and `cat` name them. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
-        found = await walk(api, job_id, await api.outputs(job_id))
-        files = [{"name": file.name, "bytes": file.size} for file in found.files]
+        outputs = await walk(api, job_id, await api.outputs(job_id))
+        files = [{"name": file.name, "bytes": file.size} for file in outputs.files]
         show(files, _tree_rows, as_json=as_json)
-        for name, reason in (*found.unread, *found.skipped):
+        for name, reason in (*outputs.unread, *outputs.skipped):
             print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
         return 0
 

@@ -29,12 +29,12 @@ def wait(job: str, url: str, key: str) -> int:
     """Wait for a job's end: 0 if it succeeded, else its exit code, or 1."""
 
     async def ask(api: Service, job_id: str) -> int:
-        found = await api.job(job_id)  # at once where nothing answers
-        while found["state"] not in ENDED:
+        job = await api.job(job_id)  # at once where nothing answers
+        while job["state"] not in ENDED:
             await asyncio.sleep(_LOOK_EVERY)
-            found = await patiently(lambda: api.job(job_id))
-        print(f"{found['id']}  {found['name']}: {found['state']}")
-        return exit_code(found)
+            job = await patiently(lambda: api.job(job_id))
+        print(f"{job['id']}  {job['name']}: {job['state']}")
+        return exit_code(job)
 
     return asking_about(job, ask, url, key)
 

@@ -42,8 +42,8 @@ class Connection:
         if not self.string:
             return str(getattr(self, service)).rstrip("/")
         parts = self.parts()
-        if found := parts.get(f"{service.capitalize()}Endpoint"):
-            return found.rstrip("/")
+        if endpoint := parts.get(f"{service.capitalize()}Endpoint"):
+            return endpoint.rstrip("/")
         suffix, scheme = (
             parts.get("EndpointSuffix", "core.windows.net"),
             parts.get("DefaultEndpointsProtocol"),

@@ -60,26 +60,26 @@ class RestTable:
             query["$select"] = ",".join(key_range.select)
         if key_range.limit:
             query["$top"] = str(key_range.limit)
-        found: list[Row] = []
+        entities: list[Row] = []
         after: dict[str, str] = {}
         while True:
             answer = await self._rest.call(
                 "GET", f"/{self.name}()", query | after, headers={"Accept": _JSON}, expected=(404,)
             )
             if answer.status == 404:
-                return found
+                return entities
             page = from_json(answer.body)["value"]
             if key_range.etags:
                 for row in page:
                     row[ETAG] = _etag(row["Timestamp"])
-            found += page
+            entities += page
             after = {
                 name: answer.headers[f"x-ms-continuation-{name.lower()}"]
                 for name in ("NextPartitionKey", "NextRowKey")
                 if f"x-ms-continuation-{name.lower()}" in answer.headers
             }
-            if not after or 0 < key_range.limit <= len(found):
-                return found[: key_range.limit] if key_range.limit else found
+            if not after or 0 < key_range.limit <= len(entities):
+                return entities[: key_range.limit] if key_range.limit else entities
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """One POST to $batch."""
@@ -88,13 +88,13 @@ class RestTable:
         body = self._batch(operations, name)
         answer = await self._rest.call("POST", "/$batch", headers=headers, body=body)
         parts = answer.body.split(b"--changesetresponse_")[1:-1]
-        statuses = [int(found[1]) if (found := _STATUS.search(part)) else 0 for part in parts]
+        statuses = [int(match[1]) if (match := _STATUS.search(part)) else 0 for part in parts]
         for status, part in zip(statuses, parts, strict=True):
             if not 200 <= status < 300:
                 raise _refusal(status, part)
         if len(parts) != len(operations):
             raise Unavailable(f"storage answered {len(parts)} of {len(operations)} operations")
-        return [found[1].decode() if (found := _ETAG.search(part)) else "" for part in parts]
+        return [match[1].decode() if (match := _ETAG.search(part)) else "" for part in parts]
 
     def _batch(self, operations: Sequence[Operation], name: str) -> bytes:
         parts = [
@@ -129,7 +129,7 @@ def _etag(timestamp: str) -> str:
 
 def _refusal(status: int, part: bytes) -> Exception:
     """What the first part that failed means for the caller."""
-    code: Any = found[1] if (found := _CODE.search(part)) else b""
+    code: Any = match[1] if (match := _CODE.search(part)) else b""
     if status == 413 or code in _TOO_LARGE:
         return Misuse("the record is larger than a table entity may be", status=413, remedy="shorten it")
     if status in _ABOUT_ROWS:

@@ -105,7 +105,7 @@ class Identity:
         from azure.core.exceptions import AzureError
 
         try:
-            found = await self.credential().get_token(_SCOPE)
+            token = await self.credential().get_token(_SCOPE)
         except AzureError as error:
             if self._clock() < self._until:
                 log.warning("the token for storage cannot be renewed yet: %s", type(error).__name__)
@@ -113,7 +113,7 @@ class Identity:
                 return
             why = "no login to storage was found: run `az login`, or set AZURE_CLIENT_ID for an identity"
             raise Unavailable(f"{why} ({type(error).__name__})") from error
-        self._token, self._until = found.token, float(found.expires_on)
+        self._token, self._until = token.token, float(token.expires_on)
         self._renew_at = self._until - _MARGIN
 
     def credential(self) -> Any:

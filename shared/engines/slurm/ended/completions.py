@@ -56,33 +56,33 @@ class Completions:
             raise Transient(f"the completions of jobs cannot be read: {error.strerror}") from error
         pattern = _LINE.format(user=re.escape(self._user), name=re.escape(name))
         ran = [
-            found
-            for found in re.finditer(pattern, text, re.M)
-            if found[3] not in _NEVER and int(found[4]) not in IDLE
+            match
+            for match in re.finditer(pattern, text, re.M)
+            if match[3] not in _NEVER and int(match[4]) not in IDLE
         ]
-        ends = [found for found in ran if found[2] not in _CUT_OFF] or ran[-1:]
-        if len({found.group(2, 4, 5) for found in ends}) > 1:
+        ends = [match for match in ran if match[2] not in _CUT_OFF] or ran[-1:]
+        if len({match.group(2, 4, 5) for match in ends}) > 1:
             log.warning("the completions of jobs say different things of %s: none of it is believed", name)
             return []
-        return [_copy(found, name, self._user, token) for found in ends[-1:]]
+        return [_copy(match, name, self._user, token) for match in ends[-1:]]
 
 
-def _copy(found: re.Match[str], name: str, user: str, token: str) -> Copy:
+def _copy(match: re.Match[str], name: str, user: str, token: str) -> Copy:
     return Copy(
-        id=int(found[1]),
+        id=int(match[1]),
         name=name,
         user=user,
         token=token,
         wanted=None,
-        states=frozenset({found[2]}),
+        states=frozenset({match[2]}),
         held=False,
         priority=0,
         submitted=0.0,
         started=None,
         ended=None,
         restarts=0,
-        code=int(found[4]),
-        signal=int(found[5]),
+        code=int(match[4]),
+        signal=int(match[5]),
         reason="",
         description="",
         nodes="",

@@ -56,13 +56,13 @@ def listed(
         return Listed(names)
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}
-    for kind, number in (one for found in gpus for one in found if one[0]):
+    for kind, number in (one for gpu in gpus for one in gpu if one[0]):
         by_type[kind] = max(int(number), by_type.get(kind, 0))
     return Listed(
         names,
         cpus=_most(node.get("cpus") for node in members),
         memory=_most(node.get("real_memory") for node in members),
-        gpus=max(sum(int(number) for _, number in found) for found in gpus),
+        gpus=max(sum(int(number) for _, number in gpu) for gpu in gpus),
         by_type=by_type,
     )
 
@@ -120,7 +120,7 @@ def _total(partition: Mapping[str, Any]) -> int | None:
 
 
 def _most(values: Iterable[Any]) -> int | None:
-    return max((found for value in values if (found := integer(value))), default=None)
+    return max((number for value in values if (number := integer(value))), default=None)
 
 
 def _absent(name: str, message: str, remedy: str) -> Problem:

@@ -62,9 +62,9 @@ def merged(cluster: SlurmCluster, asked: JsonObject, qos: str = "") -> JsonObjec
     own = dict(cluster.resources)
     if "exclusive" in asked:
         own = {name: value for name, value in own.items() if name not in (*SHARE, "gpuType")}
-    found = own | ({"qos": qos} if qos else {}) | asked
+    resources = own | ({"qos": qos} if qos else {}) | asked
     options = (own.get("options") or {}) | (asked.get("options") or {})
-    return found | ({"options": options} if options else {})
+    return resources | ({"options": options} if options else {})
 
 
 def gpus(cluster: SlurmCluster, resources: Mapping[str, Any]) -> int:
@@ -74,19 +74,19 @@ def gpus(cluster: SlurmCluster, resources: Mapping[str, Any]) -> int:
 
 def fields(cluster: SlurmCluster, dialect: Dialect, resources: Mapping[str, Any]) -> Fields:
     """The members of a submission that say so."""
-    found: Fields = {"partition": cluster.partition, "account": cluster.account}
+    members: Fields = {"partition": cluster.partition, "account": cluster.account}
     if shares(resources):
         # Without an amount of memory, it is what slurm.conf has as DefMemPerNode or DefMemPerCPU.
         if memory := resources.get("memory"):
-            found["memory_per_node"] = dialect.number(mebibytes(memory))
-        found["cpus_per_task"] = resources.get("cpus")
+            members["memory_per_node"] = dialect.number(mebibytes(memory))
+        members["cpus_per_task"] = resources.get("cpus")
     else:
-        found |= {"memory_per_node": dialect.number(0), **dialect.exclusive}
+        members |= {"memory_per_node": dialect.number(0), **dialect.exclusive}
     if count := gpus(cluster, resources):
         kind = resources.get("gpuType")
-        found |= dialect.gpus(f"{kind}:{count}" if kind else str(count))
-    found |= {member: resources[name] for name, member in _MEMBERS.items() if name in resources}
-    return {name: value for name, value in found.items() if value not in ("", None)} | dict(
+        members |= dialect.gpus(f"{kind}:{count}" if kind else str(count))
+    members |= {member: resources[name] for name, member in _MEMBERS.items() if name in resources}
+    return {name: value for name, value in members.items() if value not in ("", None)} | dict(
         resources.get("options") or {}
     )
 

@@ -67,14 +67,14 @@ class Answer:
     @property
     def warnings(self) -> list[str]:
         """The texts of the warnings, but for why slurmctld does not start a job at once that it took."""
-        found = self.body.get("warnings") or ()
-        return [_text(one) for one in found if one.get("source") != "slurm_submit_batch_job()"]
+        members = self.body.get("warnings") or ()
+        return [_text(one) for one in members if one.get("source") != "slurm_submit_batch_job()"]
 
     def number(self) -> int | None:
         """The number that a submission got, if it got one: then there is a job, for any status."""
         result = self.body.get("result")
-        found = self.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
-        return found if isinstance(found, int) and found > 0 else None
+        value = self.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
+        return value if isinstance(value, int) and value > 0 else None
 
     def full(self) -> Saturated | None:
         """Of a submission: that slurmctld takes no more jobs now, or None."""
@@ -198,7 +198,7 @@ def _text(one: Mapping[str, Any]) -> str:
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

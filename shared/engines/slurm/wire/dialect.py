@@ -76,9 +76,9 @@ def _wait_status(value: Any) -> tuple[int, int]:
 
 def exit_object(value: Any) -> tuple[int, int]:
     """Exit code and signal, from the form that newer dialects and every slurmdbd have."""
-    found = value or {}
-    signal = (found.get("signal") or {}).get("id")
-    return integer(found.get("return_code")) or 0, integer(signal) or 0
+    exit_code = value or {}
+    signal = (exit_code.get("signal") or {}).get("id")
+    return integer(exit_code.get("return_code")) or 0, integer(signal) or 0
 
 
 def _old(version: str) -> Dialect:
@@ -158,10 +158,10 @@ def _comment(value: Any) -> Mapping[str, Any]:
     # Newer versions wrap it: {"administrator", "job", "system"} in accounting, plain text in the queue.
     text = value.get("job") if isinstance(value, dict) else value
     try:
-        found = json.loads(text or "")
+        document = json.loads(text or "")
     except (ValueError, TypeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def integer(value: Any) -> int | None:
@@ -172,4 +172,4 @@ def integer(value: Any) -> int | None:
 
 
 def _moment(value: Any) -> float | None:
-    return float(found) if (found := integer(value)) else None
+    return float(number) if (number := integer(value)) else None

@@ -53,8 +53,8 @@ def plain_paths(context: Context) -> Iterator[Problem]:
 
 
 def _any_elsewhere(context: Context) -> bool:
-    for found in _ROOTED.finditer(context.text):
-        mounted, path = _below(context, found)
+    for match in _ROOTED.finditer(context.text):
+        mounted, path = _below(context, match)
         if not mounted.covers(path) if mounted else path:
             return True
     return not all(_ROOTED.match(node.text or "") for node in context.prefixes())
@@ -63,18 +63,18 @@ def _any_elsewhere(context: Context) -> bool:
 @only_if(_any_elsewhere)
 def on_a_mount(context: Context) -> Iterator[Problem]:
     """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
-    told: list[tuple[tuple[str, ...], Problem]] = []
+    problems: list[tuple[tuple[str, ...], Problem]] = []
     for node in (*context.files(), *context.inputs(), *context.prefixes()):
-        found = _ROOTED.match(node.text or "")
-        if found and _below(context, found)[0] is None:
-            told += _unknown_mount(node, found)
-        elif found:
-            told += _mounted(context, node, found, in_command=False)
+        match = _ROOTED.match(node.text or "")
+        if match and _below(context, match)[0] is None:
+            problems += _unknown_mount(node, match)
+        elif match:
+            problems += _mounted(context, node, match, in_command=False)
     for node in (*context.commands(), *context.environment_values()):
-        places = {found[0]: found for found in _ROOTED.finditer(node.text or "")}
-        for found in islice(places.values(), _MOST_IN_ONE_TEXT):
-            told += _mounted(context, node, found, in_command=True)
-    yield from _once_a_mount(context, told)
+        matches = {match[0]: match for match in _ROOTED.finditer(node.text or "")}
+        for match in islice(matches.values(), _MOST_IN_ONE_TEXT):
+            problems += _mounted(context, node, match, in_command=True)
+    yield from _once_a_mount(context, problems)
     for node in context.prefixes():
         text = node.text or ""
         if not _ROOTED.match(text) and (not text.startswith("$") or "_TEMP" in text.partition("/")[0]):
@@ -139,12 +139,12 @@ def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Proble
     )
     problems.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
     pointers: dict[tuple[str, ...], set[str]] = {}
-    for mount, found in problems:
-        pointers.setdefault(mount, set()).add(found.pointer)
-    for mount, found in dict(reversed(problems)).items():
+    for mount, flaw in problems:
+        pointers.setdefault(mount, set()).add(flaw.pointer)
+    for mount, flaw in dict(reversed(problems)).items():
         more = len(pointers[mount]) - 1
         where = f" (used here and in {more} more place{'s' if more > 1 else ''})" if more else ""
-        yield replace(found, message=found.message + where)
+        yield replace(flaw, message=flaw.message + where)
 
 
 def _below(context: Context, match: re.Match[str]) -> tuple[Mounted | None, str]:

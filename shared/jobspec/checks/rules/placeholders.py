@@ -50,18 +50,18 @@ def placeholders(context: Context) -> Iterator[Problem]:
         if not isinstance(node.value, str):
             continue
         pointer = context.properties.pointer + node.pointer
-        found = _OURS.search(node.value)
-        if found:
-            message = f"the placeholder <{found[1]}> is left"
-            yield problem("SW046", pointer, message, _REMEDIES[found[1]], part=found[0])
+        match = _OURS.search(node.value)
+        if match:
+            message = f"the placeholder <{match[1]}> is left"
+            yield problem("SW046", pointer, message, _REMEDIES[match[1]], part=match[0])
             continue
         if _EXPRESSION.fullmatch(node.value):
             yield problem("SW046", pointer, "an ARM template expression was not replaced")
             continue
-        found = _WHOLE.fullmatch(node.value)
-        if found is None and pointer not in shell:
-            found = _ANY.search(node.value)
-            if found is None and pointer not in values and "/secrets/" not in pointer:
-                found = _TEMPLATE.search(node.value)
-        if found:
-            yield problem("SW046", pointer, "a placeholder was not replaced", part=found[0])
+        match = _WHOLE.fullmatch(node.value)
+        if match is None and pointer not in shell:
+            match = _ANY.search(node.value)
+            if match is None and pointer not in values and "/secrets/" not in pointer:
+                match = _TEMPLATE.search(node.value)
+        if match:
+            yield problem("SW046", pointer, "a placeholder was not replaced", part=match[0])

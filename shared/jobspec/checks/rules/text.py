@@ -31,19 +31,19 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
     """The same, place by place."""
     for node in walk(document):
         if isinstance(node.value, str):
-            found = _FORBIDDEN.search(node.value)
-            if found:
-                message = f"the text contains the character {character_name(found[0])}"
-                fix = Fix("swap", node.pointer, "", (found[0],)) if found[0] in _INVISIBLE else None
-                yield problem("SW007", node.pointer, message, part=found[0], fix=fix)
+            match = _FORBIDDEN.search(node.value)
+            if match:
+                message = f"the text contains the character {character_name(match[0])}"
+                fix = Fix("swap", node.pointer, "", (match[0],)) if match[0] in _INVISIBLE else None
+                yield problem("SW007", node.pointer, message, part=match[0], fix=fix)
             if len(node.value) > limits.max_text:
                 message = f"the text has {len(node.value)} characters; {limits.max_text} are allowed"
                 yield problem("SW015", node.pointer, message)
         elif isinstance(node.value, dict):
             for key in node.value:
-                found = _FORBIDDEN.search(key)
-                if found:
-                    message = f"the name of this property contains the character {character_name(found[0])}"
+                match = _FORBIDDEN.search(key)
+                if match:
+                    message = f"the name of this property contains the character {character_name(match[0])}"
                     yield problem("SW007", step(node.pointer, key), message, of_name=True)
                 if len(key) > _LONGEST_KEY:
                     message = f"the name has {len(key)} characters"
