@@ -78,6 +78,21 @@ def test_every_test_that_a_page_names_is_there() -> None:
     assert {(page, name) for page, name in named if name not in there} == set()
 
 
+def test_every_setting_and_variable_that_a_page_names_is_there() -> None:
+    name = re.compile(r"SLIPWAY(?:_[A-Z]+)+")
+    named = {
+        (page.name, found)
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for found in name.findall(page.read_text(encoding="utf-8"))
+    }
+    sources = [file for room in ROOMS for file in (ROOT / room).rglob("*.py")]
+    there = {found for file in sources for found in name.findall(file.read_text(encoding="utf-8"))}
+
+    assert len(named) > 50
+    assert {(page, found) for page, found in named if found not in there} == set()
+
+
 def test_the_state_diagram_is_the_table_of_arrows() -> None:
     text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     diagram = text.partition("stateDiagram-v2")[2].partition("```")[0]
