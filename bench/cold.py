@@ -53,8 +53,8 @@ async def first_message() -> dict[str, float]:
     async with world(noop=True, settings=settings, first=json.dumps({"spec": SPEC}).encode()) as stack:
         await stack.wait_for_webhooks(1)
         spent = cpu(stack.worker)
-        told = datetime.fromisoformat(stack.arrivals()[0]["received"])
+        arrival = datetime.fromisoformat(stack.arrivals()[0]["received"])
         return {
-            "first message ms": (told.timestamp() - stack.host.create_time()) * 1000,
+            "first message ms": (arrival.timestamp() - stack.host.create_time()) * 1000,
             "first message worker CPU ms": spent * 1000,
         }

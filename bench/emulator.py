@@ -91,14 +91,14 @@ class Api:
 
     async def pages(self, path: str) -> tuple[int, list[float]]:
         """How many entries a list has, and how many seconds each of its pages took."""
-        number, taken, link = 0, [], path
+        number, times, link = 0, [], path
         while link:
             start = time.perf_counter()
             page = await self.send("GET", link)
-            taken.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
             number += len(page["value"])
             link = page.get("nextLink")
-        return number, taken
+        return number, times
 
 
 def _manual(nodes: int) -> dict[str, Any]:
@@ -184,10 +184,10 @@ async def lists(api: Api, clusters: int, jobs: int) -> None:
     rate = await api.jobs("long", jobs)
     sys.stdout.write(f"{jobs} jobs accepted at {rate:.0f} a second\n")
     for path in ("long/clusters", "long/experiments/e/jobs"):
-        many, taken = await api.pages(path)
-        middle, longest = statistics.median(taken) * 1000, max(taken) * 1000
+        many, times = await api.pages(path)
+        middle, longest = statistics.median(times) * 1000, max(times) * 1000
         sys.stdout.write(
-            f"{path}: {many} in {len(taken)} pages of {middle:.0f} ms, the longest {longest:.0f} ms\n"
+            f"{path}: {many} in {len(times)} pages of {middle:.0f} ms, the longest {longest:.0f} ms\n"
         )
 
 

@@ -123,12 +123,12 @@ async def _sdk_record(table: Any) -> None:
 
     key = uuid.uuid4().hex
     place = {"PartitionKey": f"s{key[0]}", "RowKey": key}
-    done = await table.create_entity({**place, "State": "accepted", "Record": _RECORD})
+    answer = await table.create_entity({**place, "State": "accepted", "Record": _RECORD})
     for state in ("running", "succeeded"):
-        done = await table.update_entity(
+        answer = await table.update_entity(
             {**place, "State": state},
             mode=UpdateMode.MERGE,
-            etag=done["etag"],
+            etag=answer["etag"],
             match_condition=MatchConditions.IfNotModified,
         )
 

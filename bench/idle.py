@@ -57,19 +57,19 @@ async def _watched(
     before, spent = Counter(one.requests.lines), cpu_of_all(*processes)
     worker = cpu_of_all(one.worker)
     await asyncio.sleep(seconds)
-    asked, minute = one.requests.lines_since(before), 60 / seconds
+    calls, minute = one.requests.lines_since(before), 60 / seconds
     return {
         f"{name} CPU ms/min": (cpu_of_all(*processes) - spent) * 1000 * minute,
         f"{name} worker CPU ms/min": (cpu_of_all(one.worker) - worker) * 1000 * minute,
-        f"{name} requests/min": asked.total() * minute,
-        f"{name} polls/min": polls(asked) * minute,
-        f"{name} $/month": _month(asked, minute),
+        f"{name} requests/min": calls.total() * minute,
+        f"{name} polls/min": polls(calls) * minute,
+        f"{name} $/month": _month(calls, minute),
     }
 
 
-def _month(asked: Mapping[str, int], minute: float) -> float:
+def _month(counts: Mapping[str, int], minute: float) -> float:
     """Of the storage; `dollars` counts in millions."""
-    return dollars(by_service(asked, 1), invocations=0) / 1e6 * minute * _MINUTES_OF_A_MONTH
+    return dollars(by_service(counts, 1), invocations=0) / 1e6 * minute * _MINUTES_OF_A_MONTH
 
 
 def _all_of(one: World) -> list[psutil.Process]:

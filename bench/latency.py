@@ -49,18 +49,18 @@ async def idle(number: int) -> dict[str, float]:
 
 async def _messages(stack: World, four: FourTrips, number: int) -> dict[str, float]:
     body = message(f"{stack.running.receiver_url}/hooks/bench")
-    submitted, told = [], []
+    submitted, delivered = [], []
     async with Raw(stack.storage) as client:
         for at in range(1, number + _WARM + 1):
             await four.go()
             start = time.time()
             await client.put("jobs", body)
             await stack.wait_for_webhooks(at)
-            told.append(time.time() - start)
+            delivered.append(time.time() - start)
             submitted.append(await stack.submitted(at) - start)
             await asyncio.sleep(_APART)
     return percentiles("message to submitted", submitted[_WARM:]) | percentiles(
-        "message to webhook", told[_WARM:]
+        "message to webhook", delivered[_WARM:]
     )
 
 

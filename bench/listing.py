@@ -82,17 +82,17 @@ async def _page(ledger: TableLedger, query: Query) -> None:
 
 async def _bare(table: RestTable, ranges: Sequence[str]) -> None:
     for prefix in ranges:
-        wanted = (Range(rows.partition(n), prefix, f"{prefix[:-1]}}}", limit=PAGE) for n in range(SHARDS))
-        answers = await asyncio.gather(*(table.rows(one) for one in wanted))
+        partitions = (Range(rows.partition(n), prefix, f"{prefix[:-1]}}}", limit=PAGE) for n in range(SHARDS))
+        answers = await asyncio.gather(*(table.rows(one) for one in partitions))
     assert sum(map(len, answers)) >= PAGE
 
 
-async def _by_turns(*asked: Callable[[], Awaitable[None]]) -> list[float]:
+async def _by_turns(*ask: Callable[[], Awaitable[None]]) -> list[float]:
     """The median of each in milliseconds."""
-    spent: list[list[float]] = [[] for _ in asked]
+    spent: list[list[float]] = [[] for _ in ask]
     gc.collect()
     for _ in range(TURNS):
-        for one, times in zip(asked, spent, strict=True):
+        for one, times in zip(ask, spent, strict=True):
             before = time.perf_counter()
             await one()
             times.append((time.perf_counter() - before) * 1e3)

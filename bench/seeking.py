@@ -40,12 +40,12 @@ async def seeking(rows: Iterable[Row], rtt: float) -> AsyncIterator[str]:
 
 
 def _application(rows: Iterable[Row], delay: float) -> web.Application:
-    held: dict[str, dict[str, bytes]] = defaultdict(dict)
+    partitions: dict[str, dict[str, bytes]] = defaultdict(dict)
     for row in rows:
-        held[str(row["PartitionKey"])][str(row["RowKey"])] = to_json(
+        partitions[str(row["PartitionKey"])][str(row["RowKey"])] = to_json(
             {**row, "Timestamp": "2026-01-01T00:00:00Z"}
         )
-    keys = {partition: sorted(entities) for partition, entities in held.items()}
+    keys = {partition: sorted(entities) for partition, entities in partitions.items()}
 
     async def answer(request: web.Request) -> web.Response:
         await asyncio.sleep(delay)
@@ -59,7 +59,7 @@ def _application(rows: Iterable[Row], delay: float) -> web.Application:
         until = min(last, first + min(_PAGE, int(request.query.get("$top", _PAGE))))
         more = {"x-ms-continuation-nextpartitionkey": partition}
         more |= {"x-ms-continuation-nextrowkey": inside[until]} if until < last else {}
-        body = b'{"value":[%b]}' % b",".join(held[partition][key] for key in inside[first:until])
+        body = b'{"value":[%b]}' % b",".join(partitions[partition][key] for key in inside[first:until])
         headers = {"Content-Type": "application/json", **(more if until < last else {})}
         return web.Response(body=body, headers=headers)
 

@@ -73,9 +73,9 @@ async def _engine(running: Slurm, jobs: int) -> tuple[float, float]:
     }
     rate = await _rate(targets, lambda target: engine.submit(Order(target, document)))
     began = time.monotonic()
-    seen = await engine.status("bench", targets)
+    observations = await engine.status("bench", targets)
     seconds = time.monotonic() - began
-    assert len(seen) == jobs
+    assert len(observations) == jobs
     await engine.close()
     return rate, seconds
 

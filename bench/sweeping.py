@@ -114,17 +114,17 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
         spent = time.process_time() - before
         gc.unfreeze()
         assert swept.changed == int(active * changed)
-        calls, sent, mine = arm.calls, arm.sent, (traffic.calls, traffic.bytes)
-        held = psutil.Process().memory_info().rss
+        calls, sent_bytes, mine = arm.calls, arm.sent, (traffic.calls, traffic.bytes)
+        growth = psutil.Process().memory_info().rss
         for _ in range(5):
             await world.sweep()
-        held = psutil.Process().memory_info().rss - held
+        growth = psutil.Process().memory_info().rss - growth
     name = f"sweep {active} {changed:.0%}{' table' if storage else ''}"
     figures = {
         f"{name} engine calls": calls,
         f"{name} CPU µs/job": spent * 1e6 / active,
-        f"{name} MB": sent / 1e6,
-        f"{name} held MB": held / 1e6,
+        f"{name} MB": sent_bytes / 1e6,
+        f"{name} held MB": growth / 1e6,
         f"{name} peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     return figures | ({f"{name} table calls": mine[0], f"{name} table MB": mine[1] / 1e6} if storage else {})

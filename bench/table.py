@@ -80,7 +80,7 @@ TARGETS = (
     *(
         Target(f"a page of a {kind} / bare ranges", f"{kind} ms", f"{kind} bare ms", most=1.5)
         for length in ("list", "long list")
-        for kind in (f"{length} {asked}" for asked in LISTS)
+        for kind in (f"{length} {question}" for question in LISTS)
     ),
     Target("import of the app / of every SDK, CPU", "import app ms", "import eager ms", most=0.40),
     Target("import of the app / of every SDK, modules", "import app modules", "import eager modules"),
@@ -98,10 +98,10 @@ def ratios(rounds: Sequence[Round]) -> list[dict[str, object]]:
     for target in TARGETS:
         if values := target.values(rounds):
             median = statistics.median(values)
-            told: dict[str, object] = (
+            members: dict[str, object] = (
                 {"wanted": target.bound_text, "reached": target.reached(median)} if target.bound_text else {}
             )
-            lines.append({"title": target.title, "median": median, "rounds": values, **told})
+            lines.append({"title": target.title, "median": median, "rounds": values, **members})
     return lines
 
 
@@ -116,9 +116,9 @@ def markdown(about: str, rounds: Sequence[Round]) -> str:
     for target in TARGETS:
         if values := target.values(rounds):
             median = statistics.median(values)
-            said = {True: "reached", False: "missed", None: ""}[target.reached(median)]
+            words = {True: "reached", False: "missed", None: ""}[target.reached(median)]
             lines.append(
-                f"| {target.title} | {_number(median)} | {_spread(values)} | {target.bound_text} | {said} |"
+                f"| {target.title} | {_number(median)} | {_spread(values)} | {target.bound_text} | {words} |"
             )
     lines += ["", "| figure | median | spread |", "|---|---|---|"]
     for name in dict.fromkeys(name for one in rounds for name in one):

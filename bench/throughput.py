@@ -54,13 +54,13 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     end = await _feed(stack, client, body, number)
     await asyncio.sleep(_AFTER)
     spent = {who: clock() - spent[who] for who, clock in clocks.items()}
-    asked = stack.requests.lines_since(before)
+    lines = stack.requests.lines_since(before)
     return {
         "jobs/s": number / (end - start),
-        "requests/job": (asked.total() - polls(asked)) / number,
-        "polls/job": polls(asked) / number,
+        "requests/job": (lines.total() - polls(lines)) / number,
+        "polls/job": polls(lines) / number,
         **{f"{who} CPU ms/job": seconds * 1000 / number for who, seconds in spent.items()},
-        "$/million": dollars(by_service(asked, number), invocations=1),
+        "$/million": dollars(by_service(lines, number), invocations=1),
     }
 
 
@@ -72,10 +72,10 @@ async def _feed(stack: World, client: Raw, body: bytes, number: int) -> float:
         async with gate:
             await client.put("jobs", body)
 
-    for told in range(0, number, _STEP):
-        upto = min(number, told + _AHEAD)
+    for start in range(0, number, _STEP):
+        upto = min(number, start + _AHEAD)
         sending += [asyncio.create_task(one()) for _ in range(len(sending), upto)]
-        end = await stack.wait_for_webhooks(_WARM + min(number, told + _STEP), _LOOK)
+        end = await stack.wait_for_webhooks(_WARM + min(number, start + _STEP), _LOOK)
     await asyncio.gather(*sending)
     return end
 

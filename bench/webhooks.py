@@ -104,15 +104,15 @@ async def measure(case: Case) -> list[float]:
         for _ in range(2):  # who hangs is cut off; who waited for a slot opens the sender once more
             await sender.close()
             await finish(run.world.ports)
-    if missing := run.ended.keys() - run.told.keys():
-        sys.exit(f"{case.name}: {len(missing)} events never came")
+    if unreported := run.ended.keys() - run.told.keys():
+        sys.exit(f"{case.name}: {len(unreported)} events never came")
     return sorted(run.told[job] - ended for job, ended in run.ended.items())
 
 
 async def _job_ends(run: Run, url: str, key: str) -> str:
     """Accept a job, and let its cluster end it at once."""
-    asked = {"spec": job_json(), "notify": [{"url": url, "events": ["succeeded"]}]}
-    job = (await run.world.message(asked, key)).job
+    message = {"spec": job_json(), "notify": [{"url": url, "events": ["succeeded"]}]}
+    job = (await run.world.message(message, key)).job
     run.world.engine.turn(run.world.engine.started[-1], JobState.SUCCEEDED)
     return job.id
 
@@ -134,8 +134,8 @@ async def _host(run: Run) -> None:
             await deliver(run.world.ports, wake["job"], wake["sequence"])
 
     while True:
-        sent, queues.sent[:] = list(queues.sent), []
-        for queue, body, delay in sent:
+        messages, queues.sent[:] = list(queues.sent), []
+        for queue, body, delay in messages:
             if queue == "job-events":
                 task = asyncio.create_task(invoke(body, delay))
                 run.tasks.add(task)

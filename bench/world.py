@@ -77,9 +77,9 @@ class Requests:
         return Counter({name: n - before[name] for name, n in self.lines.items() if n > before[name]})
 
 
-def polls(asked: Mapping[str, int]) -> int:
+def polls(counts: Mapping[str, int]) -> int:
     """How many of the requests asked a queue for messages."""
-    return sum(n for name, n in asked.items() if name.startswith("GET ") and name.endswith("/messages"))
+    return sum(n for name, n in counts.items() if name.startswith("GET ") and name.endswith("/messages"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,16 +90,16 @@ class Fence:
 
     def make_directory(self, path: str) -> Fence:
         """A directory below, made with those above it where there is none. No link may stand on the way."""
-        here = self.below(".")
+        folder = self.below(".")
         for name in filter(None, path.split("/")):
-            with here:
+            with folder:
                 try:
-                    here = here.below(name, links=False)
+                    folder = folder.below(name, links=False)
                 except FileNotFoundError:
                     with suppress(FileExistsError):
-                        os.mkdir(name, dir_fd=here.fd)
-                    here = here.below(name, links=False)
-        return here
+                        os.mkdir(name, dir_fd=folder.fd)
+                    folder = folder.below(name, links=False)
+        return folder
 
     def parent(self, path: str, *, links: bool = True) -> tuple[Fence, str]:
         """The directory of a path, and the path's last name, of which nothing is known."""
@@ -126,12 +126,12 @@ class Fence:
             os.close(listed)
 
     def _entries(self, listed: int, names: Sequence[str]) -> Iterator[Entry]:
-        with os.scandir(listed) as found_here:
-            here = [entry.name for entry in islice(found_here, _ENTRIES + 1)]
-        if len(here) > _ENTRIES:
+        with os.scandir(listed) as scan:
+            entries = [entry.name for entry in islice(scan, _ENTRIES + 1)]
+        if len(entries) > _ENTRIES:
             raise Refused(f"the directory has more than {_ENTRIES:,} entries")
         steps = iter(range(_LISTED))
-        for name in here:
+        for name in entries:
             path = "/".join((*names, name))
             try:
                 status = os.stat(name, dir_fd=listed, follow_symlinks=False)

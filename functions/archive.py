@@ -19,6 +19,6 @@ async def archive(timer: func.TimerRequest) -> None:
     """Archive what ended longer ago than the retention."""
     from shared.lifecycle.archive import archive as archive_jobs
 
-    done = await archive_jobs(ports())
-    if done.jobs:
-        log.info("archived: %s", done)
+    archived = await archive_jobs(ports())
+    if archived.jobs:
+        log.info("archived: %s", archived)

@@ -20,7 +20,7 @@ def check_query(req: func.HttpRequest, parameters: Collection[str]) -> None:
     The host joins repeated values by commas, so the address is parsed to separate them.
     """
     pairs = parse_qsl(urlsplit(req.url).query, keep_blank_values=True) or list(req.params.items())
-    seen: set[str] = set()
+    names: set[str] = set()
     for name, value in pairs:
         if name.lower() in _OF_THE_HOST:
             continue
@@ -28,9 +28,9 @@ def check_query(req: func.HttpRequest, parameters: Collection[str]) -> None:
             raise Misuse(f"there is no parameter {name[:_SHOWN]!r}", remedy=_remedy(name, parameters))
         if not value:
             raise Misuse(f"the parameter {name} is empty", remedy="give it a value, or leave it out")
-        if name in seen:
+        if name in names:
             raise Misuse(f"the parameter {name} is given more than once", remedy="give it once")
-        seen.add(name)
+        names.add(name)
 
 
 def _remedy(name: str, parameters: Collection[str]) -> str:

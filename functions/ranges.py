@@ -31,5 +31,5 @@ def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
     """A strong ETag of the file as it is now; "" where the engine cannot see whether it changes."""
     if not chunk.version:
         return ""
-    seen = "\0".join((job_id, directory, path, chunk.version, str(chunk.size)))
-    return f'"{hashlib.sha256(seen.encode()).hexdigest()[:32]}"'
+    identity = "\0".join((job_id, directory, path, chunk.version, str(chunk.size)))
+    return f'"{hashlib.sha256(identity.encode()).hexdigest()[:32]}"'

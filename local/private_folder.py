@@ -8,7 +8,7 @@ def private_folder(folder: Path, mark: str) -> None:
 
     Another folder that is there already, as one that a person named, keeps its mode.
     """
-    made = not folder.exists() or (folder / mark).exists()
+    is_own = not folder.exists() or (folder / mark).exists()
     folder.mkdir(parents=True, exist_ok=True)
-    if made:
+    if is_own:
         folder.chmod(0o700)

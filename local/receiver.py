@@ -109,11 +109,11 @@ class Receiver:
 
     def _trouble(self, request: web.Request, event_id: str) -> dict[str, str]:
         """Return what the URL asks for, while this event has not had its `times` of it."""
-        asked = dict(request.query)
-        times = asked.pop("times", None)
+        trouble = dict(request.query)
+        times = trouble.pop("times", None)
         key = (request.match_info["name"], event_id)
         self._troubles[key] += 1
-        return {} if times is not None and self._troubles[key] > int(times) else asked
+        return {} if times is not None and self._troubles[key] > int(times) else trouble
 
     def _note(
         self, request: web.Request, event_id: str, event: dict[str, Any] | None, status: int, digest: str

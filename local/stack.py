@@ -98,7 +98,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     logs = data / "logs"
     private_folder(data, "secrets.json")
     logs.mkdir(mode=0o700, exist_ok=True)
-    kept = _kept_secrets(data / "secrets.json")
+    keys = _kept_secrets(data / "secrets.json")
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
             options.storage
@@ -113,9 +113,9 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         cluster = await _slurm(options, data, running) if options.slurm_nodes else None
         elsewhere = bool(cluster) or options.own_clusters
         emulator_url = "" if elsewhere else await _emulator(options, data, storage, part)
-        receiver_url = await _receiver(options, data, kept["webhook"], part)
+        receiver_url = await _receiver(options, data, keys["webhook"], part)
         settings = {
-            **app_settings(receiver_url=receiver_url, webhook_secret=kept["webhook"], seal_key=kept["seal"]),
+            **app_settings(receiver_url=receiver_url, webhook_secret=keys["webhook"], seal_key=keys["seal"]),
             **_where_jobs_run(storage, cluster, emulator_url),
             **options.overrides,
         }
@@ -134,7 +134,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             receiver_url=receiver_url,
             host_url=host_url,
             settings=settings,
-            secret=kept["webhook"],
+            secret=keys["webhook"],
             deliveries=data / _DELIVERIES,
             logs=logs,
             parts=(storage.process, *part.started, *(cluster.parts if cluster else ())),
@@ -179,8 +179,8 @@ async def _host(options: Options, data: Path, settings: Mapping[str, str], part:
 
 async def _slurm(options: Options, data: Path, running: AsyncExitStack) -> Slurm:
     nodes = Partition(name="nodes", nodes=options.slurm_nodes)
-    wanted = SlurmOptions(data=data / "slurm", partitions=(nodes,), port=options.ports.emulator)
-    return await running.enter_async_context(slurm(wanted))
+    slurm_options = SlurmOptions(data=data / "slurm", partitions=(nodes,), port=options.ports.emulator)
+    return await running.enter_async_context(slurm(slurm_options))
 
 
 def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) -> dict[str, str]:
@@ -262,14 +262,14 @@ def _is_foreign(name: str) -> bool:
 def _kept_secrets(file: Path) -> dict[str, str]:
     """The stack's own secrets, made at the first start: sealed records stay readable after a restart."""
     if file.is_file():
-        kept: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
-        return kept
-    made = {
+        secret_texts: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+        return secret_texts
+    fresh = {
         "webhook": "whsec_" + b64encode(secrets.token_bytes(32)).decode(),
         "seal": b64encode(secrets.token_bytes(32)).decode(),
     }
-    _write_private(file, made)
-    return made
+    _write_private(file, fresh)
+    return fresh
 
 
 def _write_private(file: Path, document: object) -> None:

@@ -36,12 +36,12 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
     for name, why in engines.faults().items():
         log.error("no job can run on the cluster %s, and those for it are refused: %s", name, why)
     policy = _checked(policy_of(settings, engines.clusters))
-    made = _ports(settings, engines, policy, meter or NoMeter())
+    ports = _ports(settings, engines, policy, meter or NoMeter())
     if policy.default_notify:
         from shared.intake.receivers import check_default_notify
 
-        check_default_notify(made)
-    return made
+        check_default_notify(ports)
+    return ports
 
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
@@ -65,13 +65,13 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     troubles = Troubles(_now)
     store = Store(rows, settings.count("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
     name, key = settings.account()
-    answers, kept = _written_containers(settings, policy.drop_container)
+    answers, archive = _written_containers(settings, policy.drop_container)
     return Ports(
         ledger=TableLedger(store),
         outbox=TableOutbox(store),
         dead=TableDeadMessages(store),
         finished=TableFinishedJobs(store),
-        archive=BlobArchive(account, kept),
+        archive=BlobArchive(account, archive),
         leases=TableLeases(store),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
@@ -92,11 +92,17 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
 
 def _written_containers(settings: Settings, drops: str) -> tuple[str, str]:
     """The containers of answers and of the archive; neither is that of drops."""
-    answers, kept = settings.text("SLIPWAY_ANSWERS_CONTAINER"), settings.text("SLIPWAY_ARCHIVE_CONTAINER")
-    for container, setting in ((answers, "SLIPWAY_ANSWERS_CONTAINER"), (kept, "SLIPWAY_ARCHIVE_CONTAINER")):
+    answers, archive = (
+        settings.text("SLIPWAY_ANSWERS_CONTAINER"),
+        settings.text("SLIPWAY_ARCHIVE_CONTAINER"),
+    )
+    for container, setting in (
+        (answers, "SLIPWAY_ANSWERS_CONTAINER"),
+        (archive, "SLIPWAY_ARCHIVE_CONTAINER"),
+    ):
         if container == drops:
             raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
-    return answers, kept
+    return answers, archive
 
 
 def _now() -> datetime:

@@ -255,8 +255,8 @@ def az_env(
     raise typer.Exit(_command("az_env").run(data))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         version()
         raise typer.Exit
 

@@ -87,8 +87,8 @@ def index_text() -> str:
             if rule.code.startswith(prefix)
         ]
         parts.append("\n".join((f"## {title}", "", "| rule | what | severity |", "|---|---|---|", *rows, "")))
-    known = [f"| [{code}]({code}.md) | {what} |" for code, what in DEPLOYMENT.items()]
-    return "\n".join((*parts, _TAIL, "| rule | depends on |", "|---|---|", *known, ""))
+    lines = [f"| [{code}]({code}.md) | {what} |" for code, what in DEPLOYMENT.items()]
+    return "\n".join((*parts, _TAIL, "| rule | depends on |", "|---|---|", *lines, ""))
 
 
 if __name__ == "__main__":

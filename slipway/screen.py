@@ -36,11 +36,11 @@ class Screen:
         """One line with its time."""
         from rich.text import Text
 
-        told = Text()
-        told.append(f"{self.seconds:6.1f} s  ", style="dim")
-        told.append(f"{line.who:<{_WHO}} ", style="bold" if line.style != "dim" else "dim")
-        told.append(line.text, style=line.style)
-        self.write(told)
+        row = Text()
+        row.append(f"{self.seconds:6.1f} s  ", style="dim")
+        row.append(f"{line.who:<{_WHO}} ", style="bold" if line.style != "dim" else "dim")
+        row.append(line.text, style=line.style)
+        self.write(row)
 
     def heading(self, text: str) -> None:
         """An empty line and a title."""

@@ -23,10 +23,10 @@ def dollars(requests: Mapping[str, float], invocations: float) -> float:
     return 1e6 * (storage + invocations * INVOCATION)
 
 
-def by_service(asked: Mapping[str, int], jobs: int) -> dict[str, float]:
+def by_service(counts: Mapping[str, int], jobs: int) -> dict[str, float]:
     """Requests a job by service, from lines of the access log; polls that found nothing left out."""
     prices = {"queue": 0.0, "table": 0.0, "blob write": 0.0, "blob read": 0.0}
-    for line, number in asked.items():
+    for line, number in counts.items():
         verb, _, path = line.partition(" ")
         if "/messages" in path:
             kind = "queue"

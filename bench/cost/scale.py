@@ -101,22 +101,22 @@ async def count(load: Load, jobs: int = _JOBS) -> Counts:
     return Counts(job, Usage(sweep.reads * more, sweep.transactions, sweep.entities), archived)
 
 
-def cost(load: Load, asked: Counts) -> Cost:
+def cost(load: Load, counts: Counts) -> Cost:
     """Counts times prices, and counts a second over limits."""
-    messages = 1 + 1 / load.pushed + asked.job.messages
+    messages = 1 + 1 / load.pushed + counts.job.messages
     lists = max(load.experiments, math.ceil(load.active / PAGE))
     sweeps, month = 1 / load.sweep_seconds, 30 * _DAY
     jobs = load.jobs_a_day * 30
     dollars = {
         "messages": jobs * messages * _MESSAGE * QUEUE,
         "functions": jobs * messages * INVOCATION,
-        "the table": jobs * asked.job.requests * TABLE,
-        "archiving": jobs * (asked.archived.requests * TABLE + BLOB_WRITE / _BATCH),
-        "sweeps": month * sweeps * (asked.sweep.requests * TABLE + _sweep_time(load)),
+        "the table": jobs * counts.job.requests * TABLE,
+        "archiving": jobs * (counts.archived.requests * TABLE + BLOB_WRITE / _BATCH),
+        "sweeps": month * sweeps * (counts.sweep.requests * TABLE + _sweep_time(load)),
         "empty polls": month * _POLLS * QUEUE,
     }
-    table = load.at_peak * asked.job.requests + asked.sweep.requests * sweeps
-    entities = load.at_peak * (asked.job.entities + asked.archived.entities / load.peak)
+    table = load.at_peak * counts.job.requests + counts.sweep.requests * sweeps
+    entities = load.at_peak * (counts.job.entities + counts.archived.entities / load.peak)
     return Cost(
         queue_messages=load.at_peak * messages,
         partition_entities=entities / load.shards,
@@ -131,14 +131,14 @@ def _sweep_time(load: Load) -> float:
     return INVOCATION * max(1.0, load.active * _CPU / 0.1)
 
 
-def table(load: Load, asked: Counts) -> str:
+def table(load: Load, counts: Counts) -> str:
     """For people."""
-    price, job, sweep = cost(load, asked), asked.job, asked.sweep
+    price, job, sweep = cost(load, counts), counts.job, counts.sweep
     lines = [
         f"{load.jobs_a_day:,.0f} jobs a day, {load.active:,} active, a sweep every {load.sweep_seconds:g} s, "
         f"{load.shards} shards, the peak {load.peak:g} times the mean",
         f"  a job: {job.transactions:.2f} transactions, {job.entities:.1f} entities, {job.reads:.2f} reads; "
-        f"archiving it: {asked.archived.requests:.2f} requests, {asked.archived.entities:.1f} entities; "
+        f"archiving it: {counts.archived.requests:.2f} requests, {counts.archived.entities:.1f} entities; "
         f"a sweep: {sweep.requests:,.0f} requests",
         f"  ${price.dollars_a_month:,.2f} a month, ${price.dollars_a_million:.2f} per million jobs: "
         + ", ".join(f"{name} ${dollars:,.2f}" for name, dollars in price.dollars.items()),

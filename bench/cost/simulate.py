@@ -44,8 +44,8 @@ class _Table(MemoryTable):
         await asyncio.sleep(0)
         return await super().get(partition, row)
 
-    async def rows(self, wanted: Range) -> list[Row]:
-        entities = await super().rows(wanted)
+    async def rows(self, range_: Range) -> list[Row]:
+        entities = await super().rows(range_)
         self.requests["reads"] += max(1, -(-len(entities) // PAGE))
         await asyncio.sleep(0)
         return entities

@@ -78,9 +78,9 @@ async def _serve_tls(
     What a client has to know is left in `https.json`.
     """
     file = data / "https.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
+    stored = json.loads(file.read_text()) if file.exists() else {}
     context = server_context(certificate(data, proxy.names))
-    ports = [known.get("port", 0), 0] if requested_port is None else [requested_port]
+    ports = [stored.get("port", 0), 0] if requested_port is None else [requested_port]
     for port in ports:
         site = web.TCPSite(runner, _HOST, port, ssl_context=context)
         with contextlib.suppress(OSError):
@@ -92,7 +92,7 @@ async def _serve_tls(
         )
     port = runner.addresses[-1][1]
     address = {"url": f"https://{_HOST}:{port}", "port": port, "tenant": TENANT}
-    address["proxy"] = await proxy.start(context, known.get("proxy", 0))
+    address["proxy"] = await proxy.start(context, stored.get("proxy", 0))
     file.write_text(json.dumps(address))
 
 

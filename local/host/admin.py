@@ -102,8 +102,8 @@ class Admin:
             document = None
         if not isinstance(document, dict):
             return web.Response(status=400, text='the body must be JSON: {"input": "…"}\n')
-        given = document.get("input", "")
-        text = given if isinstance(given, str) else json.dumps(given)
+        input_text = document.get("input", "")
+        text = input_text if isinstance(input_text, str) else json.dumps(input_text)
         task = asyncio.ensure_future(self._run_now(function, text))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -134,8 +134,8 @@ class Admin:
         return web.Response(status=202)
 
     def _find(self, request: web.Request) -> Function | None:
-        wanted = request.match_info["name"].lower()
-        return next((f for name, f in self._functions.items() if name.lower() == wanted), None)
+        lower_name = request.match_info["name"].lower()
+        return next((f for name, f in self._functions.items() if name.lower() == lower_name), None)
 
     def _describe(self, function: Function, request: web.Request) -> dict[str, Any]:
         is_http = function.trigger["type"] == "httpTrigger"

@@ -28,9 +28,9 @@ class Keys:
         """Whether a request may use an endpoint of this level: anonymous, function or admin."""
         if not self.enabled or level == "anonymous":
             return True
-        given = request.headers.get("x-functions-key") or request.query.get("code", "")
+        request_key = request.headers.get("x-functions-key") or request.query.get("code", "")
         accepted = [self.master] if level == "admin" else [self.function, self.master]
-        return any(hmac.compare_digest(given.encode(), key.encode()) for key in accepted)
+        return any(hmac.compare_digest(request_key.encode(), key.encode()) for key in accepted)
 
 
 def read_keys(settings: Mapping[str, str], *, enabled: bool) -> Keys:

@@ -61,14 +61,14 @@ def _segment(
         body += _literal(template, segment[end : match.start()])
         body += f"(?P<{name}>{'.*' if stars else '[^/]+'})"
         end = match.end()
-        wanted = [c for c in constraints.split(":") if c]
-        for check in wanted:
+        names = [c for c in constraints.split(":") if c]
+        for check in names:
             _constraint(template, check)
             checks.append((name, check))
         if default is not None:
             defaults.append((name, default))
         optional = bool(stars or question or default is not None)
-        weight = max(weight, 3 if stars else 1 if wanted else 2)
+        weight = max(weight, 3 if stars else 1 if names else 2)
     return body + _literal(template, segment[end:]), optional, weight
 
 
@@ -102,12 +102,12 @@ _SIZED: dict[str, Callable[[str, list[int]], bool]] = {
 
 def _constraint(template: str, check: str) -> None:
     name, _, argument = check.partition("(")
-    known = (
+    is_known = (
         check in _SIMPLE
         or name == "regex"
         or (name in _SIZED and re.fullmatch(r"-?\d+(,\s*-?\d+)?\)", argument))
     )
-    if not known:
+    if not is_known:
         raise ValueError(f"route {template!r}: the constraint {check!r} is not known here")
 
 

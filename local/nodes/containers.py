@@ -203,7 +203,7 @@ async def _run_checked(
 ) -> None:
     answer = await call(argv, text, env)
     if answer.code:
-        said = (answer.err or answer.out).strip().splitlines() or [f"exit code {answer.code}"]
-        message = f"The container cannot be started: {' '.join(argv[:2])}: {said[-1]}"
+        lines = (answer.err or answer.out).strip().splitlines() or [f"exit code {answer.code}"]
+        message = f"The container cannot be started: {' '.join(argv[:2])}: {lines[-1]}"
         details = {"imageName": image}
         raise ContainerError(Fault(code="FailedStartingContainer", message=message, details=details))

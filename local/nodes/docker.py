@@ -130,12 +130,12 @@ async def call(argv: Sequence[str], text: str = "", env: Mapping[str, str] | Non
 
 async def answering() -> ContainerRuntime | None:
     """The first runtime that answers in time."""
-    for name, asked in _INFO.items():
+    for name, question in _INFO.items():
         program = shutil.which(name)
         if program is None:
             continue
         try:
-            answer = await asyncio.wait_for(call((program, "info", "--format", asked)), _PATIENCE)
+            answer = await asyncio.wait_for(call((program, "info", "--format", question)), _PATIENCE)
         except (TimeoutError, OSError):
             continue
         if answer.code == 0 and answer.out[:1].isdigit():

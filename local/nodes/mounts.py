@@ -111,10 +111,10 @@ class Mounter:
         """The directory that stands for what the command would mount. The command itself is never run."""
         file = self._settings.unmanaged_mounts
         try:
-            known = {spaced(name): Path(place) for name, place in table(file).items()} if file else {}
+            places = {spaced(name): Path(place) for name, place in table(file).items()} if file else {}
         except SettingsError as error:
             raise _unmanaged_fault(volume, str(error)) from error
-        directory = known.get(volume.name)
+        directory = places.get(volume.name)
         if directory is None or not directory.is_absolute() or not directory.is_dir():
             raise _unmanaged_fault(
                 volume, f"Give its mount command an absolute directory of this machine in {file}"

@@ -132,17 +132,17 @@ def _run(task: dict[str, Any]) -> int:
 
 def _open(path: str) -> int:
     """A file to be written, by its real path: a job could have put links in place of its parts."""
-    here = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+    parent = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
     *folders, name = Path(path).parts[1:]
     passing = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
     try:
         for folder in folders:
-            before, here = here, os.open(folder, passing, dir_fd=here)
+            before, parent = parent, os.open(folder, passing, dir_fd=parent)
             os.close(before)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-        file = os.open(name, flags, 0o666, dir_fd=here)
+        file = os.open(name, flags, 0o666, dir_fd=parent)
     finally:
-        os.close(here)
+        os.close(parent)
     os.ftruncate(file, 0)  # fails on a pipe
     os.set_blocking(file, True)
     return file
@@ -158,8 +158,8 @@ def _end(group: int) -> None:
     """End what the process left behind: its group, and as their adopter everything else that it started."""
     _kill(group, signal.SIGKILL)
     children = Path(f"/proc/self/task/{os.getpid()}/children")
-    while children.exists() and (left := children.read_text().split()):
-        for pid in left:
+    while children.exists() and (pids := children.read_text().split()):
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):

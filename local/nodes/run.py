@@ -205,8 +205,8 @@ class Run:
         pending = set(running)
         try:
             while pending & awaited:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                if code := next((code for task in done if (code := task.result())), 0):
+                finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                if code := next((code for task in finished if (code := task.result())), 0):
                     self._log_all(f"A process ended with exit code {code}")
                     message = "Job failed with non-zero exit code"
                     return Outcome(exit_code=code, errors=(Fault(code="JobFailed", message=message),))

@@ -69,13 +69,13 @@ async def end(directory: Path) -> None:
         with suppress(OSError):
             (directory / "exit").write_text("lost")
     waited = 0.0
-    asked = False
+    signalled = False
     while _is_locked(directory):
         pid = _pid(directory)
-        if pid is not None and (not asked or waited > _PATIENCE):
+        if pid is not None and (not signalled or waited > _PATIENCE):
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL if asked else signal.SIGTERM)
-            asked = True
+                os.kill(pid, signal.SIGKILL if signalled else signal.SIGTERM)
+            signalled = True
         await asyncio.sleep(0.05)
         waited += 0.05
 

@@ -20,13 +20,13 @@ _PINNED = "constraints.txt"
 def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
     """What pip-audit reports: known vulnerabilities, packages that it could not check, the number of all."""
     packages = report["dependencies"]
-    known = [
+    vulnerable = [
         f"{package['name']} {package['version']}: {one['id']}, "
         f"mended in {', '.join(one['fix_versions']) or 'no version yet'}"
         for package in packages
         for one in package.get("vulns", ())
     ]
-    return known, [package["name"] for package in packages if "skip_reason" in package], len(packages)
+    return vulnerable, [package["name"] for package in packages if "skip_reason" in package], len(packages)
 
 
 class NotAuditedError(Exception):
@@ -37,7 +37,7 @@ def audit() -> Mapping[str, Any]:
     """The report. Raises NotAuditedError."""
     command = ["--disable-pip", "--no-deps", "--requirement", _PINNED, "--format", "json"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [str(tool("pip-audit")), *command, "--progress-spinner", "off", "--timeout", "10"],
             cwd=ROOT,
             check=False,
@@ -45,13 +45,13 @@ def audit() -> Mapping[str, Any]:
             text=True,
             timeout=_PATIENCE,
         )
-        report: Mapping[str, Any] = json.loads(done.stdout)
+        report: Mapping[str, Any] = json.loads(process.stdout)
     except subprocess.CalledProcessError:
         raise NotAuditedError("pip-audit could not be installed") from None
     except subprocess.TimeoutExpired:
         raise NotAuditedError(f"no answer within {_PATIENCE:g} s") from None
     except ValueError:
-        words = done.stderr.strip().splitlines() or ["pip-audit said nothing"]
+        words = process.stderr.strip().splitlines() or ["pip-audit said nothing"]
         raise NotAuditedError(words[-1]) from None
     return report
 
@@ -62,15 +62,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--strict", action="store_true", help="fail as well when a package was not audited")
     options = parser.parse_args(arguments)
     try:
-        known, untold, count = verdict(audit())
+        vulnerable, untold, count = verdict(audit())
     except NotAuditedError as error:
-        known, untold, count = [], [str(error)], 0
-    lines = known
+        vulnerable, untold, count = [], [str(error)], 0
+    lines = vulnerable
     if untold:
         which = untold[0] if not count else f"{len(untold)} of {count} packages: {', '.join(untold[:3])}, …"
         lines = [*lines, f"NOT AUDITED: {which}. The Python Package Index did not return their advisories."]
     sys.stdout.write("\n".join(lines or [f"No known vulnerability in {count} packages."]) + "\n")
-    return 1 if known or (untold and options.strict) else 0
+    return 1 if vulnerable or (untold and options.strict) else 0
 
 
 if __name__ == "__main__":

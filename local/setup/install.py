@@ -111,14 +111,14 @@ def install(what: str, venv: Path) -> None:
             other.result()
     if not _azurite_is_ready():
         _install_azurite(_packaged_npm(venv))
-    for done in REQUIREMENTS if what == "dev" else [what]:
-        _stamp(done, venv).write_text("\n".join([_fingerprint(_PYTHON_INPUTS, venv), *_installed(venv)]))
+    for name in REQUIREMENTS if what == "dev" else [what]:
+        _stamp(name, venv).write_text("\n".join([_fingerprint(_PYTHON_INPUTS, venv), *_installed(venv)]))
     _say(f"installed in {time.monotonic() - began:.1f} s")
 
 
 def _install_packages(what: str, venv: Path, with_node: bool) -> None:
-    wanted = ["-r", REQUIREMENTS[what], *(["-r", NODE] if with_node else [])]
-    _step("Python packages" + (" and node" if with_node else ""), [*_pip(venv), "--no-compile", *wanted])
+    arguments = ["-r", REQUIREMENTS[what], *(["-r", NODE] if with_node else [])]
+    _step("Python packages" + (" and node" if with_node else ""), [*_pip(venv), "--no-compile", *arguments])
     _compile("bytecode", venv, venv / "lib")
     _step("the slipway command", [*_pip(venv), "--no-deps", "--no-build-isolation", "-e", "."])
 
@@ -129,8 +129,8 @@ def _install_node_packages(venv: Path) -> None:
     if _read(place / "stamp") == inputs:
         return
     shutil.rmtree(str(place), ignore_errors=True)
-    wanted = ["--target", str(place), "-r", NODES]
-    _step("packages of nodes", [*_pip(venv), "--no-compile", *wanted])
+    arguments = ["--target", str(place), "-r", NODES]
+    _step("packages of nodes", [*_pip(venv), "--no-compile", *arguments])
     _compile("bytecode of nodes", venv, place)
     (place / "stamp").write_text(inputs)
 
@@ -174,8 +174,8 @@ def _has(folder: Path, files: "dict[str, str]") -> bool:
     if not folder.is_dir():
         return False
     with os.scandir(str(folder)) as entries:
-        there = {entry.name: str(entry.stat().st_size) for entry in entries if entry.name in files}
-    return all(name in there and size in ("", there[name]) for name, size in files.items())
+        sizes = {entry.name: str(entry.stat().st_size) for entry in entries if entry.name in files}
+    return all(name in sizes and size in ("", sizes[name]) for name, size in files.items())
 
 
 def _install_azurite(npm: "list[str]") -> None:

@@ -60,13 +60,13 @@ def ask(candidate: str) -> "Interpreter | None":
     A version manager's shim may exist and fail; Debian's Python may be unable to make virtual environments.
     """
     try:
-        said = subprocess.check_output(
+        output = subprocess.check_output(
             [candidate, "-E", "-c", _QUESTION],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=20,
         )
-        major, minor, can_make_venv, base = said.decode().strip().split(" ", 3)
+        major, minor, can_make_venv, base = output.decode().strip().split(" ", 3)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     return Interpreter(base, (int(major), int(minor))) if can_make_venv == "1" else None

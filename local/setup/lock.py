@@ -71,11 +71,13 @@ def main(arguments: Sequence[str]) -> int:
     fixed = ("--generate-hashes", "--constraints", _ALL)
     app = _blocks(_compiled((), *fixed, app=True))
     _write_app(app)
-    brought = {_APP: app}
+    dependencies = {_APP: app}
     for lock in _LOCKS:
         blocks = _blocks(_compiled(lock.groups, *fixed, app=_APP in _included(lock)))
-        brought[lock.file] = blocks
-        _write(lock, [block for block in blocks if not any(block in brought[f] for f in _included(lock))])
+        dependencies[lock.file] = blocks
+        _write(
+            lock, [block for block in blocks if not any(block in dependencies[f] for f in _included(lock))]
+        )
     for lock in _APART:
         _write(
             lock, _blocks(_compiled(lock.groups, "--generate-hashes", *more, constraints=ROOT / lock.file))
@@ -113,11 +115,11 @@ def _write_app(blocks: Sequence[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     direct = {_name(requirement) for requirement in project["dependencies"]}
     about = "What the function app asks for; a deployment and the local stack install it."
-    asked = "".join(block for block in blocks if _name(block) in direct)
-    (ROOT / _APP).write_text(f"{_WRITTEN.format(about=about)}-r {_TRANSITIVE}\n{asked}")
-    brought = "".join(block for block in blocks if _name(block) not in direct)
+    own = "".join(block for block in blocks if _name(block) in direct)
+    (ROOT / _APP).write_text(f"{_WRITTEN.format(about=about)}-r {_TRANSITIVE}\n{own}")
+    dependencies = "".join(block for block in blocks if _name(block) not in direct)
     (ROOT / _TRANSITIVE).write_text(
-        _WRITTEN.format(about="What the packages of requirements.txt bring.") + brought
+        _WRITTEN.format(about="What the packages of requirements.txt bring.") + dependencies
     )
 
 

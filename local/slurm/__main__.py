@@ -39,9 +39,9 @@ async def _serve(options: Options) -> int:
         sys.stdout.write("\n".join(guide(cluster)) + "\n")
         sys.stdout.flush()
         ended = [asyncio.ensure_future(part.wait()) for part in cluster.parts]
-        asked = asyncio.ensure_future(stop.wait())
-        await asyncio.wait({asked, *ended}, return_when=asyncio.FIRST_COMPLETED)
-        for waiting in (asked, *ended):
+        stopping = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({stopping, *ended}, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in (stopping, *ended):
             waiting.cancel()
         if not stop.is_set():
             names = ", ".join(part.name for part in cluster.parts if part.returncode is not None)

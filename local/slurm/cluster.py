@@ -244,8 +244,8 @@ class Slurm:
         )
         out, error = await process.communicate(stdin)
         if process.returncode:
-            said = error.decode("utf-8", "replace").strip()
-            raise SlurmError(f"{argv[0]} failed ({process.returncode}): {said}")
+            message = error.decode("utf-8", "replace").strip()
+            raise SlurmError(f"{argv[0]} failed ({process.returncode}): {message}")
         return out.decode("utf-8", "replace")
 
     def _slurmd(self, node: str) -> int | None:

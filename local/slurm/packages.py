@@ -58,14 +58,14 @@ def execute(argv: Sequence[str]) -> None:
     """Run a program to its end. Raises SlurmError with its last lines when it fails."""
     shown = " ".join(argv)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             argv, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=_TIMEOUT
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SlurmError(f"`{shown}` failed: {error}") from error
-    if done.returncode:
-        last = done.stdout.decode("utf-8", "replace").strip().splitlines()[-3:]
-        raise SlurmError(f"`{shown}` failed (exit code {done.returncode}): {' | '.join(last)}")
+    if process.returncode:
+        last = process.stdout.decode("utf-8", "replace").strip().splitlines()[-3:]
+        raise SlurmError(f"`{shown}` failed (exit code {process.returncode}): {' | '.join(last)}")
 
 
 def _sudo(names: Sequence[str]) -> list[str]:

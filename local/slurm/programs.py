@@ -57,10 +57,10 @@ class Programs:
         """Major and minor number, e.g. (22, 5). Raises SlurmError."""
         env = {"PATH": self.path}
         try:
-            said = subprocess.run(["slurmctld", "-V"], check=True, capture_output=True, env=env).stdout
+            output = subprocess.run(["slurmctld", "-V"], check=True, capture_output=True, env=env).stdout
         except (OSError, subprocess.CalledProcessError) as error:
             raise SlurmError(f"slurmctld does not run: {error}") from error
-        return version_of(said.decode())
+        return version_of(output.decode())
 
 
 def find_programs() -> Programs:

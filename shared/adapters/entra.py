@@ -88,15 +88,15 @@ class EntraTokens:
 
     async def _key(self, kid: str) -> PyJWK:
         async with self._fetching:
-            known, age = kid in self._keys, self._clock() - self._fetched
-            rests = known and age <= _WEEK and self._clock() - self._failed <= _PAUSE
-            if age > (_DAY if known else _PAUSE) and not rests:
+            is_known, age = kid in self._keys, self._clock() - self._fetched
+            rests = is_known and age <= _WEEK and self._clock() - self._failed <= _PAUSE
+            if age > (_DAY if is_known else _PAUSE) and not rests:
                 try:
                     self._keys = await self._fetch()
                     self._fetched = self._clock()
                 except Unavailable:
                     self._failed = self._clock()
-                    if not known or age > _WEEK:
+                    if not is_known or age > _WEEK:
                         raise
         if kid not in self._keys:
             raise _refused("its key is not one of the tenant's")

@@ -121,10 +121,10 @@ def to_application_insights(connection: str) -> OtelMeter:
         from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
     except ImportError:
         raise _missing("SLIPWAY_INSIGHTS") from None
-    given = {"connection_string": connection, "disable_offline_storage": True}
+    options = {"connection_string": connection, "disable_offline_storage": True}
     return OtelMeter(
-        lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **given),
-        AzureMonitorMetricExporter(**given),
+        lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **options),
+        AzureMonitorMetricExporter(**options),
     )
 
 

@@ -42,9 +42,9 @@ class Breaker:
         one = self._failing.get(key)
         if one is None or one.until is None:
             return 0.0
-        left = (one.until - now).total_seconds()
-        if 0 < left <= one.pause:  # more than the whole pause: the clock went back
-            return left
+        seconds = (one.until - now).total_seconds()
+        if 0 < seconds <= one.pause:  # more than the whole pause: the clock went back
+            return seconds
         one.probing = one.failures >= self._failures
         one.until = now + timedelta(seconds=one.pause) if one.probing else None
         return 0.0

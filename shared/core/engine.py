@@ -148,8 +148,8 @@ NEVER = "can never start as things stand"
 def too_large(nodes: int, view: ClusterView) -> str:
     """Why a job of that many nodes can never start on the cluster as it is; "" when it can."""
     most = room(view)
-    asked = f"asks for {nodes} {'node' if nodes == 1 else 'nodes'}"
-    return f"{NEVER}: the job {asked}, the cluster has at most {most}" if nodes > most else ""
+    request = f"asks for {nodes} {'node' if nodes == 1 else 'nodes'}"
+    return f"{NEVER}: the job {request}, the cluster has at most {most}" if nodes > most else ""
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ class Memo:
         If it `stands`, an answer that was good stands while one asks again; with `first`, this one even
         before the first answer. Else all ask.
         """
-        known: tuple[datetime, T] | None = self._answers.get(key)
-        if known is not None:
-            since, last = known
+        entry: tuple[datetime, T] | None = self._answers.get(key)
+        if entry is not None:
+            since, last = entry
             seconds = good_for(last) if callable(good_for) else good_for
             if timedelta(0) <= now - since < timedelta(seconds=seconds):
                 return last
@@ -83,10 +83,10 @@ class Memo:
         """Ask again next time."""
         self._answers.pop(key, None)
 
-    def _keep_young(self, key: str, asked: datetime, fresh: object) -> None:
+    def _keep_young(self, key: str, since: datetime, fresh: object) -> None:
         """What was added shortly before it was asked, or meanwhile, may be missing in the answer."""
         added = self._added.pop(key, {})
-        young = {entry: of for entry, of in added.items() if of[0] > asked - _WRITING}
+        young = {entry: addition for entry, addition in added.items() if addition[0] > since - _WRITING}
         if young and isinstance(fresh, dict):
             self._added[key] = young
             for entry, (_, value) in young.items():

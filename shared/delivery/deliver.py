@@ -49,8 +49,8 @@ async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
 
 async def deliver_now(ports: Ports, *notices: Notice) -> None:
     """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
-    left = await _reach(ports, notices, ports.policy.deliver_deadline)
-    await asyncio.gather(*(_wake(ports, notice, 0) for notice in left))
+    remaining = await _reach(ports, notices, ports.policy.deliver_deadline)
+    await asyncio.gather(*(_wake(ports, notice, 0) for notice in remaining))
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
@@ -58,7 +58,7 @@ async def deliver_at_door(ports: Ports, notice: Notice) -> None:
     await _patiently(ports, _one(ports, notice))
 
 
-async def deliver_due(ports: Ports, events: Iterable[Notice], **of: str) -> int:
+async def deliver_due(ports: Ports, events: Iterable[Notice], **part: str) -> int:
     """The safety net: events whose time has come and whose message never did. The next sweep goes on.
 
     `of` says which part of them these are, so that what one part measures does not hide another's.
@@ -67,7 +67,7 @@ async def deliver_due(ports: Ports, events: Iterable[Notice], **of: str) -> int:
     now = ports.clock()
     due = sorted(events, key=lambda notice: notice.due)
     oldest = max(0.0, (now - due[0].due).total_seconds()) if due else 0.0
-    ports.meter.set("slipway.outbox.oldest", oldest, **of)
+    ports.meter.set("slipway.outbox.oldest", oldest, **part)
     return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 
 
@@ -108,12 +108,12 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
         _, running = await asyncio.wait(running, timeout=ports.policy.deliver_patience)
         if not progress.made:
             break
-    left = [notice for lane in lanes.values() for notice in lane]
+    remaining = [notice for lane in lanes.values() for notice in lane]
     for lane in lanes.values():
         lane.clear()
     for task in running:
         _leave(ports, task)
-    return left
+    return remaining
 
 
 async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
@@ -134,8 +134,8 @@ async def _one(ports: Ports, notice: Notice) -> None:
 async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
     """The result of some work, or None when it goes on without us."""
     task = asyncio.create_task(work)
-    done, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
-    if done:
+    finished, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
+    if finished:
         return task.result()
     _leave(ports, task)
     return None

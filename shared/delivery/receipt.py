@@ -110,7 +110,7 @@ def attempts(job: Job) -> list[dict[str, Any]]:
 
 def _why(end: Entry) -> dict[str, str]:
     why = {"reason": end.reason.value if end.reason else "", "message": end.note}
-    return {name: said for name, said in why.items() if said}
+    return {name: text for name, text in why.items() if text}
 
 
 def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:

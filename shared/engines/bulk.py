@@ -27,10 +27,10 @@ async def each(items: Iterable[Item], act: Callable[[Item], Awaitable[Result]]) 
     return await asyncio.gather(*(one(item) for item in items))
 
 
-async def alone(name: str, asked: Awaitable[Result | None]) -> Result | None:
+async def alone(name: str, question: Awaitable[Result | None]) -> Result | None:
     """What is known of one job; None where that cannot be parsed. Raises any other error of the cluster."""
     try:
-        return await asked
+        return await question
     except Transient as error:
         log.warning("%s", error)
     except EngineError:

@@ -44,13 +44,13 @@ def camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _fits(value: Any, wanted: str) -> bool:
-    if wanted == "Mapping[str, Any]":
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "Mapping[str, Any]":
         return isinstance(value, dict)
-    if wanted.startswith("Sequence"):
+    if kind.startswith("Sequence"):
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if wanted.startswith("Mapping"):
-        inside = (str, int) if "int" in wanted else (str,)
+    if kind.startswith("Mapping"):
+        inside = (str, int) if "int" in kind else (str,)
         return isinstance(value, dict) and all(type(one) in inside for one in value.values())
     kinds = {"str": (str,), "int": (int,), "bool": (bool,), "float": (int, float)}
-    return type(value) in kinds[wanted]
+    return type(value) in kinds[kind]

@@ -34,9 +34,9 @@ class Lately(Generic[Place]):
     """Views of places, each good for some seconds by the clock; the last one stands while none is had."""
 
     def __init__(
-        self, look: Callable[[Place], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
+        self, view_of: Callable[[Place], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
     ) -> None:
-        self._look, self._good, self._clock = look, good, clock
+        self._look, self._good, self._clock = view_of, good, clock
         self._turns: defaultdict[Place, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._looks: dict[Place, _Snapshot] = {}
 

@@ -170,15 +170,15 @@ class Records:
         if local is None:
             raise _Unseen
         prefix, rest = local
-        with Fence.from_root(self._reads[prefix], display=prefix) as seen, seen.below(rest) as place:
+        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.below(rest) as place:
             yield place
 
     def _local_path(self, path: str) -> tuple[str, str] | None:
         """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""
-        there = PurePosixPath(path)
+        real = PurePosixPath(path)
         for prefix in sorted(self._reads, key=len, reverse=True):
-            if there.is_relative_to(prefix) and ".." not in there.parts:
-                return prefix, str(there.relative_to(prefix))
+            if real.is_relative_to(prefix) and ".." not in real.parts:
+                return prefix, str(real.relative_to(prefix))
         return None
 
 

@@ -236,7 +236,7 @@ def _message(draft: Draft, wait: Wait | None) -> str:
 
 def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
     """The problems as the record keeps them: bounded, for a record has to fit into its row."""
-    kept: list[dict[str, Any]] = []
+    shortened: list[dict[str, Any]] = []
     room = _PROBLEM_BYTES
     for problem in draft.problems:
         shown = {
@@ -246,8 +246,8 @@ def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
         room -= len(str(shown))
         if room < 0:
             break
-        kept.append(shown)
-    return tuple(kept)
+        shortened.append(shown)
+    return tuple(shortened)
 
 
 def _first_notice(ports: Ports, job: Job) -> Notice | None:

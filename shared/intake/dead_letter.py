@@ -120,5 +120,5 @@ def pointed_to(body: bytes) -> str | None:
         document = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    wanted = isinstance(document, dict) and document.get("type") == REDRIVE
-    return str(document.get("dead", "")) if wanted else None
+    is_redrive = isinstance(document, dict) and document.get("type") == REDRIVE
+    return str(document.get("dead", "")) if is_redrive else None

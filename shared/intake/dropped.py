@@ -77,13 +77,13 @@ def _candidate(
     script = PurePosixPath(plan.script.name) if plan.script else None
     # The cache counts generations of a path; they are this key's only if the ids agree.
     hashed = key_of(_SCOPE, key)
-    known = memo is not None and memo.job_id == job_id(hashed, memo.generation)
+    is_repeated = memo is not None and memo.job_id == job_id(hashed, memo.generation)
     return Candidate(
         door=door,
         scope=_SCOPE,
         key=key,
         request=request,
-        generation=memo.generation if memo is not None and known else 1,
+        generation=memo.generation if memo is not None and is_repeated else 1,
         name=script.stem if script else parts[-1],
         experiment=parts[0],
         drop=Drop(

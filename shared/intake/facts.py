@@ -26,10 +26,10 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
     cluster = cluster_of(ports, completed)
     if cluster is None or left_alone(ports, cluster.engine, cluster.name):
         return cluster
-    asked = request.envelope.resources
+    resources = request.envelope.resources
     try:
         read = await ports.engines.get(cluster.engine).facts(
-            cluster.name, asked.as_written() if asked else {}
+            cluster.name, resources.as_written() if resources else {}
         )
     except Misconfigured:  # the document is checked against that engine, which says so
         return cluster

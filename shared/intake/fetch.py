@@ -50,8 +50,8 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     document, problems = read_through(source, ports.policy.limits)
     # The content belongs to the payload: the same message with another blob behind it is another request.
     payload = digest([request.payload, digest(document)])
-    sent = request.source
-    before = sent.locate(request.problems) if sent else request.problems
+    message_source = request.source
+    before = message_source.locate(request.problems) if message_source else request.problems
     fetched = replace(
         request,
         document=document,
@@ -60,7 +60,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         problems=(*before, *problems),
         readable=not problems,
         source=source,
-        around=sent,
+        around=message_source,
     )
     return inside(fetched)
 
@@ -74,9 +74,9 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
         return request
     defaults = ports.policy.completion
     completed, _ = complete(document, defaults)
-    wanted = scripts_wanted(completed, container=container, account=defaults.drop_account)
+    paths = scripts_wanted(completed, container=container, account=defaults.drop_account)
     # No name begins with a slash, so nothing is a folder's own where there is none.
-    names = [name for name in wanted if not name.startswith(f"{folder}/")][:_SCRIPTS]
+    names = [name for name in paths if not name.startswith(f"{folder}/")][:_SCRIPTS]
     contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
         request,

@@ -102,9 +102,9 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
         return Plans()  # helpers below a job's own folder
     names = _named_scripts(ports, job.document, folder)
     scripts = await _find(ports, names, blobs)
-    missing = [name for name in names if name not in scripts]
-    if missing:
-        return Plans(waits=f"waits for {', '.join(missing)}, which {job.blob.name} names")
+    absent = [name for name in names if name not in scripts]
+    if absent:
+        return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names")
     return Plans((Plan(folder, job, tuple(scripts[name] for name in names), envelope),))
 
 

@@ -76,16 +76,16 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
             f"{_jobs(ahead.queued)} of this deployment waiting on the cluster already; how long is not known"
         )
         return _range(0, None, text)
-    missing = nodes_to_add(nodes, view)
-    if not missing:
+    shortage = nodes_to_add(nodes, view)
+    if not shortage:
         return _range(0, _PLACING, f"{view.counts.get('idle', 0)} nodes are idle, {nodes} are asked for")
-    if missing <= room(view) - view.nodes:
+    if shortage <= room(view) - view.nodes:
         text = (
-            f"{missing} of {nodes} nodes have to start; up to 15 minutes is an assumption, not a measurement"
+            f"{shortage} of {nodes} nodes have to start; up to 15 minutes is an assumption, not a measurement"
         )
         return _range(0, _NODE_START, text)
     running = f"{_jobs(ahead.running)} of this deployment running there" if ahead else "others use its nodes"
-    text = f"the cluster cannot grow by {missing} nodes before others are free; {running}"
+    text = f"the cluster cannot grow by {shortage} nodes before others are free; {running}"
     return _range(0, None, text)
 
 

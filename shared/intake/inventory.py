@@ -84,8 +84,8 @@ async def unseen(ports: Ports) -> Unseen:
     etags = {blob.name: blob.etag for blob in blobs}
     unknown = {}
     for folder, files in sorted(folders.items()):
-        known = _is_known(rows[folder], content_of(files), etags)
-        if not (known or max(b.modified for b in files) < oldest):
+        is_known = _is_known(rows[folder], content_of(files), etags)
+        if not (is_known or max(b.modified for b in files) < oldest):
             unknown[folder] = files
     young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
     young |= {path_of(blob.name) for blob in bad}

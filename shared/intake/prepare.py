@@ -124,16 +124,16 @@ def _judged(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
         located = tuple(problem.relocate(request.pointer, request.properties) for problem in checked.problems)
-        sound = checked.document if request.readable else None
+        document = checked.document if request.readable else None
         draft = replace(
             checked,
-            document=sound,
+            document=document,
             receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *located))),
         )
-    if draft.cluster is not None and (asked := _not_allotted(ports, request, draft.cluster)):
-        asked = request.around.locate(asked) if request.around is not None else asked
-        draft = replace(draft, problems=(*draft.problems, *asked))
+    if draft.cluster is not None and (refusals := _not_allotted(ports, request, draft.cluster)):
+        refusals = request.around.locate(refusals) if request.around is not None else refusals
+        draft = replace(draft, problems=(*draft.problems, *refusals))
     located = request.source.locate(draft.problems) if request.source else draft.problems
     return replace(draft, problems=with_pages(located, ports.policy.rules_url))
 

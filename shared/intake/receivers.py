@@ -53,9 +53,9 @@ def _refused(ports: Ports, subscription: Subscription, pointer: str) -> Problem 
         return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")
     name = subscription.secret or "default"
     if name not in ports.secrets:
-        known = ", ".join(sorted(ports.secrets)) or "none is configured"
+        names = ", ".join(sorted(ports.secrets)) or "none is configured"
         return refused(
-            "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {known})"
+            "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {names})"
         )
     if hides(subscription.url) and not ports.seal.available:
         return refused(

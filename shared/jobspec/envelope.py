@@ -127,15 +127,15 @@ def _for_envelope(original: Problem) -> Problem:
 
 
 def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
-    given = [name for name in ("spec", "specBlob") if root.member(name).is_written]
+    names = [name for name in ("spec", "specBlob") if root.member(name).is_written]
     if drop:
-        for name in given:
+        for name in names:
             message = f"{name} has no place in slipway.json; the job is in job.json beside it"
             yield problem("SW060", root.member(name).pointer, message, f"remove {name}", of_name=True)
         return
-    if len(given) == 2:
+    if len(names) == 2:
         yield problem("SW060", "", "spec and specBlob are both given")
-    elif not given and not root.member("properties").is_written:
+    elif not names and not root.member("properties").is_written:
         yield problem("SW060", "", "neither spec nor specBlob is given")
     blob = root.member("specBlob")
     if blob.text is not None and not _is_blob(blob.text):

@@ -32,8 +32,8 @@ def as_json(
 def verdict(problems: Sequence[Found]) -> str:
     """How many of what: `2 errors, 1 warning`; or `valid`."""
     counts = {kind: sum(one["severity"] == kind for one in problems) for kind in _SEVERITIES}
-    told = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
-    return ", ".join(told) or "valid"
+    counted = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
+    return ", ".join(counted) or "valid"
 
 
 def text(problems: Sequence[Found], file: str = "job.json") -> str:

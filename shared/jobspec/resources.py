@@ -69,10 +69,10 @@ def resource_problems(document: Any, pointer: str = "/resources") -> list[Proble
 def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
     """Resources that stand by themselves, as in a setting; and everything that is wrong with them."""
     try:
-        asked = Resources.model_validate(document).as_written()
+        resources = Resources.model_validate(document).as_written()
     except ValidationError as error:
         return {}, [one.relocate("/resources") for one in shape_problems(Resources, document, error)]
-    return asked, resource_problems(document)
+    return resources, resource_problems(document)
 
 
 def mebibytes(memory: str) -> int:

@@ -12,13 +12,13 @@ from shared.jobspec.format.models import JobSpec
 def format_words() -> frozenset[str]:
     """Every wire name of a job and of the envelope around it."""
     words: set[str] = set()
-    seen: set[type[BaseModel]] = set()
+    models: set[type[BaseModel]] = set()
     stack: list[type[BaseModel]] = [JobSpec, Envelope]
     while stack:
         model = stack.pop()
-        if model in seen:
+        if model in models:
             continue
-        seen.add(model)
+        models.add(model)
         for field in model.model_fields.values():
             words.add(field.alias or "")
             stack.extend(models_in(field.annotation))

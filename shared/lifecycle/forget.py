@@ -32,9 +32,9 @@ async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[Fin
     for one in finished_jobs:
         if one.job.target is not None:
             groups[(one.job.target.engine, one.job.target.cluster)].append(one.job)
-    asked = await asyncio.gather(*(_group(ports, *place, jobs) for place, jobs in groups.items()))
-    left = frozenset[str]().union(*asked)
-    return [one for one in finished_jobs if one.job.id not in left or _has_waited(ports, one.job)]
+    results = await asyncio.gather(*(_group(ports, *place, jobs) for place, jobs in groups.items()))
+    remaining = frozenset[str]().union(*results)
+    return [one for one in finished_jobs if one.job.id not in remaining or _has_waited(ports, one.job)]
 
 
 async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -> frozenset[str]:
@@ -47,8 +47,8 @@ async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -
     try:
         # Without `calling`: a cluster that is slow to forget is not one that does not answer, and is swept.
         async with asyncio.timeout(ports.policy.ask_deadline):
-            left = await ports.engines.get(engine).forget(cluster, [one for _, one in attempts])
-        return frozenset(job for job, one in attempts if one.name in left)
+            remaining = await ports.engines.get(engine).forget(cluster, [one for _, one in attempts])
+        return frozenset(job for job, one in attempts if one.name in remaining)
     except (EngineError, TimeoutError) as error:
         log.warning("%s keeps what it has of jobs that are to be archived: %r", cluster, error)
     except Exception:

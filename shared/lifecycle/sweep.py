@@ -89,15 +89,15 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     now = ports.clock()
     every = range(ports.ledger.shards)
     some = every if part is None else part
-    of = {} if part is None else {"part": str(part.start)}
+    fields = {} if part is None else {"part": str(part.start)}
     longest = ports.policy.longest_delivery_wait
     shards = await asyncio.gather(*(ports.ledger.unfinished(n, now, longest) for n in some))
     rows = [row for shard in shards for row in shard.jobs]
     events = [event for shard in shards for event in shard.events]
     for state in _ACTIVE:
         number = sum(row.state is state for row in rows)
-        ports.meter.set("slipway.jobs.active", number, state=state.value, **of)
-    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events, **of)))
+        ports.meter.set("slipway.jobs.active", number, state=state.value, **fields)
+    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events, **fields)))
     overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
     clusters = _by_cluster(rows)
     parts = await asyncio.gather(
@@ -141,18 +141,18 @@ def _by_cluster(rows: Iterable[Active]) -> dict[ClusterKey, list[Active]]:
 async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]) -> _ClusterSweep:
     """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
     with_engine = [row for row in rows if _with_engine(row)]
-    asked = await ask(ports, key, with_engine) if with_engine else {}
+    answer = await ask(ports, key, with_engine) if with_engine else {}
     # What was asked first is the probe: while the cluster does not answer, no record is even read.
     answers = not left_alone(ports, *key)
-    seen = asked or {}
-    news = [row for row in with_engine if _news(row, seen, ports.policy, ports.clock())]
+    observations = answer or {}
+    news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
     changed, dispatched, cancelled = await asyncio.gather(
-        _part("changes", _commit(ports, news, seen)),
+        _part("changes", _commit(ports, news, observations)),
         _each(ports, overdue if answers else [], lambda row: dispatch(ports, row.job_id)),
         _each(ports, [r for r in with_engine if r.cancel and answers], lambda row: _cancel(ports, row)),
     )
     moved = tuple(row.job_id for row in news)
-    return _ClusterSweep(key[1], asked is not None, moved, changed, dispatched, cancelled)
+    return _ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
 
 
 async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:
@@ -247,14 +247,14 @@ async def _each(
 ) -> int:
     """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
     gate = asyncio.Semaphore(at_once)
-    done = 0
+    number = 0
 
     async def one(item: T) -> None:
-        nonlocal done
+        nonlocal number
         async with gate:
             try:
                 await act(item)
-                done += 1
+                number += 1
             except (EngineError, TimeoutError) as error:
                 log.warning("left to the next sweep: %r", error)
             except Unreadable:
@@ -267,4 +267,4 @@ async def _each(
             await asyncio.gather(*(one(item) for item in items))
     except TimeoutError:
         log.warning("the sweep's time is over; the rest is left to the next one")
-    return done
+    return number

@@ -79,11 +79,11 @@ async def audit(ports: Ports) -> Audit:
     active = [row for shard in shards for row in shard]
     ended = await _recent_ends(ports)
     report.counted |= {"active": len(active), "ended": len(ended)}
-    known = await records(ports, active)
+    stored = await records(ports, active)
     for name, comparison in (
         ("drops", _drops(ports, report)),
         ("submissions", _submissions(ports, active, report)),
-        ("settings", _settings(ports, known, report)),
+        ("settings", _settings(ports, stored, report)),
         ("clusters", _clusters(ports, active, ended, report)),
         ("strangers on the clusters", _strangers(ports, active, report)),
         ("events of ends", _check_end_events(ports, ended, report)),
@@ -135,19 +135,19 @@ async def _overdue(ports: Ports, report: Audit) -> None:
         for key in await ports.finished.due_jobs(shard, before, _ENDED):
             job_id = key.rpartition("|")[2]
             try:
-                left = await ports.finished.gather(job_id)
+                job = await ports.finished.gather(job_id)
             except Unreadable:
                 continue
-            if left is not None:
+            if job is not None:
                 report.differs("record", job_id, "not archived, a day and more after its retention")
 
 
 async def _drops(ports: Ports, report: Audit) -> None:
     """Every complete folder has a job, and every job of a folder its record."""
-    seen_now = await unseen(ports)
-    for blob in seen_now.unusable:
+    inventory = await unseen(ports)
+    for blob in inventory.unusable:
         report.differs("drop", ascii(blob.name), "a file whose name nothing can ask for; upload it again")
-    for folder, blobs in seen_now.folders.items():
+    for folder, blobs in inventory.folders.items():
         if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
             continue
         if (await plans(ports, folder, blobs)).runs:
@@ -159,7 +159,7 @@ async def _drops(ports: Ports, report: Audit) -> None:
             if not await is_known(ports, job_id):
                 report.differs("record", job_id, f"the record of the drop {path} is missing")
 
-    jobs = {seen.job_id: seen.path for seen in seen_now.remembered.values() if seen.job_id}
+    jobs = {memo.job_id: memo.path for memo in inventory.remembered.values() if memo.job_id}
     await asyncio.gather(*(has_record(job_id, path) for job_id, path in jobs.items()))
     report.counted |= {"drops": len(jobs)}
 

@@ -54,8 +54,8 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
 
 def _cluster_spelling(ports: Ports, cluster: str) -> str:
     """The cluster as records have it: jobs name it in any case."""
-    known = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
-    return next(known, cluster)
+    names = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
+    return next(names, cluster)
 
 
 def _name_pattern(name: str) -> str:
@@ -72,8 +72,8 @@ def _states(word: str) -> frozenset[JobState]:
     if word == "active":
         return _ACTIVE
     if word not in list(JobState):
-        known = ", ".join(JobState)
-        raise Misuse(f"there is no state {word[:40]!r}", remedy=f"use active, or some of: {known}")
+        names = ", ".join(JobState)
+        raise Misuse(f"there is no state {word[:40]!r}", remedy=f"use active, or some of: {names}")
     return frozenset({JobState(word)})
 
 

@@ -105,12 +105,12 @@ async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) ->
     if stored.job.archived:
         return forgotten(stored.job)
     document = await ports.ledger.spec(stored.job.id)
-    known = [one["id"] for one in receipt.outputs(stored.job, document or {})]
-    if document is not None and directory not in known:
+    ids = [one["id"] for one in receipt.outputs(stored.job, document or {})]
+    if document is not None and directory not in ids:
         reason = f'no output directory "{directory}"'
     elif not stored.job.state.terminal:
         reason += " yet"
-    return Misuse(reason, status=404, remedy=f"this job has {', '.join(known)}")
+    return Misuse(reason, status=404, remedy=f"this job has {', '.join(ids)}")
 
 
 def forgotten(archived: Job) -> Misuse:

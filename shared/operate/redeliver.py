@@ -79,18 +79,18 @@ def _is_redelivered(target: Delivery) -> bool:
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
     """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
     disabled = {one.url for one in await ports.outbox.disabled()}
-    left = [
+    notices_left = [
         notice
         for notice in notices
         if any(_is_redelivered(t) and t.url not in disabled for t in notice.targets)
     ]
-    if not left:
+    if not notices_left:
         raise Misuse(
             "the address is disabled, because it answered 410",
             status=409,
             remedy="first let it answer a test: POST /api/receivers/test",
         )
-    return left
+    return notices_left
 
 
 async def _restart(ports: Ports, notice: Notice) -> None:

@@ -38,11 +38,13 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     if job.state.terminal:
         return job
     cluster = job.target.cluster if job.target else job.cluster
-    known = ports.engines.clusters.get(cluster)
-    one = silent.get(place_of(job.target.engine if job.target else known.engine if known else "", cluster))
+    own_cluster = ports.engines.clusters.get(cluster)
+    one = silent.get(
+        place_of(job.target.engine if job.target else own_cluster.engine if own_cluster else "", cluster)
+    )
     submitted = job.state in (JobState.QUEUED, JobState.RUNNING)
     reasons = []
-    if job.state is JobState.ACCEPTED and known is None:
+    if job.state is JobState.ACCEPTED and own_cluster is None:
         text = f"the cluster {cluster} is not configured: configure it again, or cancel the job"
         reasons.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
     if one is not None:

@@ -64,12 +64,12 @@ async def walk(api: Service, job_id: str, directories: Sequence[str]) -> Tree:
     files: list[Remote] = []
     skipped: list[tuple[str, str]] = []
     unread: list[tuple[str, str]] = []
-    seen = 0
+    number = 0
 
     async def folder(directory: str, path: str, above: tuple[tuple[Any, ...], ...]) -> None:
-        nonlocal seen
-        seen += 1
-        if seen > _MOST_FOLDERS:
+        nonlocal number
+        number += 1
+        if number > _MOST_FOLDERS:
             raise Failure(
                 f"the job wrote more than {_MOST_FOLDERS:,} folders, or links that lead in circles; "
                 "read single files: slipway files JOB --directory … --path …, slipway cat JOB FILE"

@@ -60,12 +60,12 @@ class Destination:
     def finish(self, files: Sequence[Remote]) -> None:
         """All of them are there: mark that, and remove the parts of their earlier versions."""
         self._mark(self._job)
-        names, left = {file.name for file in files}, {_left(file) for file in files}
+        names, parts = {file.name for file in files}, {_left(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
             with suppress(OSError), self._root.below(folder, links=False) as place:
                 for entry in place.entries():
                     own = f"{folder}/{entry.name}" in names
-                    if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in left:
+                    if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in parts:
                         os.unlink(entry.name, dir_fd=place.fd)
 
     def _marked(self) -> str:
@@ -146,8 +146,8 @@ def _impossible(name: str) -> str:
 
 def _twins(files: Sequence[Remote]) -> frozenset[Remote]:
     """All but the first of those whose names are one where case does not count."""
-    seen: dict[str, Remote] = {}
-    return frozenset(file for file in files if seen.setdefault(_folded(file.name), file) is not file)
+    by_name: dict[str, Remote] = {}
+    return frozenset(file for file in files if by_name.setdefault(_folded(file.name), file) is not file)
 
 
 def _folded(name: str) -> str:

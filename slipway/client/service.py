@@ -113,16 +113,16 @@ class Service:
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         """The newest that fit the conditions, in as many pages as it takes."""
         jobs: list[dict[str, Any]] = []
-        asked = dict(conditions or {})
+        query = dict(conditions or {})
         following: str | None = None
         while len(jobs) < limit:
-            asked["limit"] = str(min(limit - len(jobs), _PAGE))
-            page = await self._json("GET", "jobs", params=asked)
+            query["limit"] = str(min(limit - len(jobs), _PAGE))
+            page = await self._json("GET", "jobs", params=query)
             jobs += page["jobs"]
             following = page.get("next")
             if not following:
                 break
-            asked["after"] = following
+            query["after"] = following
         return Listed(jobs, following)
 
     async def job(self, job_id: str) -> dict[str, Any]:
@@ -152,8 +152,8 @@ class Service:
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it."""
-        asked = {"directory": directory, "path": path}
-        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=asked)
+        query = {"directory": directory, "path": path}
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
         files: list[dict[str, Any]] = answer["files"]
         return files
 
@@ -188,8 +188,8 @@ class Service:
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
         """A part of a log, by default of the job's standard output."""
-        asked = {"offset": str(offset)} | ({"file": file} if file else {})
-        async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=asked) as answer:
+        query = {"offset": str(offset)} | ({"file": file} if file else {})
+        async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=query) as answer:
             headers = answer.headers
             more = headers["Slipway-More"] == "true"
             name = unquote(headers.get("Slipway-File", ""))
@@ -282,9 +282,9 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
         )
     try:
         problem = await answer.json(content_type=None)
-        said = f"{problem['detail']}; {problem['remedy']}"
+        text = f"{problem['detail']}; {problem['remedy']}"
         for call, command in _COMMANDS.items():
-            said = said.replace(call, f"`{command}`")
+            text = text.replace(call, f"`{command}`")
         problems = placed(problem.get("errors", []), file)
     except (ValueError, KeyError, TypeError):
         if answer.status == 404:
@@ -292,4 +292,4 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
         return Failure(f"the service answered {answer.status} {answer.reason}")
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
     kind = _KINDS.get(answer.status, Failure)
-    return kind("\n".join(part for part in (said, problems, shown) if part))
+    return kind("\n".join(part for part in (text, problems, shown) if part))

@@ -54,7 +54,7 @@ def _refusal(error: Exception) -> str:
     """The service's code and the first sentence of its message: the rest names request ids."""
     status = getattr(error, "status_code", None)
     code = getattr(getattr(error, "error", None), "code", None) or getattr(error, "error_code", None)
-    said = str(getattr(getattr(error, "error", None), "message", "") or "").strip().splitlines()
+    lines = str(getattr(getattr(error, "error", None), "message", "") or "").strip().splitlines()
     if status in (401, 403):
         return f"refused ({status} {code or 'no code'}): the key, or the role of who is signed in, is missing"
-    return f"answered {status} {code or ''}".rstrip() + (f": {said[0]}" if said else "")
+    return f"answered {status} {code or ''}".rstrip() + (f": {lines[0]}" if lines else "")

@@ -54,11 +54,11 @@ class Watch:
         self.nodes = sum(cluster.get("nodes", 0) for cluster in self._clusters.values())
         self.peak = max(self.peak, self.nodes)
         for line in reversed((await self.service.jobs()).jobs):
-            known = self.jobs.get(line["id"])
+            before = self.jobs.get(line["id"])
             # A list has no history: it is read when something changed.
-            job = known if known and line == self._lines[line["id"]] else await self.service.job(line["id"])
+            job = before if before and line == self._lines[line["id"]] else await self.service.job(line["id"])
             self._lines[job["id"]], self.jobs[job["id"]] = line, job
-            news = job_news(known, job)
+            news = job_news(before, job)
             if job["state"] in ENDED:  # what it wrote comes before its end
                 await self._read(job)
                 self._tell(news)
@@ -88,8 +88,8 @@ class Watch:
 
 def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
     """The states that a job came to since it was last seen; a short one may have had several."""
-    seen = before["history"][-1]["sequence"] if before and before["history"] else 0
-    entries = [entry for entry in job["history"] if entry["sequence"] > seen]
+    last = before["history"][-1]["sequence"] if before and before["history"] else 0
+    entries = [entry for entry in job["history"] if entry["sequence"] > last]
     lines = []
     for entry in entries:
         text = entry["state"]
@@ -104,11 +104,11 @@ def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -
     if "error" in cluster:
         text = f"cannot be asked: {cluster['error']}"
         return [] if before == cluster else [Line(cluster["name"], text, "red")]
-    known = before if before and "error" not in before else None
-    had = known["nodes"] if known else None
+    last = before if before and "error" not in before else None
+    had = last["nodes"] if last else None
     busy = _busy(cluster)
     count = cluster["nodes"]
-    if known and had == count and busy == _busy(known):
+    if last and had == count and busy == _busy(last):
         return []
     moved = f"{had} → {count}" if had not in (None, count) else str(count)
     doing = ", ".join(f"{number} {state}" for state, number in busy.items())

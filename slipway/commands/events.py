@@ -33,9 +33,9 @@ def test(receiver: str, secret: str, url: str, key: str) -> int:
     """0 when the receiver answered 2xx."""
 
     async def ask(api: Service) -> int:
-        said = await api.test_receiver(receiver, secret)
-        print(f"{said['outcome']}: {said['said']} in {said['ms']} ms")
-        return int(said["outcome"] != "delivered")
+        answer = await api.test_receiver(receiver, secret)
+        print(f"{answer['outcome']}: {answer['said']} in {answer['ms']} ms")
+        return int(answer["outcome"] != "delivered")
 
     return asking(ask, url, key)
 

@@ -135,7 +135,7 @@ def _name(folder: Path) -> str:
 async def _from_service(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
     runs = await runs_of(folder) if folder else [(_bytes(file), {})]
     async with service(url, key) as api:
-        return [await api.explain(document, asked) for document, asked in runs]
+        return [await api.explain(document, request) for document, request in runs]
 
 
 def _bytes(file: Path) -> bytes:

@@ -39,8 +39,8 @@ def cancel(job: str, url: str, key: str) -> int:
 
     async def ask(api: Service, job_id: str) -> int:
         job = await api.cancel(job_id)
-        asked = "" if job["state"] in ENDED else ", and asked to end"
-        print(f"{job['id']}  {job['name']}: {job['state']}{asked}")
+        addition = "" if job["state"] in ENDED else ", and asked to end"
+        print(f"{job['id']}  {job['name']}: {job['state']}{addition}")
         return 0
 
     return asking_about(job, ask, url, key)

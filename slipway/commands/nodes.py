@@ -37,13 +37,13 @@ def select_clusters(name: str, clusters: Sequence[Cluster]) -> Sequence[Cluster]
 def lines(clusters: Sequence[Cluster]) -> list[str]:
     """The clusters as a table, their nodes as another one, and what is wrong with them."""
     well = [cluster for cluster in clusters if "error" not in cluster]
-    told = table([("cluster", "engine", "state", "nodes", "size"), *map(_cluster, well)]) if well else []
+    result = table([("cluster", "engine", "state", "nodes", "size"), *map(_cluster, well)]) if well else []
     nodes = [(node["name"], one["name"], node["state"]) for one in well for node in one["members"]]
     if nodes:
-        told += ["", *table([("node", "cluster", "state"), *nodes])]
-    told += [f"{one['name']}: {error}" for one in well for error in one["errors"]]
-    told += [f"{one['name']} cannot be asked: {one['error']}" for one in clusters if "error" in one]
-    return told
+        result += ["", *table([("node", "cluster", "state"), *nodes])]
+    result += [f"{one['name']}: {error}" for one in well for error in one["errors"]]
+    result += [f"{one['name']} cannot be asked: {one['error']}" for one in clusters if "error" in one]
+    return result
 
 
 def _cluster(cluster: Cluster) -> tuple[str, ...]:

@@ -170,13 +170,13 @@ async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
 
 async def _report(api: Service, job_id: str) -> None:
     """What happens to the job and what it waits for, on standard error, until it ends."""
-    known: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))
-        for line in job_news(known, job):
+        for line in job_news(last, job):
             _say(line.text)
-        known, before = job, waits
+        last, before = job, waits
         waits = why(job) if "waiting" in job else ""
         if waits and waits != before:
             _say(f"  {waits}")

@@ -40,18 +40,18 @@ def receipt(job: str, url: str, key: str) -> int:
 
 def lines(job: Mapping[str, Any]) -> list[str]:
     """The record for people: how it stands, its problems with their places, what happened when."""
-    told = [f"{job['id']}  {job['name']}: {_state(job)}"]
-    told += [f"  {why(job)}"] if why(job) else []
+    result = [f"{job['id']}  {job['name']}: {_state(job)}"]
+    result += [f"  {why(job)}"] if why(job) else []
     rows = [(name, str(job[name])) for name in _ABOUT if name in job]
     if handle := job.get("engine", {}).get("id"):
         rows += [(f"id on {job['engine']['engine']}", handle)]
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
-    told += ["", *table(rows)] if rows else []
+    result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
-        told += ["", *report.text(problems).splitlines()]
+        result += ["", *report.text(problems).splitlines()]
     if history := job.get("history"):
-        told += ["", *table([("at", "attempt", "state", "why"), *map(_entry, history)])]
-    return [*told, *_next(job)]
+        result += ["", *table([("at", "attempt", "state", "why"), *map(_entry, history)])]
+    return [*result, *_next(job)]
 
 
 def _state(job: Mapping[str, Any]) -> str:

@@ -63,8 +63,8 @@ async def _report(screen: Screen, options: Options) -> int:
     screen.say(Line("slipway", starts(options)))
 
     def provisioned(steps: list[Step]) -> None:
-        for made in by_kind(steps):
-            screen.say(Line("setup", made))
+        for line in by_kind(steps):
+            screen.say(Line("setup", line))
 
     async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
         screen.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))

@@ -32,14 +32,14 @@ class DemoCheck:
 async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int) -> list[DemoCheck]:
     """Look at everything that the jobs left behind. Raises Failure when the API does not answer."""
     jobs = sorted(jobs, key=lambda job: str(job["createdAt"]))
-    done = [job for job in jobs if job["state"] == "succeeded"]
+    succeeded = [job for job in jobs if job["state"] == "succeeded"]
     rejected = [job for job in jobs if job["state"] == "rejected"]
     broken = [job for job in jobs if job["state"] not in ("succeeded", "rejected")]
     return [
         *[await _errors(api, job) for job in broken],
-        await _receipt(stack, next(filter(dropped, done), None)),
+        await _receipt(stack, next(filter(dropped, succeeded), None)),
         await _diagnostics(stack, rejected[0] if rejected else None),
-        await _results(api, done),
+        await _results(api, succeeded),
         webhooks(_deliveries(stack), jobs),
         times(jobs, peak),
     ]
@@ -63,7 +63,7 @@ def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> De
     """Each job's end was delivered once, with a signature that the public package has verified."""
     names = {f"jobs/{job['id']}": job["name"] for job in jobs}
     expected = {(f"jobs/{job['id']}", _EVENT.format(job["state"])) for job in jobs}
-    came = {
+    deliveries_by_type = {
         (one["subject"], one["type"]): one for one in deliveries if one["verified"] and one["status"] == 204
     }
     rows = [("signature", "event", "job", "webhook-id")]
@@ -71,9 +71,9 @@ def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> De
         signature = "verified" if one["verified"] else "WRONG"
         job = names.get(one["subject"] or "", "?")
         rows.append((signature, one["type"] or "?", job, one["id"] or "?"))
-    missing = [names[subject] for subject, type_ in sorted(expected - came.keys())]
+    absent = [names[subject] for subject, type_ in sorted(expected - deliveries_by_type.keys())]
     wrong = sum(not one["verified"] for one in deliveries)
-    trouble = f"none came for {', '.join(missing)}" if missing else ""
+    trouble = f"none came for {', '.join(absent)}" if absent else ""
     trouble = trouble or (f"{wrong} with a wrong signature" if wrong else "")
     return DemoCheck("webhooks, verified by the package standardwebhooks", table(rows), trouble)
 

@@ -61,6 +61,6 @@ async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIte
     for name in ("jobs", "job-events", *notices):
         yield Step("queue", name, created=await StorageQueues(account).make(name))
     table = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
-    made = await table.make()
+    created = await table.make()
     await Store(table, settings.whole("SLIPWAY_SHARDS")).open()
-    yield Step("table", table.name, created=made)
+    yield Step("table", table.name, created=created)

@@ -45,9 +45,9 @@ async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
     doing = asyncio.ensure_future(work)
     waits = {asyncio.create_task(part.wait()): part for part in stack.parts}
     try:
-        done, _ = await asyncio.wait({doing, *waits}, return_when=asyncio.FIRST_COMPLETED)
+        finished, _ = await asyncio.wait({doing, *waits}, return_when=asyncio.FIRST_COMPLETED)
         for task, part in waits.items():
-            if task in done:
+            if task in finished:
                 how = f"ended by itself, exit code {part.returncode}"
                 raise Failure(f"{part.name} {how}; see {display_path(stack.logs)}")
         return doing.result()
@@ -66,12 +66,12 @@ def run_until_stopped(work: Coroutine[Any, Any, int], *, interrupted: int) -> in
 
     async def guarded() -> int:
         task = asyncio.ensure_future(work)
-        asked = False
+        stopping = False
 
         def ask() -> None:
-            nonlocal asked
-            if not asked:
-                asked = True
+            nonlocal stopping
+            if not stopping:
+                stopping = True
                 task.cancel()
 
         for number in _SIGNALS:

@@ -135,8 +135,8 @@ async def _stay(options: Options, plan: Plan) -> int:
     print(starts(options), flush=True)
 
     def provisioned(steps: list[Step]) -> None:
-        for made in by_kind(steps):
-            print(f"  {made}", flush=True)
+        for line in by_kind(steps):
+            print(f"  {line}", flush=True)
 
     async with running(options, plan, provisioned) as stack:
         address = options.data / ADDRESS

@@ -75,9 +75,9 @@ async def list_keys(call: Call) -> web.Response:
 
 async def check_name(call: Call) -> web.Response:
     """Whether an account of a name may be created: only the one that is there already."""
-    wanted = await call.body(ACCOUNT_NAME)
+    body = await call.body(ACCOUNT_NAME)
     own = call.emulator.settings.account.name
-    if wanted["name"] == own:
+    if body["name"] == own:
         return web.json_response({"nameAvailable": True})
     message = f"The emulator has one storage account, {own}."
     return web.json_response({"nameAvailable": False, "reason": "AlreadyExists", "message": message})

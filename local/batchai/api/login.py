@@ -70,8 +70,8 @@ class Login:
 
     async def _subscriptions(self, _: web.Request) -> web.Response:
         used = {ids.parts(workspace.id)[0] for workspace in self._store.workspaces}
-        known = [self._only] if self._only else [_SUBSCRIPTION, *sorted(used - {_SUBSCRIPTION})]
-        return web.json_response({"value": [_view(name) for name in known]})
+        names = [self._only] if self._only else [_SUBSCRIPTION, *sorted(used - {_SUBSCRIPTION})]
+        return web.json_response({"value": [_view(name) for name in names]})
 
     async def _subscription(self, request: web.Request) -> web.Response:
         ids.check(request.match_info)

@@ -83,7 +83,7 @@ _NEIGHBOURS: dict[str, dict[str, Handler]] = {
 
 def is_neighbour(handlers: dict[str, Handler]) -> bool:
     """Whether these handlers belong to another provider."""
-    return any(handlers is known for known in _NEIGHBOURS.values())
+    return any(handlers is paths for paths in _NEIGHBOURS.values())
 
 
 def templates() -> list[str]:

@@ -97,8 +97,8 @@ def _user(user: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
 def _toolkit(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     blocks = [name for name in TYPES if name in document]
     if len(blocks) != 1:
-        given = ", ".join(blocks) or "none"
-        yield invalid(f"Exactly one toolkit block is needed; given: {given}.", pointer)
+        names = ", ".join(blocks) or "none"
+        yield invalid(f"Exactly one toolkit block is needed; given: {names}.", pointer)
         return
     (block,) = blocks
     yield from _block(block, document[block], int(document["nodeCount"]), f"{pointer}/{block}")
@@ -165,7 +165,7 @@ def _mounts(mounts: Mapping[str, Any], pointer: str, unmanaged: bool) -> Iterato
             f"{pointer}/unmanagedFileSystems",
             "MountNotSupported",
         )
-    taken: set[PurePosixPath] = set()
+    paths: set[PurePosixPath] = set()
     for kind in _MOUNTED:
         for index, mount in enumerate(mounts.get(kind, ())):
             place = f"{pointer}/{kind}/{index}"
@@ -174,9 +174,9 @@ def _mounts(mounts: Mapping[str, Any], pointer: str, unmanaged: bool) -> Iterato
             path = PurePosixPath(mount["relativeMountPath"])
             if path.is_absolute() or ".." in path.parts or not path.parts:
                 yield invalid("Must be a relative path without '..'.", f"{place}/relativeMountPath")
-            elif any(path == other or path in other.parents or other in path.parents for other in taken):
+            elif any(path == other or path in other.parents or other in path.parents for other in paths):
                 yield invalid("Another volume is mounted there.", f"{place}/relativeMountPath")
-            taken.add(path)
+            paths.add(path)
 
 
 def _secret(holder: Mapping[str, Any], name: str, pointer: str) -> Iterator[ArmError]:
@@ -193,29 +193,29 @@ def _secret(holder: Mapping[str, Any], name: str, pointer: str) -> Iterator[ArmE
 
 def _directories(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     for kind in ("inputDirectories", "outputDirectories"):
-        seen = {STDOUTERR} if kind == "outputDirectories" else set()
+        names = {STDOUTERR} if kind == "outputDirectories" else set()
         for index, directory in enumerate(document.get(kind, ())):
             name = directory["id"]
             if not _SUFFIX.fullmatch(name):
                 yield invalid("Must be usable in the name of a variable.", f"{pointer}/{kind}/{index}/id")
-            elif name in seen:
+            elif name in names:
                 yield invalid(f"{name!r} is given twice.", f"{pointer}/{kind}/{index}/id")
-            seen.add(name)
+            names.add(name)
             suffix = PurePosixPath(directory.get("pathSuffix", ""))
             if suffix.is_absolute() or ".." in suffix.parts:
                 yield invalid("Must be a relative path without '..'.", f"{pointer}/{kind}/{index}/pathSuffix")
 
 
 def _variables(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(document.get(kind, ())):
             place = f"{pointer}/{kind}/{index}"
             if not _IDENTIFIER.fullmatch(variable["name"]):
                 yield invalid("Is not the name of a variable.", f"{place}/name")
-            elif variable["name"] in seen:
+            elif variable["name"] in names:
                 yield invalid("Is defined twice.", f"{place}/name")
-            seen.add(variable["name"])
+            names.add(variable["name"])
             if kind == "secrets":
                 yield from _secret(variable, "value", place)
 

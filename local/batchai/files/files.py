@@ -73,8 +73,8 @@ class FileService:
         except FileError as error:
             answer = _error(error, request.method)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
-            gone = FileError(404, "ResourceNotFound", "The specified resource does not exist.")
-            answer = _error(gone, request.method)
+            not_found = FileError(404, "ResourceNotFound", "The specified resource does not exist.")
+            answer = _error(not_found, request.method)
         if not answer.prepared:
             answer.headers["x-ms-version"] = request.headers.get("x-ms-version", "2021-12-02")
         return answer
@@ -93,8 +93,8 @@ class FileService:
             path = f"/{self._account.name}/{request[_BELOW]}"
             # The proxy, which alone uses the name, is asked by https.
             scheme = "https" if request.host == self.host else request.scheme
-            asked = sas.SignedRequest(operation, path, request.query, scheme, request.remote or "")
-            if refused := sas.refusal(asked, self._account.name, self._account.key, self._clock()):
+            signed_request = sas.SignedRequest(operation, path, request.query, scheme, request.remote or "")
+            if refused := sas.refusal(signed_request, self._account.name, self._account.key, self._clock()):
                 raise FileError(403, *refused)
             return
         authorization = request.headers.get("Authorization", "")
@@ -133,8 +133,8 @@ class FileService:
                 os.mkdir(name, dir_fd=parent)
             except FileExistsError:
                 raise _exists("ResourceAlreadyExists") from None
-            made = os.stat(name, dir_fd=parent, follow_symlinks=False)
-        return web.Response(status=201, headers=_properties(made))
+            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        return web.Response(status=201, headers=_properties(status))
 
     async def _show(self, item: Item) -> web.StreamResponse:
         with missing(), Fence.from_root(item.share) as share, share.below(item.path) as directory:

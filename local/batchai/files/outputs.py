@@ -79,9 +79,9 @@ def listing(
 
     The job may have put links anywhere. They lead to what is below the folder of its run, or are left out.
     """
-    known = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
+    ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
     real = job.outputs.get(directory_id)
-    if directory_id not in known or real == "":
+    if directory_id not in ids or real == "":
         raise invalid(
             f"The specified outputDirectoryId {directory_id} is not present on a mount root",
             "outputdirectoryid",

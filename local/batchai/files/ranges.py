@@ -16,7 +16,7 @@ _CHUNK = 1 << 20
 
 async def answer_file(request: web.Request, file: BinaryIO) -> web.StreamResponse:
     """An open file, or the part that Range or x-ms-range names; 416 where there is none, as at the end."""
-    wanted = request.headers.get("x-ms-range") or request.headers.get("Range")
+    range_header = request.headers.get("x-ms-range") or request.headers.get("Range")
     stat = os.fstat(file.fileno())
     headers = {
         "Accept-Ranges": "bytes",
@@ -25,7 +25,7 @@ async def answer_file(request: web.Request, file: BinaryIO) -> web.StreamRespons
         "ETag": f'"0x8D{stat.st_mtime_ns:013X}"',
     }
     first, last, status = 0, stat.st_size - 1, 200
-    if wanted is not None and (match := _RANGE.fullmatch(wanted.strip())):
+    if range_header is not None and (match := _RANGE.fullmatch(range_header.strip())):
         first = int(match[1])
         last = min(last, int(match[2])) if match[2] else last
         if first > last:
@@ -44,7 +44,7 @@ async def answer_file(request: web.Request, file: BinaryIO) -> web.StreamRespons
 
 async def _copy(file: BinaryIO, first: int, last: int, answer: web.StreamResponse) -> None:
     file.seek(first)
-    left = last - first + 1
-    while left and (chunk := await asyncio.to_thread(file.read, min(left, _CHUNK))):
+    remaining = last - first + 1
+    while remaining and (chunk := await asyncio.to_thread(file.read, min(remaining, _CHUNK))):
         await answer.write(chunk)
-        left -= len(chunk)
+        remaining -= len(chunk)

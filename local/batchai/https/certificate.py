@@ -45,7 +45,7 @@ def _make(file: Path, names: Sequence[str]) -> None:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Slipway's Batch AI emulator")])
     own = [x509.IPAddress(ip_address("127.0.0.1")), *map(x509.DNSName, ("localhost", *names))]
     now = datetime.now(UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -65,4 +65,4 @@ def _make(file: Path, names: Sequence[str]) -> None:
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )
-    file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))

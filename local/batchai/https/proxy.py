@@ -77,8 +77,8 @@ class StorageProxy:
         return server
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = _CONNECT.match(await _head(reader))
-        inner = self._inner.get(asked[1].decode().lower()) if asked else None
+        match = _CONNECT.match(await _head(reader))
+        inner = self._inner.get(match[1].decode().lower()) if match else None
         if inner is None:
             why = f"only {self._account}.*{_SUFFIX} is served here; for other addresses unset HTTPS_PROXY"
             writer.write(f"HTTP/1.1 403 {why}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())

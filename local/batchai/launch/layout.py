@@ -76,10 +76,10 @@ def output_directories(document: Mapping[str, Any], segment: str, env: Mapping[s
 
 def variables(document: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, str]:
     """The environment variables and secrets that a document defines. Values may use those defined before."""
-    seen = dict(env)
+    values = dict(env)
     own: dict[str, str] = {}
     for variable in document.get("environmentVariables", ()):
-        own[variable["name"]] = seen[variable["name"]] = expand(variable["value"], seen)
+        own[variable["name"]] = values[variable["name"]] = expand(variable["value"], values)
     # A secret is taken as it is: a '$' in a password is a '$'.
     own.update({secret["name"]: secret["value"] for secret in document.get("secrets", ())})
     return own

@@ -40,13 +40,13 @@ async def _prepare(
     setup = cluster.document.get("nodeSetup", {}).get("setupTask")
     try:
         setup = vault.resolved(setup)
-        async with AsyncExitStack() as held:
-            seen = []
+        async with AsyncExitStack() as stack:
+            mounts = []
             for volume in volumes(vault.resolved(cluster.mounts)):
-                seen.append(await mounter.hold(volume))
-                link(spot.mounts, volume, seen[-1])
-                held.push_async_callback(mounter.release, volume)
-            return await _set_up(setup, cluster, node, settings, launcher, seen) if setup else None
+                mounts.append(await mounter.hold(volume))
+                link(spot.mounts, volume, mounts[-1])
+                stack.push_async_callback(mounter.release, volume)
+            return await _set_up(setup, cluster, node, settings, launcher, mounts) if setup else None
     except Failed as error:
         return error.fault
     except tasks.TaskLost:

@@ -80,17 +80,19 @@ def decide(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
 
     arrived = [node for node in cluster.nodes if node.state == "allocating"]
     actions += [Prepare(node.id) for node in _due_nodes(arrived, pace.provisioning, now, wakes)]
-    gone = _due_nodes([node for node in cluster.nodes if node.state == "leaving"], pace.leaving, now, wakes)
-    if gone:
-        actions.append(Remove(tuple(node.id for node in gone)))
+    leaving = _due_nodes(
+        [node for node in cluster.nodes if node.state == "leaving"], pace.leaving, now, wakes
+    )
+    if leaving:
+        actions.append(Remove(tuple(node.id for node in leaving)))
     taken_back = [node.id for node in cluster.nodes if node.preempted and node.state in ("idle", "unusable")]
     if taken_back:
         actions.append(Release(tuple(taken_back)))
     actions += _overdue(cluster, jobs, now, wakes)
     starts = () if cluster.deleting else _starts(cluster, jobs)
     actions += starts
-    taken = {node for start in starts for node in start.nodes}
-    actions += _resize(cluster, jobs, taken, now, pace, wakes)
+    busy = {node for start in starts for node in start.nodes}
+    actions += _resize(cluster, jobs, busy, now, pace, wakes)
     return Decision(tuple(actions), min(wakes, default=None))
 
 
@@ -101,10 +103,10 @@ def target(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
     least, most = cluster.bounds
     if "manual" in cluster.scale:
         return most
-    wanted = sum(job.node_count for job in jobs if job.node_count <= most or job.state != "queued")
+    number = sum(job.node_count for job in jobs if job.node_count <= most or job.state != "queued")
     if now < cluster.created + pace.idle:
-        wanted = max(wanted, int(cluster.scale["autoScale"].get("initialNodeCount", 0)))
-    return min(max(wanted, least), most)
+        number = max(number, int(cluster.scale["autoScale"].get("initialNodeCount", 0)))
+    return min(max(number, least), most)
 
 
 def _due_nodes(nodes: list[Node], delay: timedelta, now: datetime, wakes: list[datetime]) -> list[Node]:
@@ -153,9 +155,9 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
 def _resize(
     cluster: Cluster, jobs: tuple[Job, ...], busy: set[str], now: datetime, pace: Pace, wakes: list[datetime]
 ) -> list[Action]:
-    wanted = target(cluster, jobs, now, pace)
+    number = target(cluster, jobs, now, pace)
     staying = [node for node in cluster.nodes if node.state != "leaving" and not node.preempted]
-    surplus = len(staying) - wanted
+    surplus = len(staying) - number
     if surplus < 0:
         # Nodes that are still to leave, preempted ones too, are nodes of the cluster until they have left.
         room = cluster.bounds[1] - len(cluster.nodes)

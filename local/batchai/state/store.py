@@ -173,8 +173,8 @@ class Store:
         for workspace in self.workspaces:
             group = ids.parent(ids.parent(workspace.id))
             if self.groups.get(group) is None:
-                made, number = workspace.created, self.next_sequence()
-                self.save(Group(id=group, sequence=number, created=made, location=workspace.location))
+                created, number = workspace.created, self.next_sequence()
+                self.save(Group(id=group, sequence=number, created=created, location=workspace.location))
 
     def _shelve(self, record: Saved) -> None:
         if isinstance(record, Operation):

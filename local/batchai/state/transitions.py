@@ -68,10 +68,10 @@ def preempted(cluster: Cluster, node_id: str) -> Cluster:
 
 def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
     """Without these nodes, and without the errors that they had."""
-    gone = set(nodes)
+    node_set = set(nodes)
     return cluster.evolve(
-        nodes=tuple(node for node in cluster.nodes if node.id not in gone),
-        errors=tuple(error for error in cluster.errors if error.details.get("nodeId") not in gone),
+        nodes=tuple(node for node in cluster.nodes if node.id not in node_set),
+        errors=tuple(error for error in cluster.errors if error.details.get("nodeId") not in node_set),
     )
 
 

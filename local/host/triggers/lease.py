@@ -34,7 +34,7 @@ async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterato
 
 async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeaseClient:
     blob = container.get_blob_client(name)
-    told = False
+    logged = False
     while True:
         try:
             return await blob.acquire_lease(lease_duration=_LEASE)
@@ -45,9 +45,9 @@ async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeas
                 await blob.upload_blob(b"", overwrite=False)
             continue
         except AzureError as error:
-            if not told:
+            if not logged:
                 _log.info("%s waits for its lock (%s)", what, type(error).__name__)
-            told = True
+            logged = True
         await asyncio.sleep(_TRY_EVERY)
 
 

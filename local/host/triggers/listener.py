@@ -122,20 +122,20 @@ class QueueListener:
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:
-        held = _HeldMessage(self._queue, self._deletion, message, self._options.hidden)
+        handle = _HeldMessage(self._queue, self._deletion, message, self._options.hidden)
         try:
             if (message.dequeue_count or 0) > self._options.attempts:
-                await self._to_poison(held, "its earlier attempts crashed")
+                await self._to_poison(handle, "its earlier attempts crashed")
                 return
-            renewal = asyncio.create_task(held.renew())
+            renewal = asyncio.create_task(handle.renew())
             try:
                 outcome = await self._work(message)
             finally:
-                await held.stop(renewal)
-            await self._complete(held, outcome)
+                await handle.stop(renewal)
+            await self._complete(handle, outcome)
         except asyncio.CancelledError:
             with suppress(AzureError):
-                await held.release(0)
+                await handle.release(0)
             raise
         except AzureError as error:
             _log.warning(

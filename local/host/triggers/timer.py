@@ -141,8 +141,8 @@ class Timer:
 
     async def _sleep_until(self, due: datetime) -> None:
         """Short sleeps against the wall clock, which may be set while we sleep."""
-        while (left := (due - self._clock()).total_seconds()) > 0:  # noqa: ASYNC110 - the clock has no event
-            await asyncio.sleep(min(left, _LONGEST_SLEEP))
+        while (seconds := (due - self._clock()).total_seconds()) > 0:  # noqa: ASYNC110 - the clock has no event
+            await asyncio.sleep(min(seconds, _LONGEST_SLEEP))
 
     async def _read_status(self) -> dict[str, Any] | None:
         try:

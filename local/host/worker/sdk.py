@@ -92,9 +92,9 @@ class SdkRuntime:
             value = await loaded.call(**arguments)
         else:
             # Context variables travel along, so that log lines of the thread name their invocation.
-            here = contextvars.copy_context()
+            context = contextvars.copy_context()
             value = await asyncio.get_running_loop().run_in_executor(
-                self._threads, lambda: here.run(loaded.call, **arguments)
+                self._threads, lambda: context.run(loaded.call, **arguments)
             )
         if value is not None and signature.returned is None:
             raise RuntimeError(f"function {loaded.function.name} returns a value but has no $return binding")

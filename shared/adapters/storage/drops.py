@@ -58,9 +58,9 @@ class BlobDrops:
         """`container/name`; raises Misuse for a container that is not for specs."""
         container, _, name = reference.partition("/")
         if container not in self._readable:
-            known = ", ".join(sorted(self._readable))
+            names = ", ".join(sorted(self._readable))
             raise Misuse(
-                f"container {container[:63]!r} may not be read", remedy=f"put the spec into one of: {known}"
+                f"container {container[:63]!r} may not be read", remedy=f"put the spec into one of: {names}"
             )
         blob = await self._read(container, name, None, limit)
         return blob[0] if blob else None
@@ -75,14 +75,14 @@ class BlobDrops:
         async with storage_errors():
             for _ in range(2):
                 try:
-                    made = await blob.upload_blob(body, overwrite=replace, content_settings=settings)
+                    properties = await blob.upload_blob(body, overwrite=replace, content_settings=settings)
                 except ResourceNotFoundError:
                     await self._make_answers()
                 except ResourceExistsError:
                     return  # a later answer stands there, or our own whose acknowledgement was lost
                 else:
                     if not replace:
-                        self._remember(name, (0, str(made["etag"])))
+                        self._remember(name, (0, str(properties["etag"])))
                     return
         raise Unavailable(f"container {self._answers} cannot be created: it is being deleted")
 
@@ -107,19 +107,19 @@ class BlobDrops:
         The number stands in the blob's metadata. Each write names the ETag of the line that it replaces
         (or "none is there"), so a late writer fails with 412 or 409, looks, and finds a greater number.
         """
-        known, etag = self._lines.get(name), None
-        if known is None and not fresh:
-            known = await self._line(name)
+        last, etag = self._lines.get(name), None
+        if last is None and not fresh:
+            last = await self._line(name)
         for _ in range(_RACES):
-            if known is not None and known[0] >= sequence:
+            if last is not None and last[0] >= sequence:
                 break
-            etag = await self._replace_line(name, line, sequence, known[1] if known else None)
+            etag = await self._replace_line(name, line, sequence, last[1] if last else None)
             if etag is not None:
-                known = (sequence, etag)
+                last = (sequence, etag)
                 break
-            known = await self._line(name)
-        if known is not None:
-            self._remember(name, known)
+            last = await self._line(name)
+        if last is not None:
+            self._remember(name, last)
         return etag is not None
 
     def _remember(self, name: str, line: tuple[int, str]) -> None:

@@ -35,12 +35,12 @@ class TableFinishedJobs:
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """One range query of keys, which begin with the moment of the end."""
         first, last = f"f|{after}!" if after else "f|", f"f|{rows.sortable(before)}"
-        wanted = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
-        return [str(row["RowKey"])[2:] for row in await self._store.rows(wanted)]
+        range_ = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
+        return [str(row["RowKey"])[2:] for row in await self._store.rows(range_)]
 
     async def gather(self, job_id: str) -> FinishedJob | None:
         """Two point reads and two ranges of one partition."""
-        record, spec, waiting, told = await asyncio.gather(
+        record, spec, waiting, event_rows = await asyncio.gather(
             self._store.row(job_id, f"j|{job_id}"),
             self._store.row(job_id, f"s|{job_id}"),
             self._keys("o", job_id),
@@ -52,7 +52,7 @@ class TableFinishedJobs:
         if job.archived:  # a process that wrote the tombstone died before the rest
             await self._clear(job, rows.ended_row(job, self._shards))
             return None
-        events = tuple(rows.latest(self._store.read(row, rows.keyed_notice) for row in told))
+        events = tuple(rows.latest(self._store.read(row, rows.keyed_notice) for row in event_rows))
         stored = Stored(job, record.etag, rows.stored_of(record.row, record.written))
         document = self._store.read(spec.row, rows.spec_of) if spec is not None else None
         return FinishedJob(stored, document, events)
@@ -75,9 +75,9 @@ class TableFinishedJobs:
         if await self._write(job.id, bury):
             await self._clear(tombstone, leftovers[-1])
             return True
-        there = await self._store.row(job.id, f"j|{job.id}")
+        standing = await self._store.row(job.id, f"j|{job.id}")
         # Our own write whose answer was lost, or another process's of the same line, or a change.
-        current = self._store.perhaps(there.row, rows.job_of) if there is not None else None
+        current = self._store.perhaps(standing.row, rows.job_of) if standing is not None else None
         return current is not None and current.archived == tombstone.archived
 
     async def _write(self, job_id: str, *operations: Operation) -> bool:
@@ -89,18 +89,20 @@ class TableFinishedJobs:
 
     async def _clear(self, job: Job, ended: Row) -> None:
         """Remove what stands beside a tombstone; the row by which it is found goes last."""
-        left = [row for kind in "sex" for row in await self._keys(kind, job.id)]
+        leftovers = [row for kind in "sex" for row in await self._keys(kind, job.id)]
         lists = listed.listed_rows(job, self._shards)
-        left += [row for row in lists if await self._store.row(job.id, row["RowKey"]) is not None]
-        left.append(ended)
-        for at in range(0, len(left), _ROWS):
-            if not await self._write(job.id, *(Operation("delete", row) for row in left[at : at + _ROWS])):
+        leftovers += [row for row in lists if await self._store.row(job.id, row["RowKey"]) is not None]
+        leftovers.append(ended)
+        for at in range(0, len(leftovers), _ROWS):
+            if not await self._write(
+                job.id, *(Operation("delete", row) for row in leftovers[at : at + _ROWS])
+            ):
                 return  # our own deletion whose answer was lost, or another process's: the next run checks
 
     async def _keys(self, kind: str, job_id: str) -> list[Row]:
         """The rows of a kind of a job, by their keys."""
-        wanted = self._range(kind, job_id, ("RowKey",))
-        return [rows.row_of(job_id, row["RowKey"], self._shards) for row in await self._store.rows(wanted)]
+        range_ = self._range(kind, job_id, ("RowKey",))
+        return [rows.row_of(job_id, row["RowKey"], self._shards) for row in await self._store.rows(range_)]
 
     def _range(self, kind: str, job_id: str, select: tuple[str, ...] = ()) -> Range:
         partition = rows.partition(rows.shard_of(job_id, self._shards))

@@ -37,9 +37,9 @@ async def claim(table: Table, shards: int, owner: str) -> Row:
     mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, **listed_until(_ALWAYS)}]
     mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []
     layout_rows = await _rows(table)
-    missing = [row for row in mine if row["RowKey"] not in layout_rows]
-    if missing:
-        await _make(table, missing, new="layout" not in layout_rows)
+    absent = [row for row in mine if row["RowKey"] not in layout_rows]
+    if absent:
+        await _make(table, absent, new="layout" not in layout_rows)
         layout_rows = await _rows(table)
     if "layout" not in layout_rows:
         raise Unavailable("the ledger's table cannot be created now")

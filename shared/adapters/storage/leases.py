@@ -20,8 +20,8 @@ class TableLeases:
         mine = _row(name, now, until)
         row = await self._store.get(mine["PartitionKey"], name)
         if row is not None:
-            held = self._store.perhaps(row.row, _interval)  # a lease that cannot be read is free
-            if held is not None and (now < held[1] <= until or since <= held[0] <= now):
+            interval = self._store.perhaps(row.row, _interval)  # a lease that cannot be read is free
+            if interval is not None and (now < interval[1] <= until or since <= interval[0] <= now):
                 return None
         write = Operation("replace", mine, row.etag) if row is not None else Operation("create", mine)
         try:

@@ -47,8 +47,8 @@ class TableLedger:
 
     async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
         """One transaction: record, spec, index row, rows of lists, first event."""
-        made = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
-        new = [make(job, self._shards) for make in made]
+        makers = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
+        new = [make(job, self._shards) for make in makers]
         new += listed.listed_rows(job, self._shards)
         new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
         new += [rows.notice_row(notice, self._shards)] if notice is not None else []
@@ -111,12 +111,12 @@ class TableLedger:
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         """Two range queries a shard, of keys and sources; the turn of a job counts more than its creation."""
-        wanted = (
+        ranges = (
             Range(rows.partition(n), f"{kind}|", f"{kind}|{rows.listed(since)}", select=("RowKey", "Source"))
             for kind in "lt"
             for n in range(self._shards)
         )
-        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
         turns = self._store.legible((row for part in answers for row in part), listed.turn_of)
         return {job_id: moment for who, job_id, moment in turns if who == source}
 
@@ -170,8 +170,8 @@ class TableLedger:
 
     async def drop_memos(self) -> dict[str, DropMemo]:
         """One range query a partition of dropped paths."""
-        wanted = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
-        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        ranges = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
+        answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
         memo = self._store.legible((row for part in answers for row in part), other_rows.seen_of)
         return {one.path: one for one in memo}
 

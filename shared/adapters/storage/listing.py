@@ -84,10 +84,10 @@ class Listing:
         # First the jobs that have not ended: one that ends meanwhile is found again, and counts as it ended.
         entries: Entries = {}
         if active:
-            wanted = query.states or frozenset(JobState)
+            states = query.states or frozenset(JobState)
             every = await shown.active(range(self._store.shards))
             entries |= {
-                row.listed: row for row in every if row.state in wanted and row.listed > (after or "")
+                row.listed: row for row in every if row.state in states and row.listed > (after or "")
             }
         return await self._merge(limit, streams, entries, shown)
 
@@ -200,12 +200,12 @@ class _Shown:
         place = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
         count = Counter(place.values())
         await self.active(shard for shard in count if count[shard] > 1)
-        known = {job_id: self._active.get(place[job_id], {}).get(job_id) for job_id in ids}
-        bare = [row for row in known.values() if row is not None]
-        left = [job_id for job_id, row in known.items() if row is None]
-        self.records += len(left)
-        read = await asyncio.gather(*(self._recorded(job_id) for job_id in left))
-        return {row.job_id: await self._of(row) for row in bare} | dict(zip(left, read, strict=True))
+        by_id = {job_id: self._active.get(place[job_id], {}).get(job_id) for job_id in ids}
+        bare = [row for row in by_id.values() if row is not None]
+        others = [job_id for job_id, row in by_id.items() if row is None]
+        self.records += len(others)
+        read = await asyncio.gather(*(self._recorded(job_id) for job_id in others))
+        return {row.job_id: await self._of(row) for row in bare} | dict(zip(others, read, strict=True))
 
     async def _of(self, row: Active) -> Job | None:
         try:

@@ -28,8 +28,8 @@ class TableOutbox:
     async def undelivered(self, shard: int, now: datetime, longest: timedelta) -> list[Notice]:
         """One range query, filtered by the service."""
         due, never = rows.due_range(now, longest)
-        wanted = rows.range_of(shard, "o", due=due, beyond=never)
-        return self._store.legible(await self._store.rows(wanted), rows.notice_of_row)
+        range_ = rows.range_of(shard, "o", due=due, beyond=never)
+        return self._store.legible(await self._store.rows(range_), rows.notice_of_row)
 
     async def notice(self, job_id: str, sequence: int) -> Notice | None:
         """A point read."""
@@ -63,12 +63,12 @@ class TableOutbox:
 
     async def find(self, event_id: str) -> Notice | None:
         """The service looks through the rows of each shard, those that wait and the archive."""
-        wanted = (
+        ranges = (
             rows.range_of(shard, kind, equal=("Event", event_id))
             for shard in range(self._shards)
             for kind in "eo"
         )
-        answers = await asyncio.gather(*(self._store.rows(each) for each in wanted))
+        answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
         notices = self._latest(answers)
         return notices[-1] if notices else None
 
@@ -76,9 +76,9 @@ class TableOutbox:
         """One transaction, after a look whether there is a dead letter to delete."""
         again = Operation("upsert", rows.notice_row(notice, self._shards))
         dead = Operation("delete", rows.notice_row(notice, self._shards, "x"))
-        there = await self._store.row(notice.job_id, dead.row["RowKey"])
+        row = await self._store.row(notice.job_id, dead.row["RowKey"])
         try:
-            await self._store.write(notice.job_id, *([again, dead] if there else [again]))
+            await self._store.write(notice.job_id, *([again, dead] if row else [again]))
         except Refused:  # our own deletion, whose answer was lost, or another process's
             await self._store.write(notice.job_id, again)
 

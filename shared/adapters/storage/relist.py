@@ -77,8 +77,8 @@ async def _shard(store: Store, shard: int, first: str, end: float) -> tuple[int,
     """How many jobs of a shard were put into lists, and whether that were all."""
     number = 0
     while True:
-        wanted = Range(rows.partition(shard), first, "f}", select=("RowKey", "Listed"), limit=_ROWS)
-        entities = await store.rows(wanted)
+        range_ = Range(rows.partition(shard), first, "f}", select=("RowKey", "Listed"), limit=_ROWS)
+        entities = await store.rows(range_)
         old = [str(row["RowKey"]) for row in entities if not row.get("Listed")]
         for at in range(0, len(old), _PARALLEL):
             if asyncio.get_running_loop().time() > end:
@@ -99,8 +99,8 @@ async def _job(store: Store, ended: str) -> bool:
     # The guard is a write of the record: the time of the last one before it counts, so it is kept.
     stored = rows.text_of(rows.stored_of(record.row, record.written))
     guard = {**rows.row_of(job_id, f"j|{job_id}", store.shards), "Stored": stored}
-    done = {**rows.row_of(job_id, ended, store.shards), "Listed": True}
-    new = [*listed.shown_rows(job, store.shards), done]
+    end_row = {**rows.row_of(job_id, ended, store.shards), "Listed": True}
+    new = [*listed.shown_rows(job, store.shards), end_row]
     try:
         await store.write(
             job_id, Operation("merge", guard, record.etag), *(Operation("upsert", row) for row in new)

@@ -32,8 +32,8 @@ class OwnThreads:
         """What getaddrinfo answers. Raises OSError."""
         from aiohttp.abc import ResolveResult
 
-        look = partial(socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM)
-        addresses = await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        lookup = partial(socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM)
+        addresses = await asyncio.get_running_loop().run_in_executor(self._pool, lookup)
         return [
             ResolveResult(
                 hostname=host,

@@ -134,12 +134,12 @@ class _Slots:
         slots = self._free.setdefault(key, asyncio.Semaphore(self._per_host))
         self._users[key] += 1
         try:
-            async with AsyncExitStack() as held:
+            async with AsyncExitStack() as stack:
                 try:
                     async with asyncio.timeout(self._patience):
                         # The receiver's own first: who waits for it takes nothing from the others.
-                        await held.enter_async_context(slots)
-                        await held.enter_async_context(self._all)
+                        await stack.enter_async_context(slots)
+                        await stack.enter_async_context(self._all)
                 except TimeoutError:
                     raise _NoSlotError from None
                 yield

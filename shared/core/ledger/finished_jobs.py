@@ -131,5 +131,5 @@ def tombstone(job: Job, location: LineLocation) -> Job:
         "problems": (),
         "message": "",
     }
-    kept = {"drop": drop, "history": job.history[-1:], "archived": str(location)}
-    return job.model_copy(update=nothing | kept)
+    members = {"drop": drop, "history": job.history[-1:], "archived": str(location)}
+    return job.model_copy(update=nothing | members)

@@ -47,9 +47,9 @@ class Downloads:
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
         # The bytes as they lie there: a compressed answer has other offsets.
-        wanted = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
+        headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
-            async with self._session.get(url, headers=wanted, allow_redirects=False) as answer:
+            async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
                 if answer.status in (403, 404):
                     self._addresses.pop(key, None)
                     raise NotFound("the file is not there any more")
@@ -72,13 +72,13 @@ class Downloads:
             self._session = None
 
 
-def _size(answer: ClientResponse, known: int) -> int:
+def _size(answer: ClientResponse, size: int) -> int:
     """Bytes of the whole file; `known` where the server does not say."""
     match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     if match:
         return int(match[1])
     whole = answer.content_length if answer.status == 200 else None
-    return known if whole is None else whole
+    return size if whole is None else whole
 
 
 async def _upto(content: StreamReader, limit: int) -> bytes:

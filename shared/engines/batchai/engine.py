@@ -107,11 +107,11 @@ class BatchAIEngine:
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
-        seen = _understand(existing) if existing is not None else None
+        current = _understand(existing) if existing is not None else None
         handle = f"{self._jobs(order.target.experiment)}/{order.target.name}"
-        seen = seen or Observation(JobState.QUEUED, handle=handle)
-        (seen,) = await self._explained(order.target.cluster, [(order.document, seen)])
-        return seen
+        current = current or Observation(JobState.QUEUED, handle=handle)
+        (current,) = await self._explained(order.target.cluster, [(order.document, current)])
+        return current
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
@@ -125,8 +125,8 @@ class BatchAIEngine:
             # Page by page, so that what is held of a job is what is asked about it.
             async for jobs in self._pages(self._jobs(experiment), page_of):
                 for job in jobs:
-                    if job["name"] in names and (seen := _understand(job)) is not None:
-                        views[job["name"]] = job, seen
+                    if job["name"] in names and (understood := _understand(job)) is not None:
+                        views[job["name"]] = job, understood
 
         async with api_errors():
             await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
@@ -147,8 +147,8 @@ class BatchAIEngine:
         """A direct GET."""
         async with api_errors():
             job = await self._get(target)
-            (seen,) = await self._explained(target.cluster, [(job, observation(job))])
-        return seen
+            (explained_one,) = await self._explained(target.cluster, [(job, observation(job))])
+        return explained_one
 
     async def cancel(self, target: Target) -> None:
         """POST terminate; one that ended or is unknown is success."""
@@ -238,8 +238,8 @@ class BatchAIEngine:
         """The existing job when the service answered 200 with one, None for a fresh 202."""
         from azure.core.rest import HttpRequest
 
-        asked = submission(self._workspace, order)
-        request = HttpRequest(asked.method, asked.path, json=asked.body)
+        body = submission(self._workspace, order)
+        request = HttpRequest(body.method, body.path, json=body.body)
         answer = await (await self._client())._send_request(request, stream=False)
         raise_for(answer, 200, 202)
         text = answer.text()
@@ -313,5 +313,5 @@ def _understand(job: Mapping[str, Any]) -> Observation | None:
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
     """Our token of a job that has not ended on that cluster, None for any other job."""
     place = (job["properties"].get("cluster") or {}).get("id", "").lower()
-    seen = _understand(job) if place == cluster_id else None
-    return token_of(job) if seen is not None and not seen.state.terminal else None
+    understood = _understand(job) if place == cluster_id else None
+    return token_of(job) if understood is not None and not understood.state.terminal else None

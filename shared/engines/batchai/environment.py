@@ -23,17 +23,17 @@ _INSTANCE = "<a UUID of the service>"
 def environment(workspace: Workspace, order: Order) -> tuple[Variable, ...]:
     """Every variable, in the order of its making: a value may use those before it."""
     properties: dict[str, Any] = order.document["properties"]
-    seen: dict[str, str] = {}
+    values: dict[str, str] = {}
     variables: list[Variable] = []
     # One after the other, as each reads what those before it have set.
     for variable in chain(
         _node(workspace, order),
-        _directories(workspace, order, properties, seen),
+        _directories(workspace, order, properties, values),
         _toolkit(properties),
-        _own(properties, seen),
+        _own(properties, values),
     ):
         variables.append(variable)
-        seen[variable.name] = variable.value
+        values[variable.name] = variable.value
     return tuple({variable.name: variable for variable in variables}.values())
 
 
@@ -54,22 +54,22 @@ def _node(workspace: Workspace, order: Order) -> list[Variable]:
 
 
 def _directories(
-    workspace: Workspace, order: Order, properties: Mapping[str, Any], seen: Mapping[str, str]
+    workspace: Workspace, order: Order, properties: Mapping[str, Any], values: Mapping[str, str]
 ) -> Iterator[Variable]:
     """Input directories as they are; output directories below a folder of the job's own."""
     for directory in properties.get("inputDirectories") or ():
-        yield _expanded(f"AZ_BATCHAI_INPUT_{directory['id']}", directory["path"], seen, "engine")
+        yield _expanded(f"AZ_BATCHAI_INPUT_{directory['id']}", directory["path"], values, "engine")
     target = order.target
     segment = (
         f"{workspace.subscription}/{workspace.group}/workspaces/{workspace.name}"
         f"/experiments/{target.experiment}/jobs/{target.name}/{_INSTANCE}"
     )
     prefix = str(properties.get("stdOutErrPathPrefix", "")).rstrip("/")
-    yield _expanded("AZ_BATCHAI_STDOUTERR_DIR", f"{prefix}/{segment}/stdouterr", seen, "engine")
+    yield _expanded("AZ_BATCHAI_STDOUTERR_DIR", f"{prefix}/{segment}/stdouterr", values, "engine")
     for directory in properties.get("outputDirectories") or ():
         start, end = str(directory["pathPrefix"]).rstrip("/"), directory.get("pathSuffix") or ""
         path = f"{start}/{segment}/outputs/{end}".rstrip("/")
-        yield _expanded(f"AZ_BATCHAI_OUTPUT_{directory['id']}", path, seen, "engine")
+        yield _expanded(f"AZ_BATCHAI_OUTPUT_{directory['id']}", path, values, "engine")
         again = "<the same once the cluster has started the job again, else empty>"
         yield _formed(f"AZ_BATCHAI_PREV_OUTPUT_{directory['id']}", again)
 
@@ -91,11 +91,11 @@ def _toolkit(properties: Mapping[str, Any]) -> Iterator[Variable]:
         yield _formed("TF_CONFIG", "<JSON: cluster, task, environment>")
 
 
-def _own(properties: Mapping[str, Any], seen: Mapping[str, str]) -> Iterator[Variable]:
+def _own(properties: Mapping[str, Any], values: Mapping[str, str]) -> Iterator[Variable]:
     """The job's variables, expanded; secrets are taken as they are."""
     for variable in properties.get("environmentVariables") or ():
         source = "slipway" if variable["name"].startswith("SLIPWAY_") else "job"
-        yield _expanded(variable["name"], str(variable["value"]), seen, source)
+        yield _expanded(variable["name"], str(variable["value"]), values, source)
     for secret in properties.get("secrets") or ():
         reference = secret.get("valueSecretReference") or {}
         if secret.get("value") is None:
@@ -114,6 +114,6 @@ def _formed(name: str, value: str) -> Variable:
     return Variable(name, value, "engine", exact=False)
 
 
-def _expanded(name: str, text: str, seen: Mapping[str, str], source: str) -> Variable:
-    value = _USED.sub(lambda match: seen.get(match[1] or match[2], match[0]), text)
+def _expanded(name: str, text: str, values: Mapping[str, str], source: str) -> Variable:
+    value = _USED.sub(lambda match: values.get(match[1] or match[2], match[0]), text)
     return Variable(name, value, source, exact="<" not in value)

@@ -32,11 +32,11 @@ async def api_errors() -> AsyncIterator[None]:
         raise Transient(f"the cluster's API said something unreadable: {type(error).__name__}") from error
 
 
-def raise_for(answer: Any, *wanted: int) -> None:
+def raise_for(answer: Any, *status: int) -> None:
     """Raise the SDK's own error for an answer that is none of those wanted (200 if none is named)."""
     from azure.core import exceptions
 
-    if answer.status_code in (wanted or (200,)):
+    if answer.status_code in (status or (200,)):
         return
     kinds = {
         401: exceptions.ClientAuthenticationError,

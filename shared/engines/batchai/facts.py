@@ -43,8 +43,8 @@ def configured(document: Any, setting: str) -> dict[str, ClusterFacts]:
     return {name: _configured(options, place) for name, options, place in each_cluster(document, setting)}
 
 
-def _configured(given: Any, place: str) -> ClusterFacts:
-    options = checked(given, place, _OPTIONS)
+def _configured(value: Any, place: str) -> ClusterFacts:
+    options = checked(value, place, _OPTIONS)
     written = options.get("maxWallClock")
     longest = parse_duration(written) if written else None
     if written and not longest:

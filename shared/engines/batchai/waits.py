@@ -22,7 +22,7 @@ def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
 
     What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
     """
-    moments = [_entered(job) for job, seen in jobs if seen.state is JobState.QUEUED]
+    moments = [_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED]
     if not moments:
         return None
     ages = [(now - moment).total_seconds() for moment in moments if moment is not None]
@@ -32,10 +32,10 @@ def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
 def explained(jobs: Iterable[Seen], view: ClusterView | None) -> list[Observation]:
     """What is known of each job, with what the queued ones wait for."""
     return [
-        replace(seen, why=why(_properties(job).get("nodeCount"), view))
-        if seen.state is JobState.QUEUED
-        else seen
-        for job, seen in jobs
+        replace(observation, why=why(_properties(job).get("nodeCount"), view))
+        if observation.state is JobState.QUEUED
+        else observation
+        for job, observation in jobs
     ]
 
 

@@ -63,12 +63,12 @@ END
 CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 
-def quote(text: str, known: Collection[str]) -> str:
+def quote(text: str, names: Collection[str]) -> str:
     """Shell text for a word of the job file: known variables get their values on the node, all else stays."""
     result, end = "", 0
     for match in _VARIABLE.finditer(text):
         name = match[1] or match[2]
-        if name in known:
+        if name in names:
             result += _literal(text[end : match.start()]) + f'"${{{name}}}"'
             end = match.end()
     return (result + _literal(text[end:])) or "''"

@@ -23,11 +23,11 @@ def variables(site: Site, order: Order, run: str) -> tuple[Variable, ...]:
 
     `run` stands for what numbers the runs of a job there.
     """
-    seen = {"SLIPWAY_RUN": run, **_LATER}
+    texts = {"SLIPWAY_RUN": run, **_LATER}
     values = {}
     for name, text, source in _made(site, order):
-        value = _USED.sub(lambda match: seen.get(match[1] or match[2], match[0]), text)
-        seen[name] = value
+        value = _USED.sub(lambda match: texts.get(match[1] or match[2], match[0]), text)
+        texts[name] = value
         values[name] = Variable(name, value, source, exact="<" not in value and "$SLIPWAY_HOST" not in value)
     for secret in order.document["properties"].get("secrets") or ():
         values[secret["name"]] = Variable(secret["name"], str(secret.get("value")), "job")

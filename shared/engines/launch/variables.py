@@ -37,8 +37,8 @@ def system(site: Site, properties: Mapping[str, Any]) -> dict[str, str]:
 
 def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
     """The input directories."""
-    given = properties.get("inputDirectories") or ()
-    return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in given}
+    directories = properties.get("inputDirectories") or ()
+    return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in directories}
 
 
 def outputs(site: Site, properties: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
@@ -60,5 +60,5 @@ def own(properties: Mapping[str, Any]) -> dict[str, str]:
 
 def secrets(properties: Mapping[str, Any]) -> dict[str, str]:
     """The job's secrets, taken as they are: a '$' in a password is a '$'."""
-    given = properties.get("secrets") or ()
-    return {s["name"]: str(s["value"]) for s in given if s.get("value") is not None}
+    entries = properties.get("secrets") or ()
+    return {s["name"]: str(s["value"]) for s in entries if s.get("value") is not None}

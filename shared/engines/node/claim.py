@@ -45,14 +45,14 @@ class Claim:
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
             while True:
-                turn, last = _last_turn(self._directory)
+                number, last = _last_turn(self._directory)
                 self._may_follow(last)
-                if self._turns.add(turn + 1, mine):
+                if self._turns.add(number + 1, mine):
                     break
         except Silent:
             (self._directory / self.run).rmdir()
             raise
-        self._turn = turn + 1
+        self._turn = number + 1
         write(self._directory / "claim.json", mine)
         if last:
             _wait_until_left([self._directory / str(last.get("run"))])
@@ -129,25 +129,25 @@ class Claim:
         """The last turn of an earlier attempt before it was taken away; its end stands."""
         turns = Turns(directory)
         while True:
-            turn, last = _last_turn(directory)
+            number, last = _last_turn(directory)
             if last and last.get("token") != token:
                 return {}  # another job's, which has nothing to do with this one
             if "ended" in last or "taken" in last:
                 return last
-            gone = {"token": token, "submission": "", "run": last.get("run", "")}
-            if turns.add(turn + 1, dict(gone, taken=self._directory.name)):
-                write(directory / "claim.json", dict(gone, run=""))
+            claim = {"token": token, "submission": "", "run": last.get("run", "")}
+            if turns.add(number + 1, dict(claim, taken=self._directory.name)):
+                write(directory / "claim.json", dict(claim, run=""))
                 return last
 
 
 def _last_turn(attempt: Path) -> Tuple[int, Dict[str, Any]]:
     """Number and content of an attempt's last turn."""
-    turn = Turns(attempt).count()
-    if turn:
-        last = Turns(attempt).read(turn)
+    number = Turns(attempt).count()
+    if number:
+        last = Turns(attempt).read(number)
         if not last:
-            raise OSError(f"turn {turn} of {attempt} cannot be read")  # it may be an end
-        return turn, last
+            raise OSError(f"turn {number} of {attempt} cannot be read")  # it may be an end
+        return number, last
     # The program of before wrote no turns.
     claim = read(attempt / "claim.json")
     record = read(attempt / str(claim.get("run")) / "result.json")

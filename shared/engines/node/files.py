@@ -17,9 +17,9 @@ def stamp() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def expand(text: str, known: Dict[str, str]) -> str:
+def expand(text: str, values: Dict[str, str]) -> str:
     """The text with $NAME and ${NAME} replaced where the name is known."""
-    return _VARIABLE.sub(lambda match: known.get(match.group(1) or match.group(2), match.group(0)), text)
+    return _VARIABLE.sub(lambda match: values.get(match.group(1) or match.group(2), match.group(0)), text)
 
 
 def read(path: Path) -> Dict[str, Any]:

@@ -29,7 +29,7 @@ def words(argv: List[str], env: Dict[str, str]) -> List[str]:
 
 
 def run_all(
-    steps: List[Dict[str, Any]], env: Dict[str, str], directory: Path, look: Callable[[], None]
+    steps: List[Dict[str, Any]], env: Dict[str, str], directory: Path, check: Callable[[], None]
 ) -> None:
     """Run the steps until all but the services have ended; `look` is called all the while, and may raise.
 
@@ -42,7 +42,7 @@ def run_all(
             running.append((step["service"], _start(step, env, directory)))
         waiting = True
         while waiting:
-            look()
+            check()
             waiting = any(process.poll() is None for service, process in running if not service)
             for _, process in running:
                 if process.poll():
@@ -53,15 +53,15 @@ def run_all(
 
 
 def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subprocess.Popen[bytes]":
-    known = dict(env)
+    values = dict(env)
     for name, text in step["environment"]:
-        known[name] = expand(text, known)
-    known.update(step["literal"])
-    out, err = (directory / name for name in words(step["files"], known))
+        values[name] = expand(text, values)
+    values.update(step["literal"])
+    out, err = (directory / name for name in words(step["files"], values))
     with out.open("ab") as stdout, err.open("ab") as stderr:
         return subprocess.Popen(
-            words(step["argv"], known),
-            env=known,
+            words(step["argv"], values),
+            env=values,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=stdout,
@@ -72,11 +72,11 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
 
 def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:
     """End what still runs: asked first, then killed."""
-    left = [process for process in processes if process.poll() is None]
+    running = [process for process in processes if process.poll() is None]
     until = time.time() + GRACE
-    for process in left:
+    for process in running:
         _signal(process, signal.SIGTERM)
-    while any(process.poll() is None for process in left) and time.time() < until:
+    while any(process.poll() is None for process in running) and time.time() < until:
         time.sleep(LOOK)
     for process in processes:
         _signal(process, signal.SIGKILL)

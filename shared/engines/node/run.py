@@ -203,8 +203,8 @@ class Run:
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return
-        told = {"preparation": 1}.get(end.reason, end.code)  # as the service told it
-        exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else told
+        shown_code = {"preparation": 1}.get(end.reason, end.code)  # as the service told it
+        exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else shown_code
         record.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
         self._claim.record(dict(record, exitCode=exit_code, ended=stamp()))
 

@@ -77,8 +77,8 @@ class Attempts:
         if is_too_long(cluster, order):
             raise too_long(cluster, order)
         dialect = await self._client.agree()
-        asked = submission(cluster, dialect, order, uuid.uuid4().hex)
-        answer = await self._client.call(asked.method, "/job/submit", asked.body)
+        request = submission(cluster, dialect, order, uuid.uuid4().hex)
+        answer = await self._client.call(request.method, "/job/submit", request.body)
         number = answer.number()
         if number is None and any(code == _TOO_LONG for code, _ in answer.errors):
             raise too_long(cluster, order, str(answer.failure()))
@@ -99,8 +99,11 @@ class Attempts:
         rest, self._listed = rest + pending, self._clock()
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, rest, since)
-        seen = await each(rest, lambda target: self._status_of(target, named))
-        return {**quick, **{t.name: one for t, one in zip(rest, seen, strict=True) if one is not None}}
+        results = await each(rest, lambda target: self._status_of(target, named))
+        return {
+            **quick,
+            **{t.name: one for t, one in zip(rest, results, strict=True) if one is not None},
+        }
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that is not over."""
@@ -111,10 +114,10 @@ class Attempts:
         """One attempt. Raises NotFound."""
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, [target], since)
-        seen = await self._observed(target, named)
-        if seen is None:
+        observation = await self._observed(target, named)
+        if observation is None:
             raise NotFound(f"neither Slurm nor a record knows {target.name}")
-        return seen
+        return observation
 
     async def cancel(self, target: Target) -> None:
         """Cancel every copy."""
@@ -150,25 +153,25 @@ class Attempts:
         return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
-        kept = self._judged(target, named).kept
-        if kept is None:
+        copy = self._judged(target, named).kept
+        if copy is None:
             return await self._finished.find(target)
-        return await self._finished.combine(target, kept)
+        return await self._finished.combine(target, copy)
 
     def _judged(self, target: Target, named: Named) -> Verdict:
         return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
         """What the states alone say of jobs whose numbers are certain; those that moved are asked for."""
-        known = [target for target in targets if target.name in self._settled]
+        old = [target for target in targets if target.name in self._settled]
         dialect = await self._client.agree()
-        if not dialect.states or not known:
+        if not dialect.states or not old:
             return {}
         states, since = await self._jobs.states(), await self._jobs.statistics_epoch()
         listed = self._clock() - self._listed < _LOOK_AGAIN
         observations: dict[str, Observation] = {}
         moved = []
-        for target in known:
+        for target in old:
             settled = self._settled[target.name]
             # A controller that lost its state numbers from 1 again: what the list says counts then.
             words = states.get(settled.copy.id, frozenset()) if settled.since == since else frozenset()
@@ -181,8 +184,10 @@ class Attempts:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 observations[target.name] = observation(settled.copy, None)
-        seen = await each(moved, lambda target: alone(target.name, self._by_number(target)))
-        observations |= {target.name: one for target, one in zip(moved, seen, strict=True) if one is not None}
+        results = await each(moved, lambda target: alone(target.name, self._by_number(target)))
+        observations |= {
+            target.name: one for target, one in zip(moved, results, strict=True) if one is not None
+        }
         return observations
 
     async def _by_number(self, target: Target) -> Observation | None:
@@ -203,9 +208,9 @@ class Attempts:
         verdicts = {target.name: self._judged(target, named) for target in targets}
         await each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
-            kept = verdict.kept
-            if kept is not None and since is not None and not kept.held and verdict.priority is None:
-                self._settled[name] = Settled(kept, since)
+            copy = verdict.kept
+            if copy is not None and since is not None and not copy.held and verdict.priority is None:
+                self._settled[name] = Settled(copy, since)
         await each(self._orphans(named, verdicts), self._jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
@@ -216,10 +221,10 @@ class Attempts:
         elif verdict.kept is not None and verdict.priority is not None:
             await self._jobs.prioritise(verdict.kept.id, verdict.priority)
 
-    def _orphans(self, named: Named, asked: Mapping[str, object]) -> list[int]:
+    def _orphans(self, named: Named, targets: Mapping[str, object]) -> list[int]:
         """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""
-        old, known = self._clock() - _ORPHANED, {*asked, *self._settled}
-        candidates = (copy for name, copies in named.items() if name not in known for copy in copies)
+        old, skipped = self._clock() - _ORPHANED, {*targets, *self._settled}
+        candidates = (copy for name, copies in named.items() if name not in skipped for copy in copies)
         return [copy.id for copy in candidates if copy.held and copy.token and copy.submitted < old]
 
 

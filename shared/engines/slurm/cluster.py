@@ -104,10 +104,10 @@ def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
 
 
 def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
-    known = {camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
-    kinds = {option: str(one.type) for option, one in known.items()}
-    given = checked(options, place, kinds, needed=("url", "user", "shared"))
-    cluster = SlurmCluster(name, **{known[option].name: value for option, value in given.items()})
+    members = {camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
+    kinds = {option: str(one.type) for option, one in members.items()}
+    values = checked(options, place, kinds, needed=("url", "user", "shared"))
+    cluster = SlurmCluster(name, **{members[option].name: value for option, value in values.items()})
     _check(cluster, place)
     return cluster
 
@@ -176,5 +176,5 @@ def _check_resources(cluster: SlurmCluster, place: str) -> None:
     if text := refusal(cluster.resources.get("options") or {}):
         raise Misconfigured(f"{place}: resources.{text}")
     if unknown := [name for name in cluster.allow if name not in RESOURCES]:
-        known = ", ".join(RESOURCES)
-        raise Misconfigured(f"{place}: allow: there is no resource {unknown[0]!r}; there are {known}")
+        names = ", ".join(RESOURCES)
+        raise Misconfigured(f"{place}: allow: there is no resource {unknown[0]!r}; there are {names}")

@@ -43,12 +43,12 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
     if not copies:
         return Verdict(None)
     ordered = sorted(copies, key=lambda copy: copy.id)
-    held = [copy for copy in ordered if copy.held]
+    waiting = [copy for copy in ordered if copy.held]
     begun = [copy for copy in ordered if not copy.held]
     if not begun:
-        kept = held[0]
-        return Verdict(kept, release=now - kept.submitted >= settle, surplus=tuple(held[1:]))
-    told = [copy for copy in begun if copy.code not in IDLE]
-    kept = (told or begun)[0]
-    differs = kept.states == {"PENDING"} and kept.wanted != kept.priority
-    return Verdict(kept, priority=kept.wanted if differs else None, surplus=tuple(held))
+        chosen = waiting[0]
+        return Verdict(chosen, release=now - chosen.submitted >= settle, surplus=tuple(waiting[1:]))
+    active = [copy for copy in begun if copy.code not in IDLE]
+    chosen = (active or begun)[0]
+    differs = chosen.states == {"PENDING"} and chosen.wanted != chosen.priority
+    return Verdict(chosen, priority=chosen.wanted if differs else None, surplus=tuple(waiting))

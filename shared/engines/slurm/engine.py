@@ -95,8 +95,8 @@ class SlurmEngine:
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """Each of a job's resources that the cluster's operator keeps, or that no node has."""
         own = self._cluster(cluster)
-        if kept := tuple(refusals(own, resources)):
-            return kept
+        if problems := tuple(refusals(own, resources)):
+            return problems
         place = _place(own, resources)
         return tuple(absent(own.name, place[1] or own.name, self._listed.get(place, Listed()), resources))
 
@@ -115,10 +115,10 @@ class SlurmEngine:
 
     async def submit(self, order: Order) -> Observation | None:
         """A held job, which is released once the controller cannot forget it any more."""
-        on = self._attempts_on(order.target.cluster)
+        attempts = self._attempts_on(order.target.cluster)
         cluster = self._cluster(order.target.cluster)
         await self._lately.view(_place(cluster, order.resources))
-        return await on.submit(order, self._bounded(cluster, order.resources))
+        return await attempts.submit(order, self._bounded(cluster, order.resources))
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One bulk call for any number of jobs; also releases jobs that are due."""

@@ -90,35 +90,35 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
         return replace(recorded(record), handle=str(copy.id))
     exit_code = copy.code if reason in (None, _R.USER) else None
     times = _time(_began(copy)), _time(copy.ended)
-    seen = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
+    plain = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
     begun = True if record is not None else False if visible else None
-    seen, why = _explained(copy, seen, begun)
-    if seen.state is _S.SUCCEEDED:
-        return seen
-    return replace(seen, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
+    plain, why = _explained(copy, plain, begun)
+    if plain.state is _S.SUCCEEDED:
+        return plain
+    return replace(plain, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
 
 
-def _explained(copy: Copy, seen: Observation, begun: bool | None) -> tuple[Observation, tuple[str, ...]]:
+def _explained(copy: Copy, observed: Observation, begun: bool | None) -> tuple[Observation, tuple[str, ...]]:
     """What an end means beyond its state, and why. `begun`: None where that is not known."""
     if _never_began(copy, begun):
-        unstarted = replace(seen, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
+        unstarted = replace(observed, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
         return replace(unstarted, unstarted=True), (why,)
     if "OUT_OF_MEMORY" in copy.states:
-        return replace(seen, exit_code=copy.code or None), (_MEMORY,)
-    if seen.reason is not _R.USER:
-        return seen, ()
+        return replace(observed, exit_code=copy.code or None), (_MEMORY,)
+    if observed.reason is not _R.USER:
+        return observed, ()
     if copy.code in _NO_PROGRAM and begun is None:
-        return seen, ("a command was not found, or python3 in `path` of the cluster",)
+        return observed, ("a command was not found, or python3 in `path` of the cluster",)
     if copy.code in _CODES:
         reason, text = _CODES[copy.code]
-        return replace(seen, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
+        return replace(observed, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
     if copy.signal == _KILL and begun is not False:
-        return replace(seen, exit_code=128 + _KILL), (_MEMORY,)
+        return replace(observed, exit_code=128 + _KILL), (_MEMORY,)
     if copy.signal and not copy.code:
         text = f"its script ended by signal {copy.signal}"
-        return replace(seen, reason=_R.INFRASTRUCTURE, exit_code=None), (text,)
-    return seen, ()
+        return replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (text,)
+    return observed, ()
 
 
 def _never_began(copy: Copy, begun: bool | None) -> bool:

@@ -29,21 +29,21 @@ def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
     bounded = {problem.pointer for problem in ruled if problem.code in _BOUNDS}
     shape = [problem for problem in shape if problem.code != "SW013" or problem.pointer not in bounded]
     unknown = {problem.pointer for problem in shape if problem.code == "SW012"}
-    left = {problem.pointer for problem in ruled if problem.code == "SW046"} - unknown
-    shaped = {problem.pointer for problem in shape} - left
-    meant = {meant_by(problem) for problem in shape if problem.meant}
-    ruled = _of_one_value(ruled, shaped, left)
-    if any(f"/properties/{name}" in meant for name in TOOLKITS):
+    contradicted = {problem.pointer for problem in ruled if problem.code == "SW046"} - unknown
+    shaped = {problem.pointer for problem in shape} - contradicted
+    misspelt = {meant_by(problem) for problem in shape if problem.meant}
+    ruled = _of_one_value(ruled, shaped, contradicted)
+    if any(f"/properties/{name}" in misspelt for name in TOOLKITS):
         ruled = [problem for problem in ruled if problem.code != "SW020"]
     wrong = {problem.pointer for problem in (*shape, *ruled)}
     halves = {problem.pointer.rpartition("/")[0] for problem in shape if problem.meant}
-    open_lists = meant | _open_lists([*shape, *ruled])
+    open_lists = misspelt | _open_lists([*shape, *ruled])
     return [
         *(one for one in shape if one.pointer in shaped and not _is_account_of_bad_url(one, wrong)),
         *(
             one
             for one in ruled
-            if not _below(one.pointer, meant)
+            if not _below(one.pointer, misspelt)
             and not _follows(one, wrong, open_lists)
             and not (one.code == "SW030" and one.pointer in halves)
             and not _is_account_of_bad_url(one, wrong)
@@ -58,12 +58,12 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     with the name that is meant.
     """
     twice = {problem.pointer for problem in problems if problem.code == "SW005"}
-    meant = {problem.pointer for problem in problems if problem.meant}
+    misspelt = {problem.pointer for problem in problems if problem.meant}
     problems = [
         problem
         for problem in problems
         if not (problem.code in ("SW010", "SW020") and _below(problem.pointer, twice))
-        and not (problem.code == "SW007" and problem.of_name and problem.pointer in meant)
+        and not (problem.code == "SW007" and problem.of_name and problem.pointer in misspelt)
     ]
     beside = {
         problem.pointer.rpartition("/")[2]

@@ -40,8 +40,8 @@ def shape_problems(model: type[BaseModel], document: Any, error: ValidationError
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
     # What is misspelt, or stands a level too high, is not missing as well.
-    meant = {meant_by(one) for one in problems if one.meant}
-    return [one for one in problems if one.code != "SW010" or one.pointer not in meant]
+    misspelt = {meant_by(one) for one in problems if one.meant}
+    return [one for one in problems if one.code != "SW010" or one.pointer not in misspelt]
 
 
 def meant_by(misspelt: Problem) -> str:
@@ -58,8 +58,8 @@ def _problem(
     if kind == "missing":
         return problem("SW010", pointer, f"{name} is missing", f"add {name}")
     if kind == "extra_forbidden":
-        known = _names_at(model, _member_names(loc[:-1]))
-        return unknown_property(pointer, loc, known, suggestions, _value_at(document, loc[:-1]))
+        names = _names_at(model, _member_names(loc[:-1]))
+        return unknown_property(pointer, loc, names, suggestions, _value_at(document, loc[:-1]))
     if kind in _EXPECTED:
         flaw = _wrong_type(pointer, name, _EXPECTED[kind], _value_at(document, loc))
         return flaw if all(exact(str(part)) for part in loc) else replace(flaw, fix=None)
@@ -146,8 +146,10 @@ def _member_names(loc: tuple[int | str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _names_at(model: type[BaseModel], path: tuple[str, ...]) -> tuple[str, ...]:
     """The wire names that the object at this place may have; the path is without indexes."""
-    here: type[BaseModel] | None = model
+    inner: type[BaseModel] | None = model
     for part in path:
-        field = next((one for one in here.model_fields.values() if one.alias == part), None) if here else None
-        here = next(models_in(field.annotation), None) if field else None
-    return tuple(field.alias for field in here.model_fields.values() if field.alias) if here else ()
+        field = (
+            next((one for one in inner.model_fields.values() if one.alias == part), None) if inner else None
+        )
+        inner = next(models_in(field.annotation), None) if field else None
+    return tuple(field.alias for field in inner.model_fields.values() if field.alias) if inner else ()

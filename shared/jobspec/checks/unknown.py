@@ -96,11 +96,11 @@ def unknown_property(
     if is_secret_name(name, below=False):
         # Under a name that says nothing of it, a secret would be shown.
         names = [one for one in names if is_secret_name(one, below=False)]
-    if not name.isascii() and (meant := plain(name)) in names:
+    if not name.isascii() and (word := plain(name)) in names:
         strange = next(one for one in name if not one.isascii())
-        message = f'unknown property; it has the character {character_name(strange)}; did you mean "{meant}"?'
-        fix = Fix("rename" if exact(name) else "respell", pointer, meant)
-        return _unknown(pointer, message, f'write "{meant}"', fix, meant)
+        message = f'unknown property; it has the character {character_name(strange)}; did you mean "{word}"?'
+        fix = Fix("rename" if exact(name) else "respell", pointer, word)
+        return _unknown(pointer, message, f'write "{word}"', fix, word)
     right = suggestions.certainly(name, names)
     if right is None and (home := home_of(holder, name, siblings)):
         fix = Fix("nest", pointer, home.nest) if home.nest and exact(name) else None

@@ -43,8 +43,8 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
     """The job inside a wrong wrapper; None where there is none, or no wrong one."""
     if templated(document):
         return _template(document)
-    if (held := _contained_job(document)) is not None:
-        return _inside(document, *held)
+    if (contained := _contained_job(document)) is not None:
+        return _inside(document, *contained)
     properties = document.get("properties")
     if properties is None:
         return _flat(document) if _is_flat(document) else None
@@ -66,8 +66,8 @@ def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
         else "this is what the service answers about a job, not a job.json"
     )
     remedy, fix = 'keep "properties", without what the service adds', Fix("strip", removed=tuple(removed))
-    if meant := [name for name in _MEANT if document.get(name)]:
-        remedy = f'keep "properties"; what {" and ".join(meant)} say has no place in a job'
+    if members := [name for name in _MEANT if document.get(name)]:
+        remedy = f'keep "properties"; what {" and ".join(members)} say has no place in a job'
         return Unwrapped(
             {"properties": _without_answers(properties)}, _problem(message, remedy, removed), "/properties"
         )
@@ -178,14 +178,14 @@ def _written_names(document: JsonObject, names: Collection[str]) -> list[str]:
 
 def _without_answers(properties: JsonObject) -> JsonObject:
     """Without what the service answers, and without the group that `az` repeats beside each id."""
-    sent = {name: value for name, value in properties.items() if name not in ANSWERS}
-    if not any(_repeats_group(node.value) for node in walk(sent)):
-        return sent
-    sent = dict(copied(sent))
-    for node in walk(sent):
+    requested = {name: value for name, value in properties.items() if name not in ANSWERS}
+    if not any(_repeats_group(node.value) for node in walk(requested)):
+        return requested
+    requested = dict(copied(requested))
+    for node in walk(requested):
         if _repeats_group(node.value):
             del node.value["resourceGroup"]
-    return sent
+    return requested
 
 
 def _answers(properties: JsonObject, location: str) -> Iterator[str]:

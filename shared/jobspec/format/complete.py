@@ -86,9 +86,9 @@ def _cluster(properties: JsonObject, defaults: Defaults, cluster: str | None) ->
         properties["cluster"] = {"id": defaults.cluster_id}
         yield f"cluster: filled in with the default, {_last_segment(defaults.cluster_id)}"
     elif isinstance(name, str) and not extras:
-        known = defaults.clusters.get(name, name)
-        properties["cluster"] = {"id": known}
-        if known != name:
+        cluster_id = defaults.clusters.get(name, name)
+        properties["cluster"] = {"id": cluster_id}
+        if cluster_id != name:
             yield f"cluster: {quote(name)} stands for its full id"
 
 
@@ -172,9 +172,9 @@ def _takes_text(holder: Any, key: Any, properties: JsonObject) -> bool:
 
 def _mounts(properties: JsonObject, lists: tuple[str, ...]) -> Iterator[tuple[str, JsonObject]]:
     volumes = properties.get("mountVolumes")
-    known: JsonObject = volumes if isinstance(volumes, dict) else {}
+    mounts: JsonObject = volumes if isinstance(volumes, dict) else {}
     for name in lists:
-        entries = known.get(name)
+        entries = mounts.get(name)
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
                 yield name, entry

@@ -91,8 +91,8 @@ def script_places(
 def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:
     for entry in properties.member("mountVolumes", "azureBlobFileSystems").each():
         if same_mount_path(entry.member("relativeMountPath").value, mount):
-            there = account is None or entry.member("accountName").value in (None, account)
-            return there and (container is None or entry.member("containerName").value == container)
+            is_own = account is None or entry.member("accountName").value in (None, account)
+            return is_own and (container is None or entry.member("containerName").value == container)
     return False
 
 

@@ -235,10 +235,10 @@ def _near(one: str, other: str) -> bool:
     if abs(len(one) - len(other)) > _CLOSE or min(len(one), len(other)) < 4:
         return False
     row = list(range(len(other) + 1))
-    for index, left in enumerate(one, 1):
+    for index, own in enumerate(one, 1):
         previous, row = row, [index]
-        for column, right in enumerate(other, 1):
-            row.append(min(previous[column] + 1, row[-1] + 1, previous[column - 1] + (left != right)))
+        for column, its in enumerate(other, 1):
+            row.append(min(previous[column] + 1, row[-1] + 1, previous[column - 1] + (own != its)))
         if min(row) > _CLOSE:
             return False
     return row[-1] <= _CLOSE

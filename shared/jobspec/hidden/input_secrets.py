@@ -40,10 +40,10 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
         for match in _COOKIES.finditer(text):
             yield from cookie_ranges(text, *match.span("pairs"))
     if "<<" in text or "|" in text:
-        seen = below = -1
+        last = below = -1
         for match in _READS.finditer(text):
             begins = _begins(text, match.start())
-            if begins != seen:
+            if begins != last:
                 yield from _here_strings(text, begins, match.start())
                 yield from _piped(text, begins)
                 line = text.find("\n", match.start(), match.start() + _FAR)
@@ -51,7 +51,7 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
                     lines = _here_document(text, match.start(), line)
                     yield from lines
                     below = lines[-1][1] if lines else line  # no line is looked at twice
-            seen = begins
+            last = begins
 
 
 def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -70,16 +70,16 @@ def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, 
 def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]:
     """The lines below that of a position, which ends there, up to the word that ends them; no variable."""
     first = max(text.rfind("\n", max(0, position - _FAR), position) + 1, position - _FAR, 0)
-    here = _HERE_DOCUMENT.search(text, first, line)
+    match = _HERE_DOCUMENT.search(text, first, line)
     ranges: list[tuple[int, int]] = []
     start = line + 1
-    while here is not None and start < min(line + _FAR, len(text)):
+    while match is not None and start < min(line + _FAR, len(text)):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        told = text[start:end].strip()
-        if told == here["end"]:
+        content = text[start:end].strip()
+        if content == match["end"]:
             break
-        if told and not told.startswith("$"):
+        if content and not content.startswith("$"):
             ranges.append((start, end))
         start = end + 1
     return ranges

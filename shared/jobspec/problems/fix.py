@@ -91,10 +91,10 @@ class Fix:
     def _replacement(self) -> list[dict[str, Any]]:
         if self.kind == "strip":
             return []
-        into = f"{self.pointer}/{_step(str(self.value))}"
-        moves = ((f"{self.pointer}/{_step(name)}", f"{into}/{_step(name)}") for name in self.names)
+        pointer = f"{self.pointer}/{_step(str(self.value))}"
+        moves = ((f"{self.pointer}/{_step(name)}", f"{pointer}/{_step(name)}") for name in self.names)
         return [
-            {"op": "add", "path": into, "value": {}},
+            {"op": "add", "path": pointer, "value": {}},
             *({"op": "move", "from": one, "path": other} for one, other in moves),
         ]
 
@@ -115,13 +115,17 @@ class Fix:
     def _edits(self, positions: Positions, entry: Entry) -> tuple[Edit, ...]:
         if self.kind in ("rename", "respell"):
             parent, _, _ = self.pointer.rpartition("/")
-            taken = positions.find(f"{parent}/{_step(str(self.value))}")
-            if taken is not None or entry.key is None:
+            occupied = positions.find(f"{parent}/{_step(str(self.value))}")
+            if occupied is not None or entry.key is None:
                 return ()
             return (Edit(*entry.key, json.dumps(self.value)),)
         if self.kind == "lift":
-            kept = positions.find(self.removed[0])
-            return (Edit(entry.start, kept.start, ""), Edit(kept.end, entry.end, "")) if kept else ()
+            remaining = positions.find(self.removed[0])
+            return (
+                (Edit(entry.start, remaining.start, ""), Edit(remaining.end, entry.end, ""))
+                if remaining
+                else ()
+            )
         if self.kind == "quote":
             return (Edit(entry.start, entry.start, '"'), Edit(entry.end, entry.end, '"'))
         if self.kind == "swap":
@@ -131,8 +135,8 @@ class Fix:
             head = "".join(f"{json.dumps(name)}: {{" for name in names)
             return (Edit(entry.key[0], entry.key[0], head), Edit(entry.end, entry.end, "}" * len(names)))
         if self.kind in ("strip", "into"):
-            into = str(self.value) if self.kind == "into" else ""
-            return rewrapped(positions, entry, frozenset(self.removed), into)
+            added = str(self.value) if self.kind == "into" else ""
+            return rewrapped(positions, entry, frozenset(self.removed), added)
         if self.kind == "replace":
             return (Edit(entry.start, entry.end, json.dumps(self.value, ensure_ascii=False)),)
         if self.kind == "wrap":
@@ -152,22 +156,24 @@ def _swapped(positions: Positions, entry: Entry, one: str, other: str) -> Iterat
 
 
 def _nested(parent: str, names: list[str], pointer: str) -> list[dict[str, Any]]:
-    made = ["/".join((parent, *names[: count + 1])) for count in range(len(names))]
-    added: list[dict[str, Any]] = [{"op": "add", "path": path, "value": {}} for path in made]
-    return [*added, {"op": "move", "from": pointer, "path": f"{made[-1]}/{pointer.rpartition('/')[2]}"}]
+    pointers = ["/".join((parent, *names[: count + 1])) for count in range(len(names))]
+    added: list[dict[str, Any]] = [{"op": "add", "path": path, "value": {}} for path in pointers]
+    return [*added, {"op": "move", "from": pointer, "path": f"{pointers[-1]}/{pointer.rpartition('/')[2]}"}]
 
 
 def rewrapped(positions: Positions, entry: Entry, removed: frozenset[str], wrapper: str) -> tuple[Edit, ...]:
     """Edits that remove these members, and put the others, except $schema, into `wrapper`."""
-    gone = [Edit(*span, "") for span in positions.cuts(removed)]
+    edits = [Edit(*span, "") for span in positions.cuts(removed)]
     if not wrapper:
-        return tuple(gone)
-    kept = [one for one in positions.members(entry) if one.pointer not in removed and one.name != "$schema"]
-    first = kept[0].key if kept else None
+        return tuple(edits)
+    members = [
+        one for one in positions.members(entry) if one.pointer not in removed and one.name != "$schema"
+    ]
+    first = members[0].key if members else None
     if first is None:
         return ()
     head = f"{json.dumps(wrapper)}: {{"
-    return (*gone, Edit(first[0], first[0], head), Edit(entry.end - 1, entry.end - 1, "}"))
+    return (*edits, Edit(first[0], first[0], head), Edit(entry.end - 1, entry.end - 1, "}"))
 
 
 def _listed(positions: Positions, entry: Entry) -> Iterator[Edit]:

@@ -62,11 +62,11 @@ def distance(one: str, other: str) -> int:
     if abs(len(one) - len(other)) > 2:
         return 3
     rows = [list(range(len(other) + 1))]
-    for index, left in enumerate(one, 1):
+    for index, own in enumerate(one, 1):
         row = [index]
-        for column, right in enumerate(other, 1):
-            best = min(rows[-1][column] + 1, row[-1] + 1, rows[-1][column - 1] + (left != right))
-            if index > 1 and column > 1 and left == other[column - 2] and one[index - 2] == right:
+        for column, its in enumerate(other, 1):
+            best = min(rows[-1][column] + 1, row[-1] + 1, rows[-1][column - 1] + (own != its))
+            if index > 1 and column > 1 and own == other[column - 2] and one[index - 2] == its:
                 best = min(best, rows[-2][column - 2] + 1)
             row.append(best)
         rows.append(row)

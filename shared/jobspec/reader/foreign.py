@@ -201,8 +201,8 @@ def _of_resource(document: JsonObject) -> Foreign | None:
     if kind := resource_type(document):
         if is_job(kind):
             return None
-        known = {"microsoft.batchai": _CLUSTER, "microsoft.batch": _BATCH}
-        return _AZURE_ML if "machinelearning" in kind else known.get(kind.partition("/")[0], _RESOURCE)
+        services = {"microsoft.batchai": _CLUSTER, "microsoft.batch": _BATCH}
+        return _AZURE_ML if "machinelearning" in kind else services.get(kind.partition("/")[0], _RESOURCE)
     names = set(properties)
     if names & JOB_PROPERTIES - {"cluster"}:
         return None

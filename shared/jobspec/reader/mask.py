@@ -47,11 +47,13 @@ def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[
 
 def unknown_words(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """For a text that is no JSON: everything between but punctuation and words of the format."""
-    known = _vocabulary()
+    vocabulary = _vocabulary()
     return [
         match.span()
         for match in _WORD.finditer(text, start, end)
-        if not (_HARMLESS_WORD.fullmatch(match[0]) or (match[0] in known and _alone(text, *match.span())))
+        if not (
+            _HARMLESS_WORD.fullmatch(match[0]) or (match[0] in vocabulary and _alone(text, *match.span()))
+        )
     ]
 
 

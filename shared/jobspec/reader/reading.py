@@ -132,8 +132,8 @@ class _Hooks:
             return plain
         self.strange = True
         marked = _Object(plain)
-        seen: set[str] = set()
-        marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        names: set[str] = set()
+        marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in names or names.add(key)))  # type: ignore[func-returns-value]
         return marked
 
     def integer(self, digits: str) -> int | _Flaw:

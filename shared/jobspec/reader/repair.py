@@ -14,16 +14,16 @@ _MOST_ROUNDS = 200
 
 def mended(source: Source, diagnose: Callable[[Source], tuple[Problem, ...]]) -> Source:
     """The source after every certain fix, until none is left; a round that changes nothing is the last."""
-    seen = {source.data}
+    versions = {source.data}
     for _ in range(_MOST_ROUNDS):
         problems = diagnose(source)
         if any(one.code == "SW002" for one in problems) and source.recoded is not None:
             changed = source.recoded
         else:
             changed = source.with_text(applied(source.text, _fixes(source, problems)))
-        if changed.data in seen:
+        if changed.data in versions:
             break
-        seen.add(changed.data)
+        versions.add(changed.data)
         source = changed
     return source
 

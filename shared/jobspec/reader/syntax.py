@@ -78,9 +78,9 @@ def _diagnosis(text: str, offset: int) -> _Flaw:
     strange = any(rest[:1] in named for named in (SPACES, INVISIBLE, MARKS, WIDE)) if rest else False
     if not before and not strange and rest[0] not in _STARTS and rest[0] >= " ":
         return _Flaw(offset, "this is not JSON, which starts with a bracket", 'write {"properties": {…}}')
-    here = _at_character(text, offset, rest, before)
-    if here:
-        return here
+    flaw = _at_character(text, offset, rest, before)
+    if flaw:
+        return flaw
     if offset >= len(text.rstrip(_SPACE)):
         return _early_end(text)
     opened = still_open(text[:offset])
@@ -188,8 +188,8 @@ def _at_word(text: str, offset: int, preceding: str) -> _Flaw | None:
     length, ends = len(word[0]), bool(_BEHIND.match(text, word.end()))
     if word[0] in _PYTHON_WORDS:
         right = _PYTHON_WORDS[word[0]]
-        mend = (Edit(offset, word.end(), right),) if ends else ()
-        return _Flaw(offset, "a word that JSON does not have", f"write {right}", length, mend)
+        corrections = (Edit(offset, word.end(), right),) if ends else ()
+        return _Flaw(offset, "a word that JSON does not have", f"write {right}", length, corrections)
     if preceding.endswith(("{", ",")):
         named = re.match(r"[ \t]*[:=]", text[word.end() : word.end() + 9]) is not None
         edits = (Edit(offset, offset, '"'), Edit(word.end(), word.end(), '"')) if named else ()

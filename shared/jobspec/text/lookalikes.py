@@ -57,8 +57,8 @@ def latin(character: str) -> str:
 
 def plain(text: str) -> str:
     """The text with the letters that are meant, and without what cannot be seen."""
-    seen = (one for one in text if one not in SPACES and unicodedata.category(one) != "Cf")
-    return "".join(latin(one) or one for one in seen).strip()
+    visible = (one for one in text if one not in SPACES and unicodedata.category(one) != "Cf")
+    return "".join(latin(one) or one for one in visible).strip()
 
 
 def mixed(text: str, *, ascii_only: bool = False) -> str | None:

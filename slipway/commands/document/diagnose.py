@@ -112,16 +112,16 @@ def _facts(document: JsonObject, path: Path) -> Facts:
     def neighbour(name: str) -> Path | None:
         return path.parent / name.removeprefix(folder) if name.startswith(folder) else None
 
-    missing, crlf = set(), set()
+    absent, crlf = set(), set()
     for name in scripts_wanted(document, container=_DROPS):
         file = neighbour(name)
         if file is None or not path.exists():
             continue
         if not file.is_file():
-            missing.add(name)
+            absent.add(name)
         elif _is_crlf(file):
             crlf.add(name)
-    return Facts(drop_container=_DROPS, missing=missing, crlf=crlf)
+    return Facts(drop_container=_DROPS, missing=absent, crlf=crlf)
 
 
 def _is_crlf(file: Path) -> bool:

@@ -65,10 +65,10 @@ def run(
     """
     tell, stdin = output == "text", stdin or sys.stdin.buffer
     left_out = ignored(ignore, per_file_ignores, Path.cwd())
-    known = known_facts()
+    facts = known_facts()
 
     def diagnose(source: Source, path: Path) -> tuple[Problem, ...]:
-        return with_pages(left_out.remaining(diagnosed(source, path, known), path), rules_url)
+        return with_pages(left_out.remaining(diagnosed(source, path, facts), path), rules_url)
 
     checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, tell=tell) for file in files]
     if output == "json":

@@ -139,10 +139,10 @@ async def _save(
 
 
 def _summary(outcome: Outcome, place: Path) -> str:
-    here = f"; {outcome.kept} were there already" if outcome.kept else ""
+    addition = f"; {outcome.kept} were there already" if outcome.kept else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
-    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {place}{os.sep}{here}{lost}"
+    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {place}{os.sep}{addition}{lost}"
 
 
 @contextmanager

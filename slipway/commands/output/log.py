@@ -71,8 +71,8 @@ async def read(
             if part.more and part.data:
                 continue
         if state in ENDED or not follow:
-            if said := remark(job, read_from, written=offset > 0):
-                _say(said)
+            if text := remark(job, read_from, written=offset > 0):
+                _say(text)
             return int(follow and state != "succeeded")
         await asyncio.sleep(every)
 

@@ -48,14 +48,20 @@ class SharedKey:
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool
     ) -> str:
         """HMAC-SHA256 over what the service sees of the request."""
-        given = {name.lower(): value for name, value in headers.items()}
+        lower = {name.lower(): value for name, value in headers.items()}
         resource = f"/{self._account}{path}"
         if table:
             comp = f"?comp={query['comp']}" if "comp" in query else ""
-            lines = [verb, "", given.get("content-type", ""), given["x-ms-date"], resource + comp]
+            lines = [
+                verb,
+                "",
+                lower.get("content-type", ""),
+                lower["x-ms-date"],
+                resource + comp,
+            ]
         else:
-            lines = [verb, *(given.get(name, "") for name in _SIGNED)]
-            lines += [f"{name}:{given[name]}" for name in sorted(given) if name.startswith("x-ms-")]
+            lines = [verb, *(lower.get(name, "") for name in _SIGNED)]
+            lines += [f"{name}:{lower[name]}" for name in sorted(lower) if name.startswith("x-ms-")]
             lines += [resource, *(f"{name.lower()}:{query[name]}" for name in sorted(query))]
         digest = hmac.new(self._key, "\n".join(lines).encode(), hashlib.sha256).digest()
         return f"SharedKey {self._account}:{base64.b64encode(digest).decode()}"

@@ -29,8 +29,8 @@ _NEEDED = ("qos", "reservation", "constraint")
 class Leftovers:
     """Those of one cluster."""
 
-    def __init__(self, cluster: SlurmCluster, client: SlurmClient, kept: Records) -> None:
-        self._cluster, self._client, self._records = cluster, client, kept
+    def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
+        self._cluster, self._client, self._records = cluster, client, records
         self._jobs = SlurmJobs(cluster, client)
 
     async def remove(self, targets: Sequence[Target]) -> frozenset[str]:
@@ -39,12 +39,12 @@ class Leftovers:
         Where the directory is seen from here, the next call finds what has gone. Elsewhere a job that Slurm
         took is trusted to remove what it was given.
         """
-        seen = await self._records.remaining(targets)
-        left = list(targets) if seen is None else seen
-        if not left or await self._busy():
-            return _names(left)
-        await self._send(left[:_ATTEMPTS])
-        return _names(left if seen is not None else left[_ATTEMPTS:])
+        remaining = await self._records.remaining(targets)
+        candidates = list(targets) if remaining is None else remaining
+        if not candidates or await self._busy():
+            return _names(candidates)
+        await self._send(candidates[:_ATTEMPTS])
+        return _names(candidates if remaining is not None else candidates[_ATTEMPTS:])
 
     async def _busy(self) -> bool:
         copies = (await self._jobs.by_name()).get(NAME, ())

@@ -44,8 +44,8 @@ class EndSources:
         record = await self._records.find(target)
         if record is not None and record.get("state") == "ended":
             return recorded(record)
-        seen = await self._accounted(target) if self._cluster.accounting else None
-        return seen or _earliest(
+        accounted = await self._accounted(target) if self._cluster.accounting else None
+        return accounted or _earliest(
             [
                 copy
                 for copy in await self._completions.find(target.name, target.token)
@@ -64,15 +64,15 @@ class EndSources:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient(f"slurmdbd said something unreadable: {type(error).__name__}") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
-        seen = _earliest([copy for copy in ours if _tells(copy, target)])
-        if seen is not None and seen.reason is Reason.USER and not seen.exit_code:
+        earliest = _earliest([copy for copy in ours if _tells(copy, target)])
+        if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
             # slurmdbd's v0.0.38 says 0 of jobs that failed.
-            return replace(seen, exit_code=None)
-        return seen
+            return replace(earliest, exit_code=None)
+        return earliest
 
 
-def _earliest(told: Sequence[Copy]) -> Observation | None:
-    return observation(min(told, key=lambda copy: copy.id), None) if told else None
+def _earliest(copies: Sequence[Copy]) -> Observation | None:
+    return observation(min(copies, key=lambda copy: copy.id), None) if copies else None
 
 
 def _tells(copy: Copy, target: Target) -> bool:

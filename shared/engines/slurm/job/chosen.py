@@ -49,10 +49,10 @@ def listed(
     partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
 ) -> Listed:
     """What the lists say that a job in that partition can choose."""
-    known = {str(one.get("name")): one for one in partitions}
+    by_name = {str(one.get("name")): one for one in partitions}
     members = [node for node in nodes if partition in (node.get("partitions") or ())]
-    names = frozenset(known)
-    if not members or _total(known.get(partition, {})) != len(members):
+    names = frozenset(by_name)
+    if not members or _total(by_name.get(partition, {})) != len(members):
         return Listed(names)
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}
@@ -67,47 +67,49 @@ def listed(
     )
 
 
-def absent(name: str, place: str, known: Listed, asked: JsonObject) -> Iterator[Problem]:
+def absent(name: str, place: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
     """Each of a job's resources that no node has. `place`: the job's partition, or the cluster."""
-    partition = asked.get("partition")
-    if partition and known.partitions and partition not in known.partitions:
+    partition = resources.get("partition")
+    if partition and listing.partitions and partition not in listing.partitions:
         text = f"{name} has no partition {partition}"
-        yield _absent("partition", text, f"it has {', '.join(sorted(known.partitions))}")
+        yield _absent("partition", text, f"it has {', '.join(sorted(listing.partitions))}")
         return
-    yield from _gpus(place, known, asked)
+    yield from _gpus(place, listing, resources)
     text = f"no node of {place} has more than"
-    if known.cpus is not None and (asked.get("cpus") or 0) > known.cpus:
-        yield _absent("cpus", f"{text} {known.cpus} CPUs", f"ask for {known.cpus} at most")
-    memory = asked.get("memory")
-    if known.memory is not None and memory and mebibytes(memory) > known.memory:
-        yield _absent("memory", f"{text} {known.memory} MiB of memory", f'ask for "{known.memory}M" at most')
+    if listing.cpus is not None and (resources.get("cpus") or 0) > listing.cpus:
+        yield _absent("cpus", f"{text} {listing.cpus} CPUs", f"ask for {listing.cpus} at most")
+    memory = resources.get("memory")
+    if listing.memory is not None and memory and mebibytes(memory) > listing.memory:
+        yield _absent(
+            "memory", f"{text} {listing.memory} MiB of memory", f'ask for "{listing.memory}M" at most'
+        )
 
 
-def refusal(error: EngineError | None, codes: Iterable[int], asked: JsonObject) -> EngineError | None:
+def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
     """The same error, or where it refuses what the job itself chose one that ends the job and says so."""
     for code in codes:
-        meant = next((name for name in _MEANT.get(code, ()) if name in asked), None)
-        if meant is not None:
-            return Rejected(f"resources.{meant}: {error}")
+        option = next((name for name in _MEANT.get(code, ()) if name in resources), None)
+        if option is not None:
+            return Rejected(f"resources.{option}: {error}")
     return error
 
 
-def unknown_option(faults: Iterable[str], asked: JsonObject) -> bool:
+def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:
     """Whether slurmrestd complains of nothing but the options that the job itself chose."""
-    names = asked.get("options") or {}
+    names = resources.get("options") or {}
     return bool(names) and all(any(name in re.findall(r"\w+", one) for name in names) for one in faults)
 
 
-def _gpus(place: str, known: Listed, asked: JsonObject) -> Iterator[Problem]:
-    kind, count = asked.get("gpuType"), asked.get("gpus") or 0
-    if known.gpus is None or not count:
+def _gpus(place: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
+    kind, count = resources.get("gpuType"), resources.get("gpus") or 0
+    if listing.gpus is None or not count:
         return
-    if kind and kind not in known.by_type:  # GPUs without a type are of none, for Slurm
-        types = ", ".join(sorted(known.by_type))
+    if kind and kind not in listing.by_type:  # GPUs without a type are of none, for Slurm
+        types = ", ".join(sorted(listing.by_type))
         remedy = f"there are {types}" if types else "leave it out"
         yield _absent("gpuType", f"no node of {place} has GPUs of type {kind}", remedy)
         return
-    most = known.by_type[kind] if kind else known.gpus
+    most = listing.by_type[kind] if kind else listing.gpus
     if count > most:
         of_type = f" of type {kind}" if kind else ""
         text = f"no node of {place} has more than {most} GPUs{of_type}"

@@ -25,8 +25,8 @@ def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str 
     properties = order.document["properties"]
     if properties.get("containerSettings") and cluster.container == "oci" and not dialect.bundles:
         raise Misconfigured(f"{cluster.name}: srun --container needs Slurm 23.11 or newer; this one is older")
-    wanted = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
-    priority = wanted if isinstance(wanted, int) else None
+    level = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
+    priority = level if isinstance(level, int) else None
     requeue = cluster.preemptible or properties.get("schedulingPriority") == "low"
     nodes = int(properties["nodeCount"])
     shared = cluster.shared.rstrip("/")
@@ -45,7 +45,7 @@ def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str 
         "environment": dialect.environment(launch.environment(site(cluster, order), order, once)),
         **dialect.requeue(requeue),
     }
-    resources = merged(cluster, order.resources, wanted if isinstance(wanted, str) else "")
+    resources = merged(cluster, order.resources, level if isinstance(level, str) else "")
     job = fields(cluster, dialect, resources) | job
     return Submission(
         "POST", f"/slurm/{dialect.version}/job/submit", dialect.submission(job, launch.script())
@@ -67,16 +67,16 @@ def is_too_long(cluster: SlurmCluster, order: Order) -> bool:
     return cluster.longest is not None and seconds > cluster.longest.total_seconds()
 
 
-def too_long(cluster: SlurmCluster, order: Order, said: str = "") -> Rejected:
+def too_long(cluster: SlurmCluster, order: Order, limit_name: str = "") -> Rejected:
     """The message of a job whose time limit exceeds the cluster's; `said` is Slurm's own message."""
     properties = order.document["properties"]
-    asked = iso_duration(timedelta(seconds=launch.seconds(properties, cluster.longest)))
+    duration = iso_duration(timedelta(seconds=launch.seconds(properties, cluster.longest)))
     named = (properties.get("constraints") or {}).get("maxWallClockTime")
     partition = order.resources.get("partition") or cluster.partition
     place = f"{cluster.name} (partition {partition})" if partition else cluster.name
     limit = f"; it lets jobs run for {iso_duration(cluster.longest)}" if cluster.longest else ""
     return Rejected(
-        f"properties.constraints.maxWallClockTime: {place} lets no job run for {asked}"
+        f"properties.constraints.maxWallClockTime: {place} lets no job run for {duration}"
         f"{'' if named else ', the default of a job that names no time'}{limit}. Write a shorter time"
-        + (f". {said}" if said else "")
+        + (f". {limit_name}" if limit_name else "")
     )

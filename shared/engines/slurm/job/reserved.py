@@ -26,7 +26,7 @@ KEPT = frozenset((*_SAID.split(), *_ELSE.split()))
 
 def refusal(options: Mapping[str, Any]) -> str:
     """Why these options cannot be had; "" when they can."""
-    taken = sorted(KEPT & options.keys())
-    if not taken:
+    names = sorted(KEPT & options.keys())
+    if not names:
         return ""
-    return f"options cannot set {', '.join(taken)}: Slipway, or another resource, says that"
+    return f"options cannot set {', '.join(names)}: Slipway, or another resource, says that"

@@ -25,18 +25,18 @@ _MEMBERS = {
 }
 
 
-def refusals(cluster: SlurmCluster, asked: JsonObject) -> Iterator[Problem]:
+def refusals(cluster: SlurmCluster, resources: JsonObject) -> Iterator[Problem]:
     """Each of a job's resources that the cluster does not give it."""
-    for name in asked:
+    for name in resources:
         if name not in cluster.allow:
             text = f"a job may not choose its {name} on {cluster.name}"
             allowed = ", ".join(cluster.allow) or "nothing"
             yield _refused(
                 name, text, f"remove it; jobs may choose {allowed}, which an operator sets (allow)"
             )
-    if text := refusal(asked.get("options") or {}):
+    if text := refusal(resources.get("options") or {}):
         yield _refused("options", text, "leave that out")
-    gpus = asked.get("gpus") or 0
+    gpus = resources.get("gpus") or 0
     if cluster.gpus and gpus > cluster.gpus:
         text = f"a node of {cluster.name} has {cluster.gpus} GPUs, and {gpus} are asked of each"
         yield _refused("gpus", text, f"ask for {cluster.gpus} at most, and for more nodes")
@@ -52,19 +52,19 @@ def may_share(cluster: SlurmCluster) -> bool:
     return shares(cluster.resources) or any(name in cluster.allow for name in SHARE)
 
 
-def merged(cluster: SlurmCluster, asked: JsonObject, qos: str = "") -> JsonObject:
+def merged(cluster: SlurmCluster, resources: JsonObject, qos: str = "") -> JsonObject:
     """What holds for a job: the cluster's own resources, `qos` by its priority, and what it asked for.
 
     Raises Misconfigured where the operator has withdrawn since what the job was accepted with.
     """
-    if refused_now := next(refusals(cluster, asked), None):
+    if refused_now := next(refusals(cluster, resources), None):
         raise Misconfigured(f"{cluster.name}: {refused_now.message}; it was accepted when that was allowed")
     own = dict(cluster.resources)
-    if "exclusive" in asked:
+    if "exclusive" in resources:
         own = {name: value for name, value in own.items() if name not in (*SHARE, "gpuType")}
-    resources = own | ({"qos": qos} if qos else {}) | asked
-    options = (own.get("options") or {}) | (asked.get("options") or {})
-    return resources | ({"options": options} if options else {})
+    result = own | ({"qos": qos} if qos else {}) | resources
+    options = (own.get("options") or {}) | (resources.get("options") or {})
+    return result | ({"options": options} if options else {})
 
 
 def gpus(cluster: SlurmCluster, resources: Mapping[str, Any]) -> int:

@@ -15,13 +15,13 @@ from shared.engines.slurm.job.resources import gpus, merged
 
 def srun(spread: Spread) -> tuple[str, ...]:
     """srun within the job's allocation. Steps share the nodes, and one that fails ends all of its step."""
-    each, left = divmod(spread.tasks, spread.nodes)
+    each, remainder = divmod(spread.tasks, spread.nodes)
     return (
         "srun",
         "--quiet",
         f"--nodes={spread.nodes}",
         f"--ntasks={spread.tasks}",
-        *(() if left else (f"--ntasks-per-node={each}",)),
+        *(() if remainder else (f"--ntasks-per-node={each}",)),
         f"--relative={spread.first}",
         "--overlap",
         "--overcommit",
@@ -69,7 +69,7 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
 def _container(
     cluster: SlurmCluster,
     properties: Mapping[str, Any],
-    seen: tuple[str, ...],
+    roots: tuple[str, ...],
     links: tuple[tuple[str, str], ...],
     *,
     gpus: int,
@@ -84,7 +84,7 @@ def _container(
             )
         # What it sees of the node is written in the bundle.
         return Container(options=(f"--container={cluster.bundles[image]}",))
-    directories = tuple(dict.fromkeys((*seen, *(path for _, path in links))))
+    directories = tuple(dict.fromkeys((*roots, *(path for _, path in links))))
     if cluster.container == "apptainer":
         binds = tuple(word for path in directories for word in ("--bind", path))
         gpu = ("--nv",) if gpus else ()

@@ -89,10 +89,10 @@ class Answer:
             if code in _MEANINGS:
                 return _MEANINGS[code](f"Slurm: {text} ({code})")
         if self.errors or self.status >= 400:
-            said = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
-            # slurmctld itself answered: no reason to leave the cluster alone, with the jobs of everybody.
+            texts = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
+            # slurmctld itself answered: no reason to leave the cluster alone, with the jobs of all.
             answered = any(code in SLURMCTLD for code in self.codes)
-            return (Busy if answered else Transient)(f"Slurm: {said}")
+            return (Busy if answered else Transient)(f"Slurm: {texts}")
         return None
 
 
@@ -127,8 +127,8 @@ class SlurmClient:
             if failure := answer.failure():
                 raise failure
             return dialect
-        known = f"{self._dialects[-1].version} to {self._dialects[0].version}"
-        raise Misconfigured(f"{self._cluster.url} speaks none of {known}")
+        versions = f"{self._dialects[-1].version} to {self._dialects[0].version}"
+        raise Misconfigured(f"{self._cluster.url} speaks none of {versions}")
 
     async def call(self, method: str, path: str, body: Any = None) -> Answer:
         """One call below the dialect's root; `path` starts with a slash."""

@@ -89,7 +89,7 @@ def _old(version: str) -> Dialect:
         gpus=lambda gpus: {"gres": f"gpu:{gpus}"},
         exclusive={"exclusive": "exclusive"},
         # The word `requeue` means true with any value.
-        requeue=lambda wanted: {"requeue": True} if wanted else {"no_requeue": True},
+        requeue=lambda requeue: {"requeue": True} if requeue else {"no_requeue": True},
         append="append",
         script_in_job=False,
         states=False,
@@ -105,7 +105,7 @@ def _new(version: str, *, script_in_job: bool = True) -> Dialect:
         number=lambda value: {"set": True, "infinite": False, "number": value},
         gpus=lambda gpus: {"tres_per_node": f"gres/gpu:{gpus}"},
         exclusive={"shared": ["none"]},
-        requeue=lambda wanted: {"requeue": wanted},
+        requeue=lambda requeue: {"requeue": requeue},
         append=["APPEND"],
         script_in_job=script_in_job,
         states=True,

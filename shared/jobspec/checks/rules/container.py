@@ -123,8 +123,8 @@ def key_vault_references(context: Context) -> Iterator[Problem]:
 
 
 def _exactly_one(node: Node, value: str, reference: str) -> Iterator[Problem]:
-    given = [name for name in (value, reference) if node.member(name).is_written]
-    if len(given) != 1:
+    names = [name for name in (value, reference) if node.member(name).is_written]
+    if len(names) != 1:
         both = f"{value} and {reference} are both given"
-        message = both if given else f"neither {value} nor {reference} is given"
+        message = both if names else f"neither {value} nor {reference} is given"
         yield problem("SW030", node.pointer, message)

@@ -31,7 +31,7 @@ _OTHER_SERVICES = ("blob", "dfs", "queue", "table", "web")
 
 def mount_paths(context: Context) -> Iterator[Problem]:
     """Relative, plain, each used once, and none inside another, which would hide it."""
-    seen: set[str] = set()
+    paths: set[str] = set()
     whole = context.job_mounted
     for mount in context.mounts():
         node = mount.member("relativeMountPath")
@@ -42,11 +42,11 @@ def mount_paths(context: Context) -> Iterator[Problem]:
             fix = Fix("replace", node.pointer, right) if _MOUNT_PATH.fullmatch(right) else None
             message = f"{quote(node.text)} cannot be a relativeMountPath"
             yield problem("SW031", node.pointer, message, fix=fix)
-        elif node.text in seen:
+        elif node.text in paths:
             yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {quote(node.text)}")
         elif whole.covers(node.text.rpartition("/")[0]):
             yield problem("SW032", node.pointer, f"{quote(node.text)} is inside another mount of the job")
-        seen.add(node.text)
+        paths.add(node.text)
 
 
 def file_shares(context: Context) -> Iterator[Problem]:

@@ -24,18 +24,18 @@ _STANDARD_OUTPUT = "stdouterr"
 def cluster(context: Context) -> Iterator[Problem]:
     """A configured cluster; while those are unknown, at least a full id."""
     node = context.properties.member("cluster", "id")
-    known = {one.lower(): one for one in context.clusters or ()}
-    if not node.text or node.text.lower() in known:
+    names = {one.lower(): one for one in context.clusters or ()}
+    if not node.text or node.text.lower() in names:
         return
     right = node.text.rstrip("/")
-    if right != node.text and (is_cluster_id(right) or right.lower() in known):
-        fix = Fix("replace", node.pointer, known.get(right.lower(), right))
+    if right != node.text and (is_cluster_id(right) or right.lower() in names):
+        fix = Fix("replace", node.pointer, names.get(right.lower(), right))
         yield problem("SW047", node.pointer, 'the id ends with "/"', 'delete the "/" at its end', fix=fix)
     elif not is_cluster_id(node.text) and (context.clusters is None or "/" in node.text):
         remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
         yield problem("SW047", node.pointer, f"{quote(node.text)} {_flaw_of(node.text)}", remedy)
     elif context.clusters is not None:
-        yield from _not_configured(context, node, [one.rpartition("/")[2] for one in known.values()])
+        yield from _not_configured(context, node, [one.rpartition("/")[2] for one in names.values()])
 
 
 def _not_configured(context: Context, node: Node, names: list[str]) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ def _flaw_of(text: str) -> str:
 def directories(context: Context) -> Iterator[Problem]:
     """Ids become parts of variable names, and distinguish directories."""
     for name in ("inputDirectories", "outputDirectories"):
-        seen = {_STANDARD_OUTPUT} if name == "outputDirectories" else set()
+        ids = {_STANDARD_OUTPUT} if name == "outputDirectories" else set()
         for entry in context.properties.member(name).each():
             node = entry.member("id")
             if not node.text:
@@ -68,9 +68,9 @@ def directories(context: Context) -> Iterator[Problem]:
                 right = node.text[:100].strip()
                 fix = Fix("replace", node.pointer, right) if _DIRECTORY_ID.fullmatch(right) else None
                 yield problem("SW040", node.pointer, f"{quote(node.text)} cannot be a directory id", fix=fix)
-            elif node.text in seen:
+            elif node.text in ids:
                 yield problem("SW041", node.pointer, f"the id {quote(node.text)} is taken")
-            seen.add(node.text)
+            ids.add(node.text)
 
 
 def _any_strange(context: Context) -> bool:
@@ -92,7 +92,7 @@ def _names(context: Context, key: str) -> Iterator[str]:
 @only_if(_any_strange)
 def environment(context: Context) -> Iterator[Problem]:
     """Names of variables: well formed, given once over both lists, and not those that the service sets."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for name in ("environmentVariables", "secrets"):
         for entry in context.properties.member(name).each():
             node = entry.member("name")
@@ -103,12 +103,12 @@ def environment(context: Context) -> Iterator[Problem]:
                 fix = Fix("replace", node.pointer, right) if _VARIABLE.fullmatch(right) else None
                 message = f"{quote(node.text)} cannot be the name of a variable"
                 yield problem("SW042", node.pointer, message, fix=fix)
-            elif node.text in seen:
+            elif node.text in names:
                 yield problem("SW043", node.pointer, f"the variable {quote(node.text)} is given twice")
             elif node.text.startswith("AZ_BATCHAI_"):
                 message = f"{quote(node.text)} is in the service's own name space"
                 yield problem("SW042", node.pointer, message, "choose another name", "warning")
-            seen.add(node.text)
+            names.add(node.text)
             if name == "environmentVariables":
                 yield from _plain_secret(entry, node.text)
 

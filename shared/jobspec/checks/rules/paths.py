@@ -120,8 +120,8 @@ def _mounted(
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         severity: Severity = "warning" if in_command else "error"
         owner = "job" if of_job else "cluster"
-        told = problem("SW033", node.pointer, message, remedy, severity, part=match[0])
-        yield (owner, path.partition("/")[0]), told
+        flaw = problem("SW033", node.pointer, message, remedy, severity, part=match[0])
+        yield (owner, path.partition("/")[0]), flaw
 
 
 def _unknown_mount(node: Node, match: re.Match[str]) -> Iterator[tuple[tuple[str, ...], Problem]]:

@@ -53,8 +53,8 @@ def _any_undefined(context: Context) -> bool:
     used = set(_USED.findall(context.text)).difference(KNOWN_VARIABLES)
     if not used:
         return False
-    known = (_ids(context, "inputDirectories", _INPUT), _ids(context, "outputDirectories", _OUTPUT))
-    return bool(used.difference(*known, _names(context)))
+    ids = (_ids(context, "inputDirectories", _INPUT), _ids(context, "outputDirectories", _OUTPUT))
+    return bool(used.difference(*ids, _names(context)))
 
 
 @only_if(_any_undefined)
@@ -72,12 +72,12 @@ def variables(context: Context) -> Iterator[Problem]:
 
 
 def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _Ids) -> Iterator[Problem]:
-    for prefix, known, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
+    for prefix, ids, kind in ((_INPUT, inputs, "input"), (_OUTPUT, outputs, "output")):
         if name.startswith(prefix):
-            wanted = quote(name.removeprefix(prefix))
-            hint = context.suggestions.did_you_mean(name, known)
-            message = f"${name[:80]} is used, but the job has no {kind} directory {wanted}{hint}"
-            remedy = f'add {{"id": {wanted}, …}} to {kind}Directories, or correct the name'
+            own_id = quote(name.removeprefix(prefix))
+            hint = context.suggestions.did_you_mean(name, ids)
+            message = f"${name[:80]} is used, but the job has no {kind} directory {own_id}{hint}"
+            remedy = f'add {{"id": {own_id}, …}} to {kind}Directories, or correct the name'
             yield problem("SW044", node.pointer, message, remedy, part=name)
             return
     if name not in KNOWN_VARIABLES and not name.startswith("AZ_BATCHAI_PREV_OUTPUT_"):
