@@ -5,10 +5,12 @@ import hashlib
 import os
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from fence import Fence
+from shared.core.visible import is_visible
 from slipway.client.output import Remote
 from slipway.client.service import FilePart
 from slipway.failure import Failure
@@ -30,11 +32,17 @@ class Destination:
     """
 
     def __init__(self, path: Path, files: Sequence[Remote], job_id: str) -> None:
-        path.mkdir(parents=True, exist_ok=True)
-        self._root, self._job = Fence.from_root(path), job_id
-        self._own = self._marked() == job_id or not any(path.iterdir())
-        self._mark(job_id if self._own else f"{job_id}, among files of another job")
-        self._twins = _twins(files) if self._ignores_case() else frozenset()
+        self._job = job_id
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._root = Fence.from_root(path)
+            self._own = self._marked() == job_id or not any(path.iterdir())
+            self._mark(job_id if self._own else f"{job_id}, among files of another job")
+            self._twins = _twins(files) if self._ignores_case() else frozenset()
+        except OSError as error:
+            raise Failure(
+                f"nothing can be saved in {path}: {error.strerror}; choose another by --to"
+            ) from error
 
     def close(self) -> None:
         """Let go of the directory."""
@@ -97,15 +105,14 @@ class Destination:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise Failure("another download is writing it") from None
-                stream.truncate(start)
-                stream.seek(start)
-                whole = start
-                async for piece in content:
-                    stream.write(piece.data)
-                    whole = piece.size
-                    yield len(piece.data)
-                if stream.tell() != whole:
-                    raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
+                try:
+                    async with aclosing(_write(stream, start, content)) as written:
+                        async for size in written:
+                            yield size
+                except BaseException:
+                    if not stream.tell():  # nothing to go on with
+                        os.unlink(part, dir_fd=folder.fd)
+                    raise
             if file.modified is not None:
                 os.utime(part, (file.modified, file.modified), dir_fd=folder.fd)
             os.replace(part, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
@@ -135,11 +142,23 @@ class Destination:
             os.unlink(probe, dir_fd=self._root.fd)
 
 
+async def _write(stream: BinaryIO, start: int, content: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
+    stream.truncate(start)
+    stream.seek(start)
+    whole = start
+    async for piece in content:
+        stream.write(piece.data)
+        whole = piece.size
+        yield len(piece.data)
+    if stream.tell() != whole:
+        raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
+
+
 def _impossible(name: str) -> str:
     """Why a file here cannot have the name; "" when it can."""
     if name in ("", ".", "..") or "\\" in name:
         return "its name would lead to another folder"
-    if not name.isprintable():
+    if not is_visible(name):
         return "its name has characters that no terminal shows"
     return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 import aiohttp
 
 from shared.jobspec.report import text
+from slipway.client.answers import Body, listed, range_of
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 from slipway.settings import local_url
@@ -154,8 +155,7 @@ class Service:
         """The files of one output directory, or of a folder in it."""
         query = {"directory": directory, "path": path}
         answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
-        files: list[dict[str, Any]] = answer["files"]
-        return files
+        return listed(answer["files"], f"{directory}/{path}")
 
     async def receipt(self, job_id: str) -> bytes:
         """The job's receipt.json."""
@@ -183,8 +183,10 @@ class Service:
             digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
             if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
                 raise Unanswered("the bytes that arrived are not those that were sent")
-            whole = answer.headers.get("Content-Range", "").rpartition("/")[2]
-            return FilePart(data, int(whole) if whole else len(data), answer.headers.get("ETag", ""))
+            begins, size = range_of(answer, len(data))
+            if begins != first:
+                raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
+            return FilePart(data, size, answer.headers.get("ETag", ""))
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
         """A part of a log, by default of the job's standard output."""
@@ -227,8 +229,10 @@ class Service:
 
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         async with self._answer(method, path, **options) as answer:
-            body: dict[str, Any] = await answer.json()
-            return body
+            body = await answer.json()
+            if not isinstance(body, dict):
+                raise Failure(f"{self._url} answers, but not as Slipway's API does; does --url name it?")
+            return Body(body)
 
     @asynccontextmanager
     async def _answer(

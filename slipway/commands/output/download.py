@@ -8,9 +8,10 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipway.client.output import PARALLEL, Remote, parts, walk
+from slipway.client.output import PARALLEL, Remote, parts
 from slipway.client.save import Destination
 from slipway.client.service import Changed, Service
+from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about
 from slipway.commands.output.files import printable
 from slipway.failure import Failure
@@ -48,8 +49,8 @@ async def fetch(
 ) -> int:
     """Save what fits of these output directories, and report it; 1 if something could not be saved."""
     place = to or Path(job_id)
-    tree = await walk(api, job_id, directories)
-    files = [file for file in tree.files if file.fits(patterns)]
+    tree = await walk(api, job_id, directories, patterns)
+    files = tree.files
     if patterns and not files:
         raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
     with _progress(sum(file.size for file in files)) as advance:

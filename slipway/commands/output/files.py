@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slipway.client.output import walk
 from slipway.client.service import Service
+from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about, show
 from slipway.screen import table
 

@@ -86,7 +86,9 @@ async def test_a_validator_changes_with_the_file(get: Get, world: World) -> None
     tag = (await get()).headers["ETag"]
     assert (await get(Range="bytes=0-3")).headers["ETag"] == tag
     assert (await get(If_None_Match=f'"other", {tag}')).status_code == 304
+    assert (await get(If_None_Match=f'"other", W/{tag}')).status_code == 304  # compared weakly
     assert (await get(If_None_Match='"other"')).status_code == 200
+    assert (await get(If_Match=f"W/{tag}")).status_code == 412  # compared strongly
     assert (await get(If_Match=tag, Range="bytes=4-5")).status_code == 206
     assert (await get(If_Range=tag, Range="bytes=4-5")).status_code == 206
 
@@ -126,3 +128,8 @@ async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Ge
     problem = json.loads(found.get_body())
     assert (found.status_code, problem["detail"]) == (404, "there is no none.txt yet")
     assert "stdouterr" in problem["remedy"]
+
+
+async def test_a_name_with_an_unusual_space_can_be_asked_for(get: Get, world: World) -> None:
+    world.engine.output["loss\u00a0curve.png"] = b"x"
+    assert (await get("loss\u00a0curve.png")).get_body() == b"x"

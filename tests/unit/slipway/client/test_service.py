@@ -156,3 +156,56 @@ async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_c
         ("team=a&b", "2026-01-01T00:00:00+01:00", "5")
     }
     assert [one.get("after") for one in asked] == [None, "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("status", "content_range"),
+    [
+        (206, "bytes 0-3/10"),  # not where it was to begin
+        (206, "bytes 4-99/10"),
+        (206, "bytes 4-4/10"),  # less than was sent
+        (206, "pages 4-7/10"),
+        (206, ""),
+        (200, ""),  # the beginning of the file
+    ],
+)
+async def test_bytes_that_were_not_asked_for_are_refused(status: int, content_range: str) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        headers = {"Content-Range": content_range} if content_range else {}
+        return web.Response(status=status, body=b"4567", headers=headers)
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure, match="the service sent"):
+            await api.content("j_1", "OUT", "a.bin", 4, 7)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {},
+        {"files": {}},
+        {"files": ["a"]},
+        {"files": [{"name": 1, "bytes": 1, "modified": None}]},
+        {"files": [{"name": "a", "bytes": "1", "modified": None}]},
+        {"files": [{"name": "a", "bytes": -1, "modified": None}]},
+        {"files": [{"name": "a", "bytes": 1, "modified": "yesterday"}]},
+    ],
+)
+async def test_a_list_of_files_that_is_none_is_a_failure(body: object) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(body)
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure, match="answer"):
+            await api.files("j_1", "OUT")
+
+
+async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"other": 1})
+
+    async with answering(answer) as url, service(url) as api:
+        for ask in (api.jobs, api.clusters, api.dead, lambda: api.outputs("j_1"), lambda: api.events("j_1")):
+            with pytest.raises(Failure, match="the service's answer has no "):
+                await ask()

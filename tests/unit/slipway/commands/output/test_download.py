@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,55 +10,13 @@ from typing import Any
 import pytest
 
 from slipway.client import output
-from slipway.client.output import Remote, walk
+from slipway.client.output import Remote
 from slipway.client.save import MARK, Destination
-from slipway.client.service import Changed, FilePart, Service, Unanswered
+from slipway.client.service import Changed, FilePart, Unanswered
+from slipway.client.walk import walk
 from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure
-
-MOMENT = "2026-11-20T10:00:00.123456+00:00"
-#: A folder of an imagined job: names to bytes, to folders, or to a folder that stands above.
-Folder = Mapping[str, Any]
-
-
-class Wrote(Service):
-    """A service whose job wrote these files."""
-
-    def __init__(self, files: Folder) -> None:
-        self.root = files
-        self.lists, self.reads = 0, list[tuple[str, int]]()
-        #: one answer each, instead of the right one
-        self.troubles: list[Exception | bytes] = []
-        self.tag = '"1"'
-
-    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-        self.lists += 1
-        folder = self.root
-        for name in path.split("/"):
-            folder = folder if name == "." else folder[name]
-        return [
-            {"name": name, "bytes": len(held), "modified": MOMENT}
-            if isinstance(held, bytes)
-            else {"name": name, "bytes": None, "modified": None} | ({"link": True} if held is None else {})
-            for name, held in folder.items()
-        ]
-
-    async def content(
-        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FilePart:
-        self.reads.append((path, first))
-        if self.troubles:
-            trouble = self.troubles.pop(0)
-            if isinstance(trouble, Exception):
-                raise trouble
-            return FilePart(trouble, 10, self.tag)
-        if tag and tag != self.tag:
-            raise Changed("the file has changed")
-        held: Any = self.root
-        for name in path.split("/"):
-            held = held[name]
-        end = len(held) if last is None or last < first else min(last + 1, len(held))
-        return FilePart(held[first:end], len(held), self.tag)
+from tests.unit.slipway.client.wrote import MOMENT, Wrote
 
 
 @pytest.fixture(autouse=True)
@@ -229,38 +186,6 @@ async def test_patterns_name_files_and_folders(patterns: tuple[str, ...], names:
     assert [file.name for file in tree.files if file.fits(patterns)] == names
 
 
-async def test_a_circle_of_links_ends() -> None:
-    many: dict[str, Any] = {"weights": b"w"}
-    many["again"] = many["too"] = many
-    api = Wrote(many)
-    tree = await walk(api, "j_1", ["OUT"])
-    assert [file.name for file in tree.files] == ["OUT/weights"]
-    assert [name for name, _ in tree.skipped] == ["OUT/again", "OUT/too"]
-
-    alone: dict[str, Any] = {}
-    alone["again"] = alone
-    api = Wrote(alone)
-    assert (await walk(api, "j_1", ["OUT"])).files == ()
-    assert api.lists < 20
-
-
-async def test_folders_that_look_alike_are_all_walked() -> None:
-    tree = await walk(Wrote({"a": {"a": {"a": {"a": {"file": b"x"}}}}}), "j_1", ["OUT"])
-    assert [file.path for file in tree.files] == ["a/a/a/a/file"]
-
-
-async def test_links_that_lead_out_are_named_and_not_read() -> None:
-    tree = await walk(Wrote({"passwd": None, "a": b"a"}), "j_1", ["OUT"])
-    assert [file.path for file in tree.files] == ["a"]
-    assert tree.skipped == (("OUT/passwd", "it is a link that leads out of the job's folder"),)
-
-
-async def test_too_many_folders_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "_MOST_FOLDERS", 5)
-    with pytest.raises(Failure, match="more than 5 folders"):
-        await walk(Wrote({str(n): {"f": b""} for n in range(9)}), "j_1", ["OUT"])
-
-
 async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     api = Wrote({str(n): bytes(20) for n in range(40)})
     real, now, most = api.content, 0, 0
@@ -277,20 +202,6 @@ async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     found = await fetched(api, tmp_path)
     assert (found.saved, most <= output.PARALLEL) == (40, True)
     assert not list((tmp_path / "OUT").glob(".*"))
-
-
-async def test_a_folder_that_cannot_be_listed_costs_itself_alone(tmp_path: Path) -> None:
-    class Odd(Wrote):
-        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-            if path == "odd":
-                raise Failure("the path leads out of the output directory")
-            return await super().files(job_id, directory, path)
-
-    api = Odd({"odd": {"lost": b"x"}, "good": b"good"})
-    tree = await walk(api, "j_1", ["OUT"])
-
-    assert [file.path for file in tree.files] == ["good"]
-    assert tree.unread == (("OUT/odd", "the path leads out of the output directory"),)
 
 
 async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) -> None:
@@ -325,3 +236,26 @@ async def test_a_jobs_own_file_that_looks_like_a_part_is_kept(tmp_path: Path) ->
     name = f".slipway-part-{'0' * 16}-{'1' * 16}"
     await fetched(Wrote({name: b"mine", "a": b"a"}), tmp_path)
     assert on_disk(tmp_path) == {f"OUT/{name}": b"mine", "OUT/a": b"a"}
+
+
+async def test_nothing_is_left_of_a_file_of_which_nothing_came(tmp_path: Path) -> None:
+    api = Wrote({"a": b"0123456789"})
+    api.troubles = [Failure("its server is gone")]
+    found = await fetched(api, tmp_path)
+    assert found.failed == [("OUT/a", "its server is gone")]
+    assert on_disk(tmp_path) == {}
+
+
+async def test_a_name_with_an_unusual_space_is_a_name(tmp_path: Path) -> None:
+    name = "loss\u00a0curve\u3000.png"
+    await fetched(Wrote({name: b"x"}), tmp_path)
+    assert on_disk(tmp_path) == {f"OUT/{name}": b"x"}
+
+
+async def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / MARK).mkdir()  # so it cannot be marked
+    with pytest.raises(Failure, match=f"nothing can be saved in {tmp_path}: Is a directory"):
+        await fetched(Wrote({"a": b"a"}), tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(Failure, match=f"nothing can be saved in {tmp_path}/file/below: Not a directory"):
+        await fetched(Wrote({"a": b"a"}), tmp_path / "file/below")

@@ -1,0 +1,125 @@
+"""Every file below the output directories of a job, listed folder by folder through the API."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from slipway.client.output import PARALLEL, Remote, patiently
+from slipway.client.service import Service, Unanswered
+from slipway.failure import Failure
+
+#: Folders in one walk. One that lists the same as another above its level may be that folder by a link of the
+#: job, and links may form a mesh without an end: it counts as so many.
+_MOST_FOLDERS, _ALIKE, _DEEPEST = 20_000, 20, 64
+#: A folder that lists the same as one around it is that folder; with one entry it may be chance, so often.
+_ALONE = 8
+#: What a list shows of a folder.
+Shown = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a job; links that were not followed and folders that could not be listed, with reasons."""
+
+    files: tuple[Remote, ...]
+    skipped: tuple[tuple[str, str], ...]
+    unread: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Folder:
+    directory: str
+    path: str
+    above: tuple[Shown, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.directory}/{self.path}".rstrip("/")
+
+    def may_hold(self, patterns: Sequence[str]) -> bool:
+        """Whether a file that fits one of the patterns may lie in it or below it."""
+        return not (patterns and self.path) or any(
+            _may_begin(place, pattern) for pattern in patterns for place in (self.name, self.path)
+        )
+
+
+@dataclass
+class _Walk:
+    files: list[Remote] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    #: the level on which each list was seen first
+    levels: dict[Shown, int] = field(default_factory=dict)
+    count: int = 0
+
+    def take(self, folder: _Folder, entries: Sequence[dict[str, Any]]) -> list[_Folder]:
+        """Note the files of a folder; the folders in it that are to be listed."""
+        this = tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
+        if folder.above.count(this) >= (1 if len(this) > 1 else _ALONE):
+            self.skipped.append((folder.name, "it is a link to a folder above it"))
+            return []
+        level = len(folder.above)
+        self.count += _ALIKE if self.levels.setdefault(this, level) < level and this else 1
+        below = []
+        for entry in entries:
+            name = f"{folder.path}/{entry['name']}".lstrip("/")
+            if entry.get("link"):
+                reason = "it is a link that leads out of the job's folder"
+                self.skipped.append((f"{folder.directory}/{name}", reason))
+            elif entry["bytes"] is not None:
+                moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
+                self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
+            elif level >= _DEEPEST:
+                self.unread.append(
+                    (f"{folder.directory}/{name}", f"it lies more than {_DEEPEST} folders deep")
+                )
+            else:
+                below.append(_Folder(folder.directory, name, (*folder.above, this)))
+        return below
+
+
+async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str] = ()) -> Tree:
+    """The files below these output directories that fit, level by level. Raises Unanswered.
+
+    What cannot be listed, and what lies beyond the bound of one walk, is in `unread`; the rest is there.
+    """
+    found, gate = _Walk(), asyncio.Semaphore(PARALLEL)
+    ahead = deque(_Folder(directory, "") for directory in directories)
+
+    async def entries(folder: _Folder) -> list[dict[str, Any]] | None:
+        try:
+            async with gate:
+                return await patiently(lambda: api.files(job_id, folder.directory, folder.path or "."))
+        except Unanswered:
+            raise
+        except Failure as error:
+            found.unread.append((folder.name, str(error)))
+            return None
+
+    while ahead and found.count < _MOST_FOLDERS:
+        some = [ahead.popleft() for _ in range(min(len(ahead), 4 * PARALLEL))]
+        for folder, held in zip(some, await asyncio.gather(*map(entries, some)), strict=True):
+            if held is not None:
+                ahead += (below for below in found.take(folder, held) if below.may_hold(patterns))
+    if ahead:
+        many = f"it and {len(ahead) - 1:,} more folders" if len(ahead) > 1 else "it"
+        found.unread.append((
+            ahead[0].name,
+            f"{many} were not listed, because the job has so many, or links that lead in circles; name "
+            "what you want, e.g. slipway download JOB DIRECTORY/FOLDER",
+        ))  # fmt: skip
+    files = sorted((file for file in found.files if file.fits(patterns)), key=lambda file: file.name)
+    return Tree(tuple(files), tuple(sorted(found.skipped)), tuple(sorted(found.unread)))
+
+
+def _may_begin(folder: str, pattern: str) -> bool:
+    """Whether the name of a file below a folder may match a pattern, or begin with it as with a folder."""
+    literal = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    if literal == pattern:
+        pattern = f"{pattern.rstrip('/')}/"
+        return f"{folder}/".startswith(pattern) or pattern.startswith(f"{folder}/")
+    return f"{folder}/".startswith(literal) or literal.startswith(f"{folder}/")

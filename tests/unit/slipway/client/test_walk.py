@@ -1,0 +1,105 @@
+"""Which folders of a job are listed, and what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.client import walk as walking
+from slipway.client.walk import walk
+from slipway.failure import Failure
+from tests.unit.slipway.client.wrote import Wrote
+
+
+async def test_a_circle_of_links_ends() -> None:
+    many: dict[str, Any] = {"weights": b"w"}
+    many["again"] = many["too"] = many
+    api = Wrote(many)
+    tree = await walk(api, "j_1", ["OUT"])
+    assert [file.name for file in tree.files] == ["OUT/weights"]
+    assert [name for name, _ in tree.skipped] == ["OUT/again", "OUT/too"]
+
+    alone: dict[str, Any] = {}
+    alone["again"] = alone
+    api = Wrote(alone)
+    assert (await walk(api, "j_1", ["OUT"])).files == ()
+    assert api.lists < 20
+
+
+async def test_folders_that_look_alike_are_all_walked() -> None:
+    tree = await walk(Wrote({"a": {"a": {"a": {"a": {"file": b"x"}}}}}), "j_1", ["OUT"])
+    assert [file.path for file in tree.files] == ["a/a/a/a/file"]
+
+
+async def test_links_that_lead_out_are_named_and_not_read() -> None:
+    tree = await walk(Wrote({"passwd": None, "a": b"a"}), "j_1", ["OUT"])
+    assert [file.path for file in tree.files] == ["a"]
+    assert tree.skipped == (("OUT/passwd", "it is a link that leads out of the job's folder"),)
+
+
+async def test_a_folder_that_cannot_be_listed_costs_itself_alone(tmp_path: Path) -> None:
+    class Odd(Wrote):
+        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+            if path == "odd":
+                raise Failure("the path leads out of the output directory")
+            return await super().files(job_id, directory, path)
+
+    api = Odd({"odd": {"lost": b"x"}, "good": b"good"})
+    tree = await walk(api, "j_1", ["OUT"])
+
+    assert [file.path for file in tree.files] == ["good"]
+    assert tree.unread == (("OUT/odd", "the path leads out of the output directory"),)
+
+
+async def test_what_lies_beyond_the_bound_is_named_and_the_rest_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walking, "_MOST_FOLDERS", 5)
+    api = Wrote({"weights": b"w", **{str(n): {"f": b"", "below": {"g": b""}} for n in range(40)}})
+
+    tree = await walk(api, "j_1", ["OUT"])
+
+    assert "OUT/weights" in [file.name for file in tree.files]
+    ((name, reason),) = tree.unread
+    assert name.startswith("OUT/")
+    assert "slipway download JOB DIRECTORY/FOLDER" in reason
+
+
+async def test_a_mesh_of_links_between_folders_ends_soon_with_all_files() -> None:
+    folders: dict[str, dict[str, Any]] = {f"d{n}": {f"f{n}": bytes(n)} for n in range(60)}
+    for name, folder in folders.items():
+        folder |= {f"to-{other}": folders[other] for other in folders if other != name}
+    api = Wrote(folders)
+
+    tree = await walk(api, "j_1", ["OUT"])
+
+    assert api.lists < 1_200
+    assert {f"OUT/d{n}/f{n}" for n in range(60)} <= {file.name for file in tree.files}
+    assert "links that lead in circles" in tree.unread[0][1]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "lists"),
+    [
+        (("b/c.bin",), 2),
+        (("OUT/b",), 3),
+        (("b/deep/",), 3),
+        (("b/d*/x",), 3),
+        (("*.bin",), 5),
+        (("none/at/all",), 1),
+        (("OTHER/*",), 1),
+        (("be*",), 2),
+    ],
+)
+async def test_only_folders_are_listed_in_which_something_may_fit(
+    patterns: tuple[str, ...], lists: int
+) -> None:
+    api = Wrote({"a": {"x.bin": b"x"}, "b": {"c.bin": b"c", "deep": {"x": b"x"}}, "be": {"y.bin": b"y"}})
+
+    tree = await walk(api, "j_1", ["OUT"], patterns)
+
+    assert api.lists == lists
+    everything = await walk(api, "j_1", ["OUT"])
+    assert tree.files == tuple(file for file in everything.files if file.fits(patterns))
