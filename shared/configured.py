@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Cluster, Engine
+from shared.engines.entry import Configured, Entry
 from shared.engines.provisioning import Provision
-from shared.engines.registry import ENGINES, UNNAMED, Configured, Entry, configure_of
+from shared.engines.registry import ENGINES, UNNAMED
 from shared.settings import Settings
 
 
@@ -16,26 +17,32 @@ class ConfiguredEngines:
     """The engines port: clusters by name, each engine loaded when it is first asked for."""
 
     def __init__(self, settings: Settings, engines: Mapping[str, Entry] = ENGINES) -> None:
-        table = _by_engine(settings, engines)
+        described = _described(settings, engines)
         self._configured: dict[str, Configured] = {}
         self._engines: dict[str, Engine] = {}
         clusters: dict[str, Cluster] = {}
         for engine, entry in engines.items():
-            if not (table[engine] or any(settings.values.get(name) for name in entry.earlier)):
+            options = described.options[engine]
+            if not (options or any(settings.values.get(name) for name in entry.earlier)):
                 continue
-            found = self._configured[engine] = configure_of(entry)(table[engine], settings)
+            found = self._configured[engine] = entry.configure(options, settings)
             for name, facts in found.clusters.items():
                 if name in clusters:
                     both = f"{clusters[name].engine} and {engine}"
                     raise Misconfigured(f"SLIPWAY_CLUSTERS: {name} is a cluster of two engines: {both}")
                 clusters[name] = Cluster(name, engine, settings.cluster_id(name), facts)
-        default = settings.cluster()
-        #: the default one first
-        self.clusters: Mapping[str, Cluster] = {default: clusters.pop(default), **clusters}
+        #: the cluster of jobs that name none
+        self.default = described.default
+        #: that one first
+        self.clusters: Mapping[str, Cluster] = {self.default: clusters.pop(self.default), **clusters}
 
     def faults(self) -> dict[str, str]:
         """The clusters on which no job can run as the settings stand → why, with the remedy."""
         return {name: why for found in self._configured.values() for name, why in found.faults.items()}
+
+    def emulator(self) -> str:
+        """The address of the emulator that clusters are on, which takes nodes away on demand; "" for none."""
+        return next((found.emulator for found in self._configured.values() if found.emulator), "")
 
     def provision_of(self, cluster: str) -> Provision | None:
         """What makes a cluster that is not there; None where its engine makes none. Raises Misconfigured."""
@@ -53,26 +60,45 @@ class ConfiguredEngines:
         return self._engines[engine]
 
 
-def _by_engine(settings: Settings, engines: Mapping[str, Entry]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Engine → cluster → its options, as SLIPWAY_CLUSTERS has them. Raises Misconfigured."""
-    table: dict[str, dict[str, dict[str, Any]]] = {engine: {} for engine in engines}
-    earlier = [settings.document(one) for entry in engines.values() for one in entry.earlier]
-    named = {name for document in earlier if isinstance(document, dict) for name in document}
-    described = settings.table("SLIPWAY_CLUSTERS")
-    _check_names([*described])
-    for name, options in described.items():
-        engine = options.get("engine") if options else UNNAMED
+class _Described(NamedTuple):
+    """What settings say of clusters: engine → cluster → its options; the cluster of jobs that name none."""
+
+    options: Mapping[str, dict[str, dict[str, Any]]]
+    default: str
+
+
+def _described(settings: Settings, engines: Mapping[str, Entry]) -> _Described:
+    """The clusters of SLIPWAY_CLUSTERS, by their engines, and the default one. Raises Misconfigured."""
+    options: dict[str, dict[str, dict[str, Any]]] = {engine: {} for engine in engines}
+    table = settings.table("SLIPWAY_CLUSTERS")
+    _check_names([*table])
+    for name, one in table.items():
+        engine = one.get("engine") if one else UNNAMED
         if not isinstance(engine, str) or engine not in engines:
             given = f"not {engine!r}" if engine else "and is missing"
             raise Misconfigured(f"SLIPWAY_CLUSTERS: {name}: engine is one of {', '.join(engines)}, {given}")
-        table[engine][name] = {option: value for option, value in options.items() if option != "engine"}
-        named.add(name)
-    if (default := settings.cluster()) not in named:
-        if any(described.values()) and not settings.text("SLIPWAY_BATCHAI_URL"):
-            known = ", ".join(described)
+        options[engine][name] = {option: value for option, value in one.items() if option != "engine"}
+    earlier = [settings.document(one) for entry in engines.values() for one in entry.earlier]
+    named = [*table, *(name for document in earlier if isinstance(document, dict) for name in document)]
+    #: a service that may have clusters of which no setting says anything
+    service = settings.text(engines[UNNAMED].address)
+    default = _default(settings, named, alone=any(table.values()) or not service)
+    if default not in named:
+        if any(table.values()) and not service:
+            known = ", ".join(table)
             raise Misconfigured(f"SLIPWAY_CLUSTER is {default}, and SLIPWAY_CLUSTERS describes {known}")
-        table[UNNAMED][default] = {}
-    return table
+        options[UNNAMED][default] = {}
+    return _Described(options, default)
+
+
+def _default(settings: Settings, named: Sequence[str], *, alone: bool) -> str:
+    """The cluster of jobs that name none, as it is written where it is described.
+
+    `alone`: there are no clusters but the named ones, the first of which is then the default.
+    """
+    if given := settings.values.get("SLIPWAY_CLUSTER", ""):
+        return next((name for name in named if name.lower() == given.lower()), given)
+    return named[0] if named and alone else settings.text("SLIPWAY_CLUSTER")
 
 
 def _check_names(names: Sequence[str]) -> None:

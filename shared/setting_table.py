@@ -1,29 +1,61 @@
-"""The table of settings: what the documentation, the example file and the checks at start are made from."""
+"""The table of settings: what the documentation, the example file and the checks at start are made from.
+
+These are the app's own; an engine's are in its entry of the registry. `shared.settings.TABLE` holds all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from shared.core.notify import waits
 
 #: How a value is read: the methods of `Settings` with these names.
 Kind = Literal[
-    "text", "number", "whole", "count", "seconds", "hours", "days", "flag", "names", "ports", "durations",
+    "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
     "address", "document", "objects", "table",
 ]  # fmt: skip
 
 #: Headings of the documentation, in its order.
-GROUPS: Mapping[str, str] = {
-    "first": "The ones that matter first",
-    "clusters": "Clusters",
-    "access": "Who may call",
-    "webhooks": "Webhooks and receipts",
-    "limits": "Limits",
-    "timing": "Drops, sweeps and retention",
-    "storage": "Names in storage",
-    "telemetry": "Logs, metrics and traces",
-    "earlier": "Read for one more release",
-}
+GROUPS: Mapping[str, str] = MappingProxyType(
+    {
+        "first": "The ones that matter first",
+        "clusters": "Clusters",
+        "access": "Who may call",
+        "webhooks": "Webhooks and receipts",
+        "limits": "Limits",
+        "timing": "Drops, sweeps and retention",
+        "storage": "Names in storage",
+        "telemetry": "Logs, metrics and traces",
+        "earlier": "Read for one more release",
+    }
+)
+
+
+class Bounds(NamedTuple):
+    """The smallest and the largest value, in the unit of the kind; of each, where a setting has several."""
+
+    least: float
+    most: float
+
+
+#: A larger number is a typing error; no calendar holds what a longer time leads to.
+LARGEST, LONGEST_DAYS = 1e12, 36_500
+#: Of every setting of a kind, unless its row is stricter.
+BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
+    {
+        "number": Bounds(0, LARGEST),
+        "whole": Bounds(0, LARGEST),
+        "seconds": Bounds(0, LONGEST_DAYS * 86_400),
+        "hours": Bounds(0, LONGEST_DAYS * 24),
+        "days": Bounds(0, LONGEST_DAYS),
+        "ports": Bounds(1, 65_535),
+        "durations": Bounds(waits.SHORTEST, waits.LONGEST),
+    }
+)
+_ONE_AT_LEAST = Bounds(1, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -36,9 +68,18 @@ class Setting:
     about: str
     #: in local.settings.example.json, where that is not the default
     example: str | None = None
+    #: stricter than those of its kind
+    bounds: Bounds | None = None
+    #: of a choice: what it may be
+    words: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> Bounds:
+        """Between which values it is. Raises KeyError for a kind that is not counted."""
+        return self.bounds or BOUNDS[self.kind]
 
 
-SETTINGS: Mapping[str, Setting] = {
+_ROWS: Mapping[str, Setting] = {
     "SLIPWAY_STORAGE": Setting(
         "first",
         "text",
@@ -65,27 +106,17 @@ SETTINGS: Mapping[str, Setting] = {
     "SLIPWAY_DEFAULT_NOTIFY": Setting(
         "first", "objects", "[]", "JSON list of subscriptions for jobs that name none"
     ),
-    "SLIPWAY_BATCHAI_URL": Setting(
-        "clusters",
-        "text",
-        "",
-        "address of a Batch AI API, which only an emulator has since Azure ended the service; empty: none",
-        example="http://127.0.0.1:7080",
-    ),
     "SLIPWAY_SUBSCRIPTION": Setting(
         "clusters", "text", "00000000-0000-0000-0000-000000000000", "subscription of the workspace"
     ),
     "SLIPWAY_RESOURCE_GROUP": Setting("clusters", "text", "slipway", "resource group of the workspace"),
-    "SLIPWAY_WORKSPACE": Setting("clusters", "text", "dev", "Batch AI workspace"),
+    "SLIPWAY_WORKSPACE": Setting("clusters", "text", "dev", "workspace in the ids of clusters"),
     "SLIPWAY_CLUSTERS": Setting(
         "clusters",
         "table",
         "",
         "JSON: cluster → its `engine` and options "
-        "([Slurm](engines.md#connecting-slurm), [facts](engines.md#facts-of-clusters))",
-    ),
-    "SLIPWAY_SLURM_KEYS": Setting(
-        "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"
+        "([engines](engines.md), [facts](engines.md#facts-of-clusters))",
     ),
     "SLIPWAY_STDOUT_PREFIX": Setting(
         "clusters", "text", "$AZ_BATCHAI_MOUNT_ROOT/logs", "stdOutErrPathPrefix of jobs that name none"
@@ -121,7 +152,7 @@ SETTINGS: Mapping[str, Setting] = {
     "SLIPWAY_WEBHOOK_SCHEDULE": Setting(
         "webhooks",
         "durations",
-        "5s,5m,30m,2h,5h,10h,14h,20h,24h",
+        waits.USUAL,
         "waits between the tries of an event, comma separated (s, m, h or d); the first try is made at once "
         "([the schedule](webhooks.md#the-schedule))",
     ),
@@ -144,10 +175,11 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_RECEIPTS": Setting(
         "webhooks",
-        "text",
+        "choice",
         "drops",
-        "which jobs get a receipt: `drops`, which includes jobs without a webhook, or `all`",
+        "which jobs get a receipt; those of drops include jobs without a webhook",
         example="all",
+        words=("drops", "all"),
     ),
     "SLIPWAY_NOTICES": Setting("webhooks", "flag", "false", "also send every event to the queue job-notices"),
     "SLIPWAY_RULES_URL": Setting(
@@ -175,17 +207,22 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_BLOB_SOURCE": Setting(
         "timing",
-        "text",
+        "choice",
         "EventGrid",
-        "how drops are noticed: EventGrid, or LogsAndContainerScan",
+        "how drops are noticed",
         example="LogsAndContainerScan",
+        words=("EventGrid", "LogsAndContainerScan"),
     ),
     "SLIPWAY_SETTLE_SECONDS": Setting("timing", "seconds", "3", "how long a dropped folder must be quiet"),
     "SLIPWAY_SWEEP_SCHEDULE": Setting(
         "timing", "text", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
     ),
     "SLIPWAY_SWEEP_PARTS": Setting(
-        "timing", "count", "1", "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS"
+        "timing",
+        "whole",
+        "1",
+        "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS",
+        bounds=_ONE_AT_LEAST,
     ),
     "SLIPWAY_INVENTORY_SCHEDULE": Setting(
         "timing", "text", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
@@ -220,7 +257,11 @@ SETTINGS: Mapping[str, Setting] = {
         "app that the ledger belongs to; empty: this app's name and slot, and `local` outside of Azure",
     ),
     "SLIPWAY_SHARDS": Setting(
-        "storage", "count", "4", "partitions of the ledger; fixed when the table is made"
+        "storage",
+        "whole",
+        "4",
+        "partitions of the ledger; fixed when the table is made",
+        bounds=_ONE_AT_LEAST,
     ),
     "SLIPWAY_JSON_LOGS": Setting(
         "telemetry", "flag", "true", "log one JSON object a line; false: as the host formats it"
@@ -234,15 +275,6 @@ SETTINGS: Mapping[str, Setting] = {
     "APPLICATIONINSIGHTS_CONNECTION_STRING": Setting(
         "telemetry", "text", "", "where it is, for SLIPWAY_INSIGHTS"
     ),
-    "SLIPWAY_SLURM": Setting("earlier", "document", "{}", "Slurm cluster → its options: SLIPWAY_CLUSTERS"),
-    "SLIPWAY_CLUSTER_MOUNTS": Setting(
-        "earlier", "names", "", "mounts of Batch AI clusters without facts of their own, comma separated"
-    ),
-    "SLIPWAY_CLUSTER_NODES": Setting(
-        "earlier", "whole", "0", "most nodes of a job on those clusters; 0: as they say"
-    ),
-    "SLIPWAY_CLUSTER_GPUS": Setting("earlier", "whole", "0", "GPUs of their nodes; 0: as they say"),
-    "SLIPWAY_CLUSTER_WALL_CLOCK_HOURS": Setting(
-        "earlier", "hours", "0", "longest job of those clusters; 0: no limit"
-    ),
 }
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType(_ROWS)

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
-from shared.core.notify.schedule import Schedule
-from shared.setting_table import SETTINGS
+from shared.core.notify.schedule import Schedule, durations
+from shared.engines.entry import Entry
+from shared.engines.registry import ENGINES
+from shared.setting_table import SETTINGS, Setting
 
-_DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: A longer time is a typing error, and no calendar holds what it leads to.
-_LONGEST = timedelta(days=36_500)
+
+def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
+    """The settings of the app and of its engines, by name."""
+    theirs = {name: one for entry in engines.values() for name, one in entry.settings.items()}
+    return MappingProxyType({**SETTINGS, **theirs})
+
+
+#: Every setting that there is.
+TABLE = table_of(ENGINES)
 
 
 class StorageAddresses(NamedTuple):
@@ -34,20 +42,22 @@ class StorageAddresses(NamedTuple):
 class Settings:
     """The values, checked for their kind on first use; an error names the setting."""
 
-    values: Mapping[str, str]
+    values: Mapping[str, str] = field(repr=False)
+    #: the table by which they are read
+    known: Mapping[str, Setting] = field(default_factory=lambda: TABLE, repr=False)
 
     def check(self) -> None:
         """Read each of them as its kind. Raises Misconfigured."""
-        for name, setting in SETTINGS.items():
+        for name, setting in self.known.items():
             getattr(self, setting.kind)(name)
 
     def unknown(self) -> dict[str, str]:
         """Names that look like settings and are none → the nearest one, or ""."""
         ours = (name for name in self.values if name.startswith("SLIPWAY_"))
         return {
-            name: next(iter(difflib.get_close_matches(name, SETTINGS, 1, 0.8)), "")
+            name: next(iter(difflib.get_close_matches(name, self.known, 1, 0.8)), "")
             for name in ours
-            if name.partition("__")[0] not in SETTINGS
+            if name.partition("__")[0] not in self.known
         }
 
     def text(self, name: str) -> str:
@@ -57,34 +67,30 @@ class Settings:
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return value or SETTINGS[name].default
+        return value or self.known[name].default
 
     def number(self, name: str) -> float:
-        """A number of at least zero."""
-        text = self.text(name)
+        """A number within its bounds."""
+        text, (least, most) = self.text(name), self.known[name].limits
         try:
             value = float(text)
         except ValueError:
-            value = -1.0
-        if not 0 <= value < 1e12:
-            raise Misconfigured(f"{name} must be a number of at least 0, not {text!r}")
+            value = math.nan
+        if not least <= value <= most:
+            raise Misconfigured(f"{name} must be a number from {least:g} to {most:.0f}, not {text[:40]!r}")
         return value
 
     def whole(self, name: str) -> int:
         """A whole number."""
         return int(self.number(name))
 
-    def count(self, name: str) -> int:
-        """A whole number of at least one."""
-        if (found := self.whole(name)) < 1:
-            raise Misconfigured(f"{name} must be at least 1")
-        return found
-
     def ports(self, name: str) -> frozenset[int]:
         """Port numbers separated by commas."""
-        words = self.names(name)
-        if not all(word.isascii() and word.isdigit() and 0 < int(word) < 65536 for word in words):
-            raise Misconfigured(f"{name} must be port numbers separated by commas")
+        words, (least, most) = self.names(name), self.known[name].limits
+        if not all(word.isascii() and word.isdigit() and least <= int(word) <= most for word in words):
+            raise Misconfigured(
+                f"{name} must be port numbers from {least:g} to {most:g}, separated by commas"
+            )
         return frozenset(int(word) for word in words)
 
     def objects(self, name: str) -> tuple[dict[str, Any], ...]:
@@ -96,17 +102,11 @@ class Settings:
 
     def seconds(self, name: str) -> float:
         """A duration in seconds."""
-        return self._time(name, "seconds") / timedelta(seconds=1)
+        return self.number(name)
 
     def days(self, name: str) -> timedelta:
         """A number of days."""
-        return self._time(name, "days")
-
-    def _time(self, name: str, unit: str) -> timedelta:
-        value, longest = self.number(name), _LONGEST / timedelta(**{unit: 1})
-        if value > longest:
-            raise Misconfigured(f"{name} must be at most {longest:.0f} {unit}, which is {_LONGEST.days} days")
-        return timedelta(**{unit: value})
+        return timedelta(days=self.number(name))
 
     def flag(self, name: str) -> bool:
         """true or false."""
@@ -115,12 +115,13 @@ class Settings:
             raise Misconfigured(f"{name} must be true or false, not {text!r}")
         return text in ("true", "1")
 
-    def choice(self, name: str, *words: str) -> str:
-        """One of some words."""
-        text = self.text(name).lower()
-        if text not in words:
-            raise Misconfigured(f"{name} must be one of {', '.join(words)}, not {text[:40]!r}")
-        return text
+    def choice(self, name: str) -> str:
+        """One of its words, in any case; as the table writes it."""
+        text, words = self.text(name), self.known[name].words
+        for word in words:
+            if word.lower() == text.lower():
+                return word
+        raise Misconfigured(f"{name} must be one of {', '.join(words)}, not {text[:40]!r}")
 
     def names(self, name: str) -> tuple[str, ...]:
         """Words separated by commas."""
@@ -128,10 +129,10 @@ class Settings:
 
     def durations(self, name: str) -> tuple[float, ...]:
         """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""
-        found = [_DURATION.fullmatch(word) for word in self.text(name).split(",")]
-        if None in found:
-            raise Misconfigured(f"{name} must be durations separated by commas, such as 30s,5m,2h,1d")
-        return tuple(float(one[1]) * _UNITS[one[2]] for one in found if one is not None)
+        try:
+            return durations(self.text(name))
+        except ValueError as error:
+            raise Misconfigured(f"{name}: {error}") from None
 
     def document(self, name: str) -> Any:
         """A JSON value; an error never shows it."""
@@ -203,17 +204,7 @@ class Settings:
 
     def hours(self, name: str) -> timedelta | None:
         """A number of hours; None for none."""
-        return self._time(name, "hours") or None
-
-    def cluster(self) -> str:
-        """The cluster of jobs that name none, by the name that it has where it is described."""
-        table, slurm = self.table("SLIPWAY_CLUSTERS"), self.document("SLIPWAY_SLURM")
-        described = [*table, *(slurm if isinstance(slurm, dict) else ())]
-        if given := self.values.get("SLIPWAY_CLUSTER", ""):
-            return next((name for name in described if name.lower() == given.lower()), given)
-        if described and (any(table.values()) or not self.text("SLIPWAY_BATCHAI_URL")):
-            return str(described[0])
-        return self.text("SLIPWAY_CLUSTER")
+        return timedelta(hours=self.number(name)) or None
 
     def cluster_id(self, cluster: str) -> str:
         """The id by which job files name a cluster of any engine."""
@@ -231,7 +222,7 @@ class Settings:
 
     def parts(self) -> int:
         """Into how many parts a sweep is handed out; each has a shard at least."""
-        parts, shards = self.count("SLIPWAY_SWEEP_PARTS"), self.count("SLIPWAY_SHARDS")
+        parts, shards = self.whole("SLIPWAY_SWEEP_PARTS"), self.whole("SLIPWAY_SHARDS")
         if parts > shards:
             raise Misconfigured(
                 f"SLIPWAY_SWEEP_PARTS is {parts} and SLIPWAY_SHARDS is {shards}: a part is a shard at "

@@ -63,7 +63,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
-    store = Store(rows, settings.count("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
+    store = Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
     name, key = settings.account()
     answers, archive = _written_containers(settings, policy.drop_container)
     return Ports(
@@ -126,8 +126,7 @@ def _checked(policy: Policy) -> Policy:
 
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
-    """The limits and times of the use cases."""
-    default = settings.cluster()
+    """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
     account, _ = settings.account()
     drops = settings.text("SLIPWAY_DROP_CONTAINER")
     return Policy(
@@ -146,7 +145,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         max_jobs_per_hour=settings.whole("SLIPWAY_MAX_JOBS_PER_HOUR"),
         max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),
         notices=settings.flag("SLIPWAY_NOTICES"),
-        receipts=settings.choice("SLIPWAY_RECEIPTS", "drops", "all") == "all",
+        receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
         rules_url=settings.address("SLIPWAY_RULES_URL"),
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),
@@ -158,7 +157,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         ),
         limits=_limits(settings),
         completion=Defaults(
-            cluster_id=clusters[default].id,
+            cluster_id=next(iter(clusters.values())).id,
             clusters={name: cluster.id for name, cluster in clusters.items()},
             storage_account=account or None,
             storage_suffix=settings.storage_suffix(),

@@ -6,21 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 
 from shared.core.engine import ABILITIES, Ability
 from shared.engines import registry
 
 #: Engine → what it declares in its module `abilities`.
 ENGINES: Mapping[str, Mapping[str, Ability]] = {
-    name: import_module(f"{entry.module.rpartition('.')[0]}.abilities").ABILITIES
-    for name, entry in registry.ENGINES.items()
+    name: entry.abilities() for name, entry in registry.ENGINES.items()
 }
 
 
 def table() -> str:
     """A row for each ability, a column for each engine."""
-    rows = [f"| | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
+    heads = [f"{registry.ENGINES[name].title} (`{name}`)" for name in ENGINES]
+    rows = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(ENGINES)}"]
     for ability, words in ABILITIES.items():
         answers = " | ".join(_cell(declared[ability]) for declared in ENGINES.values())
         rows.append(f"| {words} | {answers} |")

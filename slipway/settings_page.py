@@ -6,22 +6,45 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
-from shared.setting_table import GROUPS, SETTINGS, Setting
+from shared.setting_table import BOUNDS, GROUPS, LARGEST, LONGEST_DAYS, Kind, Setting
+from shared.settings import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 EXAMPLE = ROOT / "local.settings.example.json"
 
-_HEAD = """# Settings
+_HEAD = f"""# Settings
 
 This page is generated: `python -m slipway.settings_page`.
 
 Every setting is an application setting of the function app, which is an environment variable. A wrong value
 stops the app at its first event, with a message that names the setting; a name that is not a setting is a
 warning in the log. The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
+
+No number is larger than {LARGEST:,.0f}, and no time longer than {LONGEST_DAYS:,} days. Commas
+separate names, ports and durations.
 """
+
+#: What people write for a value of each kind; of texts and JSON the sentence of the setting says more.
+_KINDS: Mapping[Kind, str] = {
+    "text": "text",
+    "number": "number",
+    "whole": "whole number",
+    "seconds": "seconds",
+    "hours": "hours",
+    "days": "days",
+    "flag": "`true` or `false`",
+    "names": "names",
+    "ports": "ports",
+    "durations": "durations",
+    "address": "URL",
+    "document": "JSON",
+    "objects": "JSON list of objects",
+    "table": "JSON object of objects",
+}
 
 
 def page() -> str:
@@ -30,19 +53,35 @@ def page() -> str:
 
 
 def _section(group: str, title: str) -> str:
-    rows = [_row(name, setting) for name, setting in SETTINGS.items() if setting.group == group]
-    return "\n".join([f"\n## {title}\n", "| setting | default | what it is |", "|---|---|---|", *rows, ""])
+    rows = [_row(name, setting) for name, setting in TABLE.items() if setting.group == group]
+    return "\n".join(
+        [f"\n## {title}\n", "| setting | value | default | what it is |", "|---|---|---|---|", *rows, ""]
+    )
 
 
 def _row(name: str, setting: Setting) -> str:
     default = f"`{setting.default}`" if setting.default else ""
-    return f"| `{name}` | {default} | {setting.about} |"
+    return f"| `{name}` | {_value(setting)} | {default} | {setting.about} |"
+
+
+def _value(setting: Setting) -> str:
+    """What the value may be, with its bounds; those of every number and every time stand at the head."""
+    if setting.kind == "choice":
+        return " or ".join(f"`{word}`" for word in setting.words)
+    words = _KINDS[setting.kind]
+    if setting.kind not in BOUNDS:
+        return words
+    least, most = setting.limits
+    if setting.kind == "durations":
+        return f"{words} from {least:g} s to {most / 86_400:g} d"
+    usual = setting.kind != "ports" and most == BOUNDS[setting.kind].most
+    return f"{words}, at least {least:g}" if usual else f"{words}, {least:g} to {most:g}"
 
 
 def example() -> str:
     """The example file: the values of the local stack."""
     values = {"AzureWebJobsStorage": "UseDevelopmentStorage=true", "FUNCTIONS_WORKER_RUNTIME": "python"}
-    values |= {name: one.default if one.example is None else one.example for name, one in SETTINGS.items()}
+    values |= {name: one.default if one.example is None else one.example for name, one in TABLE.items()}
     return (
         json.dumps({"IsEncrypted": False, "Values": values, "Host": {"LocalHttpPort": 7071}}, indent=2) + "\n"
     )

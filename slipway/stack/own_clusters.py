@@ -9,8 +9,7 @@ from typing import Any
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.setting_table import SETTINGS
-from shared.settings import Settings
+from shared.settings import TABLE, Settings
 from slipway.failure import Failure
 from slipway.settings import document
 
@@ -58,8 +57,8 @@ def _is_setting(file: Path, name: str, value: str) -> bool:
                 f"{file}: {name}: the stack keeps its own storage; remove it here, or run a deployment"
             )
         return False
-    if name not in SETTINGS and not _HOST.fullmatch(name):
-        near = difflib.get_close_matches(name, SETTINGS, 1, 0.6)
+    if name not in TABLE and not _HOST.fullmatch(name):
+        near = difflib.get_close_matches(name, TABLE, 1, 0.6)
         raise Failure(
             f"{file}: {name[:80]!r} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
         )

@@ -32,7 +32,8 @@ async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
                 yield step
         finally:
             await account.close()
-    engines, cluster = ConfiguredEngines(settings), settings.cluster()
+    engines = ConfiguredEngines(settings)
+    cluster = engines.default
     make = engines.provision_of(cluster)
     if make is None:
         yield Step("cluster", cluster, created=False)

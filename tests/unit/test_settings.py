@@ -18,8 +18,8 @@ from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import refusal
 from shared.core.policy import Policy
-from shared.setting_table import SETTINGS
-from shared.settings import Settings
+from shared.setting_table import BOUNDS, SETTINGS
+from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
 from slipway import settings_page
 
@@ -38,11 +38,49 @@ def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
     assert Settings(right | dict.fromkeys(wrong, "")).unknown() == wrong
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS if SETTINGS[name].kind not in ("text", "names")])
+@pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].kind not in ("text", "names")])
 def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "[no such value"})
     with pytest.raises(Misconfigured, match=name):
         build(settings)
+
+
+COUNTED = {name: one for name, one in TABLE.items() if one.kind in BOUNDS}
+
+
+@pytest.mark.parametrize("name", [name for name, one in COUNTED.items() if one.kind != "durations"])
+def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
+    least, most = COUNTED[name].limits
+    for wrong in (least - 1, most * 1.01 + 1):
+        with pytest.raises(Misconfigured, match=name):
+            Settings({name: f"{wrong:.0f}"}).check()
+    for right in (least, most):
+        Settings({name: f"{right:.0f}"}).check()
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("SLIPWAY_SHARDS", "at least 1"), ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535")]
+)
+def test_the_bounds_of_the_table_are_on_the_page(kind: str, said: str) -> None:
+    (row,) = [line for line in settings_page.page().splitlines() if line.startswith(f"| `{kind}` ")]
+    assert said in row
+
+
+def test_no_row_of_the_table_can_be_changed() -> None:
+    with pytest.raises(TypeError):
+        SETTINGS["SLIPWAY_CLUSTER"] = TABLE["SLIPWAY_CLUSTER"]  # type: ignore[index]
+    with pytest.raises(TypeError):
+        TABLE["SLIPWAY_CLUSTER"] = SETTINGS["SLIPWAY_CLUSTER"]  # type: ignore[index]
+
+
+def test_a_choice_is_read_in_any_case_as_the_table_writes_it() -> None:
+    assert Settings({"SLIPWAY_BLOB_SOURCE": "logsandcontainerscan"}).choice("SLIPWAY_BLOB_SOURCE") == (
+        "LogsAndContainerScan"
+    )
+
+
+def test_the_values_are_not_in_what_is_printed_of_settings() -> None:
+    assert "canary" not in repr(Settings({"SLIPWAY_SEAL_KEY": "canary"}))
 
 
 def test_the_defaults_make_a_policy() -> None:
@@ -72,7 +110,7 @@ def test_a_schedule_may_be_longer_than_the_retention_where_records_are_kept_for_
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in SETTINGS if name.startswith("SLIPWAY_") and name.endswith(("_SECONDS", "_DAYS"))],
+    [name for name in TABLE if name.startswith("SLIPWAY_") and name.endswith(("_SECONDS", "_DAYS"))],
 )
 def test_a_time_that_no_calendar_holds_is_refused_with_the_name_of_its_setting(name: str) -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "99999999999"})
@@ -81,7 +119,7 @@ def test_a_time_that_no_calendar_holds_is_refused_with_the_name_of_its_setting(n
 
 
 def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
-    size = int(SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].default)
+    size = int(TABLE["SLIPWAY_MAX_DOCUMENT_BYTES"].default)
     assert (
         f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "reference" / "job-format.md").read_text()
     )
@@ -96,6 +134,8 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_SETTLE_SECONDS", "-1"),
         ("SLIPWAY_SETTLE_SECONDS", "nan"),
         ("SLIPWAY_NOTICES", "maybe"),
+        ("SLIPWAY_RECEIPTS", "some"),
+        ("SLIPWAY_BLOB_SOURCE", "EventHub"),
         ("SLIPWAY_DEFAULT_NOTIFY", "[canary"),
         ("SLIPWAY_SHARDS", "0"),
         ("SLIPWAY_WEBHOOK_SCHEDULE", "5"),

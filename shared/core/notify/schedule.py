@@ -7,45 +7,46 @@ up are all derived here, so a longer wait needs no change elsewhere.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 
 from shared.core.backoff import LONGEST_RETRY_AFTER, check_jitter
+from shared.core.notify.waits import LONGEST, MOST, SHORTEST, USUAL
 
-_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
-#: A tighter limit than any row or queue has: a longer schedule is a typing error.
-_MOST_WAITS, _LONGEST = 50, 30 * _DAY
+_DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 #: By this share a pause is made longer at most, so that not all events that wait for it come back at once.
 _HOLD_SPREAD = 0.5
 
 
+def durations(text: str) -> tuple[float, ...]:
+    """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds. Raises ValueError."""
+    found = [_DURATION.fullmatch(word) for word in text.split(",")]
+    if None in found:
+        raise ValueError("durations are separated by commas, such as 30s,5m,2h,1d")
+    return tuple(float(one[1]) * _UNITS[one[2]] for one in found if one is not None)
+
+
 @dataclass(frozen=True)
 class Schedule:
-    """How often and when an event is sent; the default is the example schedule of Standard Webhooks 1.0.0.
+    """How often and when an event is sent.
 
     Raises ValueError for waits that no delivery could keep.
     """
 
     #: Seconds before the second, the third … try. The first is made at once, so tries = waits + 1.
-    waits: tuple[float, ...] = (
-        5.0,
-        5 * _MINUTE,
-        30 * _MINUTE,
-        2 * _HOUR,
-        5 * _HOUR,
-        10 * _HOUR,
-        14 * _HOUR,
-        20 * _HOUR,
-        24 * _HOUR,
-    )
+    waits: tuple[float, ...] = durations(USUAL)
     #: Each wait varies by this share to both sides, so that receivers are not met by all senders at once.
     spread: float = 0.2
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.waits) <= _MOST_WAITS:
-            raise ValueError(f"give 1 to {_MOST_WAITS} waits, not {len(self.waits)}")
-        if wrong := [wait for wait in self.waits if not 1 <= wait <= _LONGEST]:
-            raise ValueError(f"a wait is from 1 s to {_LONGEST / _DAY:g} days, not {wrong[0]:g} s")
+        if not 1 <= len(self.waits) <= MOST:
+            raise ValueError(f"give 1 to {MOST} waits, not {len(self.waits)}")
+        if wrong := [wait for wait in self.waits if not SHORTEST <= wait <= LONGEST]:
+            raise ValueError(
+                f"a wait is from {SHORTEST:g} s to {LONGEST / _UNITS['d']:g} days, not {wrong[0]:g} s"
+            )
 
     @property
     def tries(self) -> int:

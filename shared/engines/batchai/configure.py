@@ -9,8 +9,8 @@ from shared.core.facts import ClusterFacts
 from shared.core.ports import Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.facts import configured
+from shared.engines.entry import Configured, Values
 from shared.engines.provisioning import Plan, Stage
-from shared.engines.registry import Configured, Values
 
 
 def workspace_of(settings: Values) -> Workspace:
@@ -39,8 +39,10 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
         return making.provision(workspace, settings, cluster, plan)
 
-    faults = dict.fromkeys(options, workspace.trouble) if workspace.trouble else {}
-    return Configured({name: own.get(name, usual) for name in options}, load, faults, provision)
+    clusters = {name: own.get(name, usual) for name in options}
+    if workspace.trouble:
+        return Configured(clusters, load, dict.fromkeys(options, workspace.trouble), provision)
+    return Configured(clusters, load, provision=provision, emulator=workspace.url)
 
 
 def _usual(settings: Values) -> ClusterFacts:

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 from shared.engines.batchai.client import Workspace, connect
+from shared.engines.entry import Values
 from shared.engines.provisioning import Plan, Stage, Step
-from shared.engines.registry import Values
 
 #: The file service takes an account key; without one the share is made through the management API.
 _AZURITE = "devstoreaccount1"

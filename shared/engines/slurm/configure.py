@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Engine
-from shared.engines.registry import Configured, Values
+from shared.engines.entry import Configured, Values
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.wire.key import Key, key_from
 

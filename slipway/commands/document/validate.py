@@ -92,12 +92,12 @@ def known_facts() -> dict[str, ClusterFacts]:
     """What the settings of the environment, or of the local stack, say of clusters, by name and by id."""
     try:
         settings, _ = load(None, os.environ)
-        clusters = ConfiguredEngines(settings).clusters
+        engines = ConfiguredEngines(settings)
     except (Failure, Misconfigured):
         return {}
-    facts = {name: cluster.facts for name, cluster in clusters.items()}
-    facts |= {cluster.id.lower(): cluster.facts for cluster in clusters.values()}
-    return facts | {"": facts[settings.cluster()]}
+    facts = {name: cluster.facts for name, cluster in engines.clusters.items()}
+    facts |= {cluster.id.lower(): cluster.facts for cluster in engines.clusters.values()}
+    return facts | {"": facts[engines.default]}
 
 
 def _one(

@@ -29,6 +29,8 @@ LIGHT = [
     "shared.core",
     "shared.core.caller",
     "shared.core.errors",
+    "shared.core.notify",
+    "shared.core.notify.waits",
     "shared.setting_table",
 ]
 

@@ -12,19 +12,28 @@ import pytest
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState
+from shared.engines.entry import Entry
 from shared.engines.provisioning import Plan, Step
-from shared.engines.registry import ENGINES, Entry
-from shared.settings import Settings
+from shared.engines.registry import ENGINES
+from shared.setting_table import Setting
+from shared.settings import Settings, table_of
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 
 SLURM = {"url": "https://head:6820", "user": "slipway", "shared": "/shared"}
-TOY = {**ENGINES, "toy": Entry("tests.unit.engines.toy_engine")}
+TOY = {
+    **ENGINES,
+    "toy": Entry(
+        title="Toy",
+        package="tests.unit.engines.toy",
+        settings={"SLIPWAY_TOY_BOX": Setting("clusters", "whole", "3", "nodes of clusters that say nothing")},
+    ),
+}
 
 
 def engines_of(table: Any, **values: str) -> ConfiguredEngines:
     text = table if isinstance(table, str) else json.dumps(table)
-    return ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": text, **values}), TOY)
+    return ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": text, **values}, table_of(TOY)), TOY)
 
 
 async def test_an_engine_from_outside_runs_a_job() -> None:
@@ -43,6 +52,18 @@ async def test_an_engine_from_outside_runs_a_job() -> None:
 
     assert cluster.facts.max_nodes == 2
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+@pytest.mark.parametrize(("values", "nodes"), [({}, 3), ({"SLIPWAY_TOY_BOX": "5"}, 5)])
+def test_an_engine_from_outside_brings_its_own_settings(values: dict[str, str], nodes: int) -> None:
+    (cluster,) = engines_of({"small": {"engine": "toy", "big": True}}, **values).clusters.values()
+    assert cluster.facts.max_nodes == nodes
+
+    settings = Settings(values, table_of(TOY))
+    settings.check()
+    assert settings.unknown() == {}
+    with pytest.raises(Misconfigured, match="SLIPWAY_TOY_BOX must be a number from 0"):
+        Settings({"SLIPWAY_TOY_BOX": "-1"}, table_of(TOY)).check()
 
 
 async def test_an_engine_from_outside_makes_its_clusters() -> None:

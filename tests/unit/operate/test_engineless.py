@@ -12,8 +12,7 @@ import pytest
 from shared.configured import ConfiguredEngines
 from shared.core.job import JobState
 from shared.operate.ready import ready
-from shared.setting_table import SETTINGS
-from shared.settings import Settings
+from shared.settings import TABLE, Settings
 from shared.wiring import build
 from tests.unit.world import World, job_json
 
@@ -84,5 +83,5 @@ def test_one_with_slurm_alone_has_no_other_cluster() -> None:
 
 def test_no_setting_has_an_address_of_a_service_that_is_gone() -> None:
     known = {"SLIPWAY_AUTHORITY": "https://login.microsoftonline.com"}
-    found = {name: one.default for name, one in SETTINGS.items() if "://" in one.default}
+    found = {name: one.default for name, one in TABLE.items() if "://" in one.default}
     assert found == known

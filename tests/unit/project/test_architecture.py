@@ -23,6 +23,7 @@ VIOLATIONS = {
     "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),
     "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
     "engines": ("shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
+    "settings": ("shared/settings.py", "from shared.engines.slurm.configure import configure"),
     "no-sdk": ("shared/lifecycle/sweep.py", "import shared.adapters.sealing"),
     "pure": ("shared/jobspec/checks/validate.py", "import socket"),
     "local": ("local/batchai/api/wire.py", "from shared.jobspec import JobSpec"),

@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from shared.core.facts import ClusterFacts
+from shared.engines.entry import Configured, Values
 from shared.engines.provisioning import Plan, Stage, Step
-from shared.engines.registry import Configured, Values
 from tests.doubles.memory_engine import MemoryEngine
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """Clusters with one option, of how many nodes a job may have."""
-    clusters = {name: ClusterFacts(max_nodes=one["nodes"]) for name, one in options.items()}
+    """Clusters with one option, of how many nodes a job may have; a setting has it for the others."""
+    usual = settings.whole("SLIPWAY_TOY_BOX")
+    clusters = {name: ClusterFacts(max_nodes=one.get("nodes", usual)) for name, one in options.items()}
     return Configured(clusters, MemoryEngine, provision=provision)
 
 

@@ -1,0 +1,95 @@
+"""What an engine says of itself to the registry, and what it gives back when its clusters are configured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from shared.setting_table import Setting
+
+if TYPE_CHECKING:
+    from shared.core.engine import Ability
+    from shared.core.facts import ClusterFacts
+    from shared.core.ports import Engine
+    from shared.engines.provisioning import Provision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One engine: its words for people, its settings, and its package, imported when a cluster is of it."""
+
+    #: as people write it
+    title: str
+    #: package with `configure` and `abilities`
+    package: str
+    #: its rows of the table of settings
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    #: its setting with the address of a service whose clusters no setting has to describe; "" for none
+    address: str = ""
+    #: its settings of earlier versions that describe clusters
+    earlier: tuple[str, ...] = ()
+
+    def configure(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+        """Read its clusters: `options` holds what SLIPWAY_CLUSTERS says of them, by name.
+
+        Raises Misconfigured with the place of a mistake.
+        """
+        read: Configure = import_module(f"{self.package}.configure").configure
+        return read(options, settings)
+
+    def abilities(self) -> Mapping[str, Ability]:
+        """What it declares that it can do; nothing of a cluster is asked."""
+        found: Mapping[str, Ability] = import_module(f"{self.package}.abilities").ABILITIES
+        return found
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The clusters of one engine as a deployment configures them."""
+
+    clusters: Mapping[str, ClusterFacts]
+    load: Callable[[], Engine]
+    #: clusters on which no job can run as the settings stand → why, with the remedy
+    faults: Mapping[str, str] = field(default_factory=dict)
+    #: makes a cluster that is not there; None for an engine whose clusters an operator makes
+    provision: Provision | None = None
+    #: address of an emulator of its service, which takes nodes away on demand; "" for none
+    emulator: str = ""
+
+
+class Values(Protocol):
+    """What an engine may read, `shared.settings.Settings`. Each raises Misconfigured with the name."""
+
+    def text(self, name: str) -> str:
+        """A setting as it is."""
+
+    def document(self, name: str) -> Any:
+        """A JSON value."""
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Words separated by commas."""
+
+    def whole(self, name: str) -> int:
+        """A whole number."""
+
+    def hours(self, name: str) -> timedelta | None:
+        """A number of hours; None for none."""
+
+    def connection(self) -> tuple[str, str, str, str]:
+        """The storage account: a connection string, or else the addresses of its services."""
+
+    def account(self) -> tuple[str, str]:
+        """The storage account's name and key."""
+
+    def storage_suffix(self) -> str:
+        """What the names of its services end with."""
+
+
+class Configure(Protocol):
+    """What an engine's module `configure` offers under that name."""
+
+    def __call__(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+        """Read the clusters. Raises Misconfigured with the place of a mistake."""

@@ -1,0 +1,20 @@
+"""What the registry says of Slurm, and its settings."""
+
+from __future__ import annotations
+
+from shared.engines.entry import Entry
+from shared.setting_table import Setting
+
+ENTRY = Entry(
+    title="Slurm",
+    package="shared.engines.slurm",
+    settings={
+        "SLIPWAY_SLURM_KEYS": Setting(
+            "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"
+        ),
+        "SLIPWAY_SLURM": Setting(
+            "earlier", "document", "{}", "Slurm cluster → its options: SLIPWAY_CLUSTERS"
+        ),
+    },
+    earlier=("SLIPWAY_SLURM",),
+)

@@ -1,0 +1,1 @@
+"""A package of an engine that comes from outside."""
