@@ -127,7 +127,7 @@ async def _floor(jobs: int) -> Figures:
 
 
 async def _peer(jobs: int, rtt: float, command: str) -> Figures:
-    if why := peer.missing():
+    if why := peer.why_not_installed():
         sys.stdout.write(f"Celery is skipped: {why}\n")
         return {}
     return await peer.celery(jobs, rtt=rtt, command=command)

@@ -42,7 +42,7 @@ class _Arm:
 
     states: list[str]
     calls: int = 0
-    sent: int = 0
+    sent_bytes: int = 0
     pages: dict[int, bytes] = field(default_factory=dict)
 
     async def list(self, request: web.Request) -> web.Response:
@@ -56,7 +56,7 @@ class _Arm:
                     f"{request.url.origin()}{request.path}?api-version=2018-05-01&skip={first + _PAGE}"
                 )
             self.pages[first] = json.dumps(page).encode()
-        self.sent += len(self.pages[first])
+        self.sent_bytes += len(self.pages[first])
         return web.Response(body=self.pages[first], content_type="application/json")
 
     async def one(self, request: web.Request) -> web.Response:
@@ -105,7 +105,7 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
             arm.states[number] = "running"
         arm.pages.clear()
         await engine.status("dev", [_target(0)])  # the pages are made before the clock runs
-        arm.calls = arm.sent = traffic.calls = traffic.bytes = 0
+        arm.calls = arm.sent_bytes = traffic.calls = traffic.bytes = 0
         # What plays the storage and the cluster here is large: no other sweep's collector walks over that.
         gc.collect()
         gc.freeze()
@@ -114,7 +114,7 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
         spent = time.process_time() - before
         gc.unfreeze()
         assert swept.changed == int(active * changed)
-        calls, sent_bytes, mine = arm.calls, arm.sent, (traffic.calls, traffic.bytes)
+        calls, sent_bytes, mine = arm.calls, arm.sent_bytes, (traffic.calls, traffic.bytes)
         growth = psutil.Process().memory_info().rss
         for _ in range(5):
             await world.sweep()

@@ -13,7 +13,7 @@ class Verified:
     def __init__(self, log: Path) -> None:
         self._log = log
         self._read = 0
-        self._found = 0
+        self._number = 0
 
     def count(self) -> int:
         """How many there are by now."""
@@ -23,5 +23,5 @@ class Verified:
             file.seek(self._read)
             whole, end, _ = file.read().rpartition(b"\n")
         self._read += len(whole + end)
-        self._found += whole.count(_MARK)
-        return self._found
+        self._number += whole.count(_MARK)
+        return self._number

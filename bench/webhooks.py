@@ -48,7 +48,7 @@ class Run:
 
     world: World
     ended: dict[str, float] = field(default_factory=dict)
-    told: dict[str, float] = field(default_factory=dict)
+    arrivals: dict[str, float] = field(default_factory=dict)
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
 
@@ -81,7 +81,7 @@ async def measure(case: Case) -> list[float]:
     run.world.policy(urls=UrlPolicy(allow_loopback=True))
 
     def fine(body: bytes) -> bool:
-        run.told.setdefault(json.loads(body)["data"]["jobId"], time.perf_counter())
+        run.arrivals.setdefault(json.loads(body)["data"]["jobId"], time.perf_counter())
         return True
 
     def hang(body: bytes) -> bool:
@@ -104,9 +104,9 @@ async def measure(case: Case) -> list[float]:
         for _ in range(2):  # who hangs is cut off; who waited for a slot opens the sender once more
             await sender.close()
             await finish(run.world.ports)
-    if unreported := run.ended.keys() - run.told.keys():
+    if unreported := run.ended.keys() - run.arrivals.keys():
         sys.exit(f"{case.name}: {len(unreported)} events never came")
-    return sorted(run.told[job] - ended for job, ended in run.ended.items())
+    return sorted(run.arrivals[job] - ended for job, ended in run.ended.items())
 
 
 async def _job_ends(run: Run, url: str, key: str) -> str:

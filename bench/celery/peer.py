@@ -27,7 +27,7 @@ _SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 _WARM = 20
 
 
-def missing() -> str:
+def why_not_installed() -> str:
     """What is not installed; "" when all is there."""
     if not shutil.which("redis-server"):
         return "redis-server is not installed (Debian: apt-get install redis-server)"
@@ -61,7 +61,7 @@ async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes:
 
 async def idle(seconds: float) -> dict[str, float]:
     """Processor milliseconds of a worker that waits for a minute; nothing where there is none."""
-    if missing():
+    if why_not_installed():
         return {}
     async with _peer(0.0, 4) as (_, _, _, worker):
         spent = cpu_of_all(worker)

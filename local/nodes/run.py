@@ -40,7 +40,7 @@ class Run:
         self._settings = settings
         self._mounter = mounter
         self._launcher = launcher
-        self._found = on_outputs
+        self._on_outputs = on_outputs
         self._machines, self._mark = work.machines, work.mark
         self._places = [machine.directories(settings.data, work.names) for machine in self._machines]
         self._volumes: Sequence[Volume] = ()
@@ -136,7 +136,7 @@ class Run:
             directories.append(real)
         mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
         roots = [root.resolve() for root in mounted]
-        await self._found(
+        await self._on_outputs(
             {
                 name: str(path) if any(map(path.is_relative_to, roots)) else ""
                 for name, path in directories[0].items()

@@ -17,7 +17,7 @@
 
 Nodes are slurmd processes that slurmctld starts (ResumeProgram) and stops (SuspendProgram). Everything,
 state and logs included, is under `Options.data`; the state is kept from one run to the next. No process
-survives the block, nor its owner's death. `missing()` names what a test lacks, so that it can be
+survives the block, nor its owner's death. `missing_programs()` names what a test lacks, so that it can be
 skipped. With SLURM_ROOT set to a directory that `python -m local.slurm.newer 24.11` has filled, all of
 it is that Slurm.
 """
@@ -27,9 +27,18 @@ from local.slurm.configuration import Partition
 from local.slurm.programs import Programs, SlurmError, find_programs
 from local.slurm.start import Options, slurm
 
-__all__ = ["Options", "Partition", "Programs", "Slurm", "SlurmError", "find_programs", "missing", "slurm"]
+__all__ = [
+    "Options",
+    "Partition",
+    "Programs",
+    "Slurm",
+    "SlurmError",
+    "find_programs",
+    "missing_programs",
+    "slurm",
+]
 
 
-def missing() -> tuple[str, ...]:
+def missing_programs() -> tuple[str, ...]:
     """What the chosen Slurm lacks to run here; nothing when all is there."""
-    return find_programs().missing()
+    return find_programs().missing_programs()

@@ -23,7 +23,7 @@ _TIMEOUT = 300.0
 
 def require(programs: Programs) -> None:
     """Raises SlurmError, with what to install, when something is missing."""
-    if lacking := ", ".join(programs.missing()):
+    if lacking := ", ".join(programs.missing_programs()):
         if programs.root:
             raise SlurmError(f"{programs.root} has no Slurm ({lacking} not found)")
         raise SlurmError(
@@ -34,10 +34,10 @@ def require(programs: Programs) -> None:
 
 def install() -> None:
     """Install what is missing with apt-get, as root or by sudo. Raises SlurmError."""
-    if not Programs().missing():
+    if not Programs().missing_programs():
         return
     install_packages(PACKAGES)
-    if lacking := Programs().missing():
+    if lacking := Programs().missing_programs():
         raise SlurmError(f"the packages are installed, but {', '.join(lacking)} is not there")
 
 

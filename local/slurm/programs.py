@@ -43,7 +43,7 @@ class Programs:
         files = (self.root or Path("/")).glob("usr/lib/*/slurm-wlm/auth_jwt.so")
         return next((file.parent for file in files), None)
 
-    def missing(self) -> tuple[str, ...]:
+    def missing_programs(self) -> tuple[str, ...]:
         """The programs and plugins that are not there; none when all are."""
         lacking = [name for name in _NAMES if not shutil.which(name, path=self.path)]
         names = any(Path("/usr/lib").glob("*/libnss_wrapper.so"))

@@ -35,7 +35,7 @@ class Troubles:
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
         #: the reason, when it was seen last, and since when it is seen
-        self._found: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
+        self._reported: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
         #: the reasons that were given, so that each is logged once
         self._known: dict[tuple[Kind, str], str] = {}
         #: whether a problem was published, and its end not yet
@@ -44,20 +44,20 @@ class Troubles:
     def report(self, kind: Kind, what: str, why: str) -> bool:
         """Report a problem. Returns whether it is news, and worth a line of the log."""
         key, now = (kind, what), self._clock()
-        before = self._found.pop(key, None)
+        before = self._reported.pop(key, None)
         since = before[2] if before is not None and lately(kind, before[1], now) else now
-        self._found[key] = (why, now, since)
+        self._reported[key] = (why, now, since)
         news = self._known.get(key) != why
         self._known[key] = why
-        if len(self._found) > _MOST:
-            del self._found[next(iter(self._found))]
+        if len(self._reported) > _MOST:
+            del self._reported[next(iter(self._reported))]
         if len(self._known) > _MOST:
             del self._known[next(iter(self._known))]
         return news
 
     def resolve(self, kind: Kind, what: str) -> None:
         """Report that a problem is over."""
-        self._found.pop((kind, what), None)
+        self._reported.pop((kind, what), None)
         self._known.pop((kind, what), None)
 
     def silent(self) -> dict[str, Silent]:
@@ -65,22 +65,24 @@ class Troubles:
         now = self._clock()
         return {
             what: Silent(since, why)
-            for (kind, what), (why, at, since) in self._found.items()
+            for (kind, what), (why, at, since) in self._reported.items()
             if kind == "cluster" and lately(kind, at, now)
         }
 
     def forget(self, kind: Kind) -> None:
         """Before everything is looked at anew."""
-        for key in [key for key in self._found if key[0] == kind]:
-            del self._found[key]
+        for key in [key for key in self._reported if key[0] == kind]:
+            del self._reported[key]
 
     def counts(self) -> dict[str, int]:
         """The number of recent troubles by kind; no entry for a kind without any."""
         now = self._clock()
-        return dict(Counter(kind for (kind, _), (_, at, _) in self._found.items() if lately(kind, at, now)))
+        return dict(
+            Counter(kind for (kind, _), (_, at, _) in self._reported.items() if lately(kind, at, now))
+        )
 
     def reasons(self, kind: Kind) -> dict[str, str]:
         """What was found within the last minutes, and why."""
         now = self._clock()
-        found = self._found.items()
-        return {what: why for (one, what), (why, at, _) in found if one == kind and lately(kind, at, now)}
+        entries = self._reported.items()
+        return {what: why for (one, what), (why, at, _) in entries if one == kind and lately(kind, at, now)}

@@ -34,7 +34,7 @@ QUEUE = "job-events"
 class _Progress:
     """Whether a delivery has come to an end lately, whichever."""
 
-    made: bool = False
+    advanced: bool = False
 
 
 async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
@@ -104,9 +104,9 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
     loop = asyncio.get_running_loop()
     end = loop.time() + deadline
     while running and loop.time() < end:
-        progress.made = False
+        progress.advanced = False
         _, running = await asyncio.wait(running, timeout=ports.policy.deliver_patience)
-        if not progress.made:
+        if not progress.advanced:
             break
     remaining = [notice for lane in lanes.values() for notice in lane]
     for lane in lanes.values():
@@ -120,7 +120,7 @@ async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
     """One of the workers of a lane: one event after the other, until none is left."""
     while lane:
         await _one(ports, lane.popleft())
-        progress.made = True
+        progress.advanced = True
 
 
 async def _one(ports: Ports, notice: Notice) -> None:

@@ -80,7 +80,7 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
     contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
         request,
-        missing=frozenset(name for name, content in contents.items() if content is None),
+        absent=frozenset(name for name, content in contents.items() if content is None),
         crlf=frozenset(name for name, content in contents.items() if content and b"\r\n" in content),
     )
 

@@ -84,7 +84,7 @@ class Request:
     source: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
     #: scripts in the drop container: those that are not there, and those with Windows line endings
-    missing: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
 
 

@@ -185,7 +185,7 @@ def slug(text: str, fallback: str) -> str:
 
 def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
     container = ports.policy.drop_container
-    facts = Facts(drop_container=container, missing=request.missing, crlf=request.crlf)
+    facts = Facts(drop_container=container, absent=request.absent, crlf=request.crlf)
     if cluster is None:
         return facts
     resources = request.envelope.resources

@@ -103,7 +103,7 @@ async def _reported(ports: Ports) -> list[tuple[str, int]]:
         log.warning("what the sweeps found is not known: %s", error or "no answer in time")
         return []
     now = ports.clock()
-    return [(kind, n) for one in reports for kind, n in one.found.items() if lately(kind, one.at, now)]
+    return [(kind, n) for one in reports for kind, n in one.counts.items() if lately(kind, one.at, now)]
 
 
 async def _engine(ports: Ports, engine: str, cluster: str) -> bool:

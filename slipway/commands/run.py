@@ -17,7 +17,7 @@ from shared.settings import Settings
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
-from slipway.commands.document.compose import Wanted, compose
+from slipway.commands.document.compose import Choices, compose
 from slipway.commands.drop import check, target_of, to_upload, upload, waits_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
@@ -41,7 +41,7 @@ _LISTED = 50
 class Options:
     """How to run it, and what becomes of its output."""
 
-    wanted: Wanted
+    choices: Choices
     name: str = ""
     to: Path | None = None
     detach: bool = False
@@ -66,7 +66,7 @@ def options(
         if not equals or not variable.isidentifier():
             raise Failure(f"--env {pair}: write NAME=VALUE")
         environment[variable] = value
-    return Options(Wanted(nodes, image, environment, tuple(arguments)), name, to, detach, keep)
+    return Options(Choices(nodes, image, environment, tuple(arguments)), name, to, detach, keep)
 
 
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
@@ -89,13 +89,13 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
 def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     """The folder to upload, with a job.json. Raises Failure."""
     if path.is_dir() and (path / _JOB_FILE).is_file():
-        if options.wanted.anything or options.keep:
+        if options.choices.anything or options.keep:
             raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
         yield path
         return
     script = path if path.is_file() else _only_script(path)
     folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
-    text = json.dumps(compose(script.name, folder, options.wanted, prefix), indent=2) + "\n"
+    text = json.dumps(compose(script.name, folder, options.choices, prefix), indent=2) + "\n"
     beside = script.parent / _JOB_FILE
     if options.keep:
         try:

@@ -18,7 +18,7 @@ from aiohttp import web
 from fence import Fence, modified
 from local.batchai.files import sas, signature
 from local.batchai.files.ranges import answer_file
-from local.batchai.files.share_paths import FileError, Item, missing
+from local.batchai.files.share_paths import FileError, Item, not_found_as_404
 from local.batchai.state.settings import Settings
 from local.names import is_name
 
@@ -128,7 +128,7 @@ class FileService:
         return web.Response(status=201, headers=_properties(item.share.stat()))
 
     async def _create_directory(self, item: Item) -> web.StreamResponse:
-        with missing("ParentNotFound"), item.parent() as (parent, name):
+        with not_found_as_404("ParentNotFound"), item.parent() as (parent, name):
             try:
                 os.mkdir(name, dir_fd=parent)
             except FileExistsError:
@@ -137,7 +137,7 @@ class FileService:
         return web.Response(status=201, headers=_properties(status))
 
     async def _show(self, item: Item) -> web.StreamResponse:
-        with missing(), Fence.from_root(item.share) as share, share.below(item.path) as directory:
+        with not_found_as_404(), Fence.from_root(item.share) as share, share.below(item.path) as directory:
             return web.Response(status=200, headers=_properties(os.fstat(directory.fd)))
 
     async def _delete_share(self, item: Item) -> web.StreamResponse:
@@ -148,7 +148,7 @@ class FileService:
         return web.Response(status=202)
 
     async def _delete_empty(self, item: Item) -> web.StreamResponse:
-        with missing(), item.parent() as (parent, name):
+        with not_found_as_404(), item.parent() as (parent, name):
             try:
                 os.rmdir(name, dir_fd=parent)
             except (FileNotFoundError, NotADirectoryError):
@@ -174,7 +174,7 @@ class FileService:
         return _xml(root)
 
     async def _list_directory(self, item: Item) -> web.StreamResponse:
-        with missing(), Fence.from_root(item.share) as share:
+        with not_found_as_404(), Fence.from_root(item.share) as share:
             files = share.entries(item.path)
         prefix = item.request.query.get("prefix", "")
         root = Xml.Element("EnumerationResults", ShareName=item.share.name)
@@ -194,7 +194,7 @@ class FileService:
         if not length.isdigit() or int(length) > _LARGEST_FILE:
             raise FileError(400, "InvalidHeaderValue", "x-ms-content-length must be the size of the file")
         try:
-            with missing("ParentNotFound"), item.create() as file:
+            with not_found_as_404("ParentNotFound"), item.create() as file:
                 file.truncate(0)
                 file.truncate(int(length))
                 return web.Response(status=201, headers=_properties(os.fstat(file.fileno())))
@@ -211,7 +211,7 @@ class FileService:
         body = b"" if clear else await item.request.read()
         if not clear and (len(body) != size or size > _LARGEST_RANGE):
             raise FileError(400, "InvalidHeaderValue", "The body must be as long as the range, 4 MiB at most")
-        with missing(), item.file(write=True) as file:
+        with not_found_as_404(), item.file(write=True) as file:
             if first + size > os.fstat(file.fileno()).st_size:
                 raise FileError(416, "InvalidRange", "The range lies beyond the file.")
             file.seek(first)
@@ -220,7 +220,7 @@ class FileService:
             return web.Response(status=201, headers=_properties(os.fstat(file.fileno())))
 
     async def _read_file(self, item: Item) -> web.StreamResponse:
-        with missing():
+        with not_found_as_404():
             file = item.file()
         with file:
             if item.request.method == "HEAD":
@@ -230,7 +230,7 @@ class FileService:
             return await answer_file(item.request, file)
 
     async def _delete_file(self, item: Item) -> web.StreamResponse:
-        with missing(), item.parent() as (parent, name):
+        with not_found_as_404(), item.parent() as (parent, name):
             os.unlink(name, dir_fd=parent)
         return web.Response(status=202)
 

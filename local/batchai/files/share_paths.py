@@ -53,7 +53,7 @@ class Item:
 
 
 @contextmanager
-def missing(code: str = "ResourceNotFound") -> Iterator[None]:
+def not_found_as_404(code: str = "ResourceNotFound") -> Iterator[None]:
     """Answer what is not there, or not of the kind that is needed, with 404."""
     try:
         yield

@@ -39,7 +39,7 @@ def trouble_row(part: str, reported: Reported) -> Entity:
         "PartitionKey": TROUBLES.partition,
         "RowKey": f"{TROUBLES.first}{part}",
         "At": text_of(reported.at),
-        "Found": json.dumps(dict(reported.found)),
+        "Found": json.dumps(dict(reported.counts)),
         **split("Silent", json.dumps(silent)),
     }
 

@@ -132,7 +132,7 @@ class Reported:
     """What the sweeps of a part found to be wrong at a moment: numbers by kind, and silent clusters."""
 
     at: datetime
-    found: Mapping[str, int]
+    counts: Mapping[str, int]
     #: engine/cluster → since when
     silent: Mapping[str, Silent] = field(default_factory=dict)
 

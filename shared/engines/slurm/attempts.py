@@ -153,7 +153,7 @@ class Attempts:
         return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
-        copy = self._judged(target, named).kept
+        copy = self._judged(target, named).copy
         if copy is None:
             return await self._finished.find(target)
         return await self._finished.combine(target, copy)
@@ -208,7 +208,7 @@ class Attempts:
         verdicts = {target.name: self._judged(target, named) for target in targets}
         await each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
-            copy = verdict.kept
+            copy = verdict.copy
             if copy is not None and since is not None and not copy.held and verdict.priority is None:
                 self._settled[name] = Settled(copy, since)
         await each(self._orphans(named, verdicts), self._jobs.discard)
@@ -216,10 +216,10 @@ class Attempts:
     async def _carry_out(self, verdict: Verdict) -> None:
         for copy in verdict.surplus:
             await self._jobs.discard(copy.id)
-        if verdict.kept is not None and verdict.release:
-            await self._jobs.release(verdict.kept)
-        elif verdict.kept is not None and verdict.priority is not None:
-            await self._jobs.prioritise(verdict.kept.id, verdict.priority)
+        if verdict.copy is not None and verdict.release:
+            await self._jobs.release(verdict.copy)
+        elif verdict.copy is not None and verdict.priority is not None:
+            await self._jobs.prioritise(verdict.copy.id, verdict.priority)
 
     def _orphans(self, named: Named, targets: Mapping[str, object]) -> list[int]:
         """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""

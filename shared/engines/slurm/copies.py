@@ -15,9 +15,9 @@ from shared.engines.slurm.words import IDLE
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do. `kept` is the attempt; None while there is no copy."""
+    """What to do. `copy` is the attempt; None while there is no copy."""
 
-    kept: Copy | None
+    copy: Copy | None
     release: bool = False
     #: the explicit priority to give it
     priority: int | None = None
@@ -50,5 +50,5 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
         return Verdict(chosen, release=now - chosen.submitted >= settle, surplus=tuple(waiting[1:]))
     active = [copy for copy in begun if copy.code not in IDLE]
     chosen = (active or begun)[0]
-    differs = chosen.states == {"PENDING"} and chosen.wanted != chosen.priority
-    return Verdict(chosen, priority=chosen.wanted if differs else None, surplus=tuple(waiting))
+    differs = chosen.states == {"PENDING"} and chosen.marked_priority != chosen.priority
+    return Verdict(chosen, priority=chosen.marked_priority if differs else None, surplus=tuple(waiting))

@@ -74,8 +74,8 @@ class SlurmJobs:
             log.warning(
                 "Slurm job %s of %s is released again: %s", copy.id, copy.name, plain(copy.description)
             )
-        if await self._update(copy.id, {"hold": False}) and copy.wanted is not None:
-            await self.prioritise(copy.id, copy.wanted)
+        if await self._update(copy.id, {"hold": False}) and copy.marked_priority is not None:
+            await self.prioritise(copy.id, copy.marked_priority)
 
     async def prioritise(self, number: int, priority: int) -> None:
         """Give it the explicit priority that it is to have: a held job has none."""

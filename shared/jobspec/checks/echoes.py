@@ -31,12 +31,12 @@ def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
     unknown = {problem.pointer for problem in shape if problem.code == "SW012"}
     contradicted = {problem.pointer for problem in ruled if problem.code == "SW046"} - unknown
     shaped = {problem.pointer for problem in shape} - contradicted
-    misspelt = {meant_by(problem) for problem in shape if problem.meant}
+    misspelt = {meant_by(problem) for problem in shape if problem.correct_name}
     ruled = _of_one_value(ruled, shaped, contradicted)
     if any(f"/properties/{name}" in misspelt for name in TOOLKITS):
         ruled = [problem for problem in ruled if problem.code != "SW020"]
     wrong = {problem.pointer for problem in (*shape, *ruled)}
-    halves = {problem.pointer.rpartition("/")[0] for problem in shape if problem.meant}
+    halves = {problem.pointer.rpartition("/")[0] for problem in shape if problem.correct_name}
     open_lists = misspelt | _open_lists([*shape, *ruled])
     return [
         *(one for one in shape if one.pointer in shaped and not _is_account_of_bad_url(one, wrong)),
@@ -58,7 +58,7 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     with the name that is meant.
     """
     twice = {problem.pointer for problem in problems if problem.code == "SW005"}
-    misspelt = {problem.pointer for problem in problems if problem.meant}
+    misspelt = {problem.pointer for problem in problems if problem.correct_name}
     problems = [
         problem
         for problem in problems

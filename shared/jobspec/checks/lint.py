@@ -39,7 +39,7 @@ class Facts:
     #: Container that is dropped into.
     drop_container: str | None = None
     #: Scripts there that the job names and that are missing, or have Windows line endings.
-    missing: Collection[str] = ()
+    absent: Collection[str] = ()
     crlf: Collection[str] = ()
     cluster: str = "the cluster"
     cluster_mounts: frozenset[str] | None = None
@@ -147,7 +147,7 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
     if facts.drop_container is None:
         return
     for pointer, part, name in script_places(context.properties, facts.drop_container):
-        if name in facts.missing:
+        if name in facts.absent:
             message = f"{quote(name)} is not in the container {facts.drop_container}"
             yield problem("SW070", pointer, message, part=part)
         elif name.endswith(_LINES) and name in facts.crlf:

@@ -40,13 +40,13 @@ def shape_problems(model: type[BaseModel], document: Any, error: ValidationError
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
     # What is misspelt, or stands a level too high, is not missing as well.
-    misspelt = {meant_by(one) for one in problems if one.meant}
+    misspelt = {meant_by(one) for one in problems if one.correct_name}
     return [one for one in problems if one.code != "SW010" or one.pointer not in misspelt]
 
 
 def meant_by(misspelt: Problem) -> str:
     """The pointer of the property that was meant."""
-    return step(misspelt.pointer.rpartition("/")[0], misspelt.meant)
+    return step(misspelt.pointer.rpartition("/")[0], misspelt.correct_name)
 
 
 def _problem(

@@ -150,8 +150,10 @@ def _renamed(pointer: str, name: str, right: str) -> Fix | None:
     return Fix("rename", pointer, right) if exact(name) else None
 
 
-def _unknown(pointer: str, message: str, remedy: str | None, fix: Fix | None, meant: str = "") -> Problem:
-    return problem("SW012", pointer, message, remedy, of_name=True, fix=fix, meant=meant)
+def _unknown(
+    pointer: str, message: str, remedy: str | None, fix: Fix | None, correct_name: str = ""
+) -> Problem:
+    return problem("SW012", pointer, message, remedy, of_name=True, fix=fix, correct_name=correct_name)
 
 
 def _holder(loc: tuple[int | str, ...]) -> str:

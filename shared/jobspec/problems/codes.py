@@ -26,7 +26,7 @@ def problem(
     of_name: bool = False,
     part: str = "",
     span: tuple[int, int] | None = None,
-    meant: str = "",
+    correct_name: str = "",
     fix: Fix | None = None,
 ) -> Problem:
     """A problem with the code's own remedy and severity where none are given."""
@@ -40,7 +40,7 @@ def problem(
         of_name=of_name,
         part=part,
         span=span,
-        meant=meant,
+        correct_name=correct_name,
         fix=fix,
     )
 

@@ -69,7 +69,7 @@ class Problem:
     #: Unknown properties whose problems this one stands for: what they say is not shown either.
     unknown: frozenset[str] = field(default=frozenset(), repr=False)
     #: The name that a misspelt or misplaced property has in all likelihood: it is not missing as well.
-    meant: str = field(default="", repr=False)
+    correct_name: str = field(default="", repr=False)
     #: What certainly mends it.
     fix: Fix | None = field(default=None, repr=False)
     place: Place | None = field(default=None, repr=False)

@@ -12,7 +12,7 @@ OUTPUT = "MODEL"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Choices:
     """What a person asks for beside the script."""
 
     nodes: int = 1
@@ -23,18 +23,18 @@ class Wanted:
     @property
     def anything(self) -> bool:
         """Whether any of it differs from nothing."""
-        return self != Wanted()
+        return self != Choices()
 
 
-def compose(script: str, folder: str, wanted: Wanted, prefix: str) -> dict[str, Any]:
+def compose(script: str, folder: str, choices: Choices, prefix: str) -> dict[str, Any]:
     """The document for a script of a dropped folder; `prefix` is where its output goes.
 
     A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
     the first node. Raises Failure for another kind of script.
     """
     path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{script}"
-    arguments = shlex.join(wanted.arguments)
-    properties: dict[str, Any] = {"nodeCount": wanted.nodes}
+    arguments = shlex.join(choices.arguments)
+    properties: dict[str, Any] = {"nodeCount": choices.nodes}
     if script.endswith(".py"):
         properties["pyTorchSettings"] = {"pythonScriptFilePath": path}
         if arguments:
@@ -44,10 +44,10 @@ def compose(script: str, folder: str, wanted: Wanted, prefix: str) -> dict[str, 
         properties["customToolkitSettings"] = {"commandLine": line}
     else:
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
-    if wanted.image:
-        properties["containerSettings"] = {"imageSourceRegistry": {"image": wanted.image}}
-    if wanted.environment:
-        variables = [{"name": name, "value": value} for name, value in wanted.environment.items()]
+    if choices.image:
+        properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
+    if choices.environment:
+        variables = [{"name": name, "value": value} for name, value in choices.environment.items()]
         properties["environmentVariables"] = variables
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]

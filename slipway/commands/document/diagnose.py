@@ -84,7 +84,7 @@ def _of_job(document: JsonObject, path: Path, clusters: Known, cluster: str | No
         max_wall_clock=of_cluster.longest,
     )
     if script is not None and not (path.parent / script).exists():
-        facts = replace(facts, missing=())  # the name is ours: no user wrote it
+        facts = replace(facts, absent=())  # the name is ours: no user wrote it
     problems = with_lint(
         validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
     )
@@ -121,7 +121,7 @@ def _facts(document: JsonObject, path: Path) -> Facts:
             absent.add(name)
         elif _is_crlf(file):
             crlf.add(name)
-    return Facts(drop_container=_DROPS, missing=absent, crlf=crlf)
+    return Facts(drop_container=_DROPS, absent=absent, crlf=crlf)
 
 
 def _is_crlf(file: Path) -> bool:

@@ -26,7 +26,7 @@ class Outcome:
 
     saved: int = 0
     bytes: int = 0
-    kept: int = 0
+    present: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -97,7 +97,7 @@ async def save(
         for file in waiting:
             try:
                 if place.has(file):
-                    outcome.kept += 1
+                    outcome.present += 1
                     advance(file.size)
                     continue
                 size = await _save(api, job_id, file, place, gate, advance)
@@ -140,7 +140,7 @@ async def _save(
 
 
 def _summary(outcome: Outcome, place: Path) -> str:
-    addition = f"; {outcome.kept} were there already" if outcome.kept else ""
+    addition = f"; {outcome.present} were there already" if outcome.present else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
     return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {place}{os.sep}{addition}{lost}"

@@ -15,7 +15,7 @@ import pytest
 from azure.storage.blob.aio import BlobClient
 from azure.storage.queue.aio import QueueClient
 
-from local.slurm import missing
+from local.slurm import missing_programs
 from local.stack import Stack
 from slipway.client.service import service
 from slipway.client.watch import Watch
@@ -41,7 +41,7 @@ VERSIONS = "receipt/versions/engine"
 
 
 async def test_both_engines_leave_the_same_receipts_and_events(tmp_path: Path) -> None:
-    if lacking := missing():
+    if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
 
     ours, theirs = [await _played(name, tmp_path / name) for name in ("emulator", "slurm")]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from local.slurm import missing
+from local.slurm import missing_programs
 from tests.acceptance.test_demo import shown
 
 
 async def test_the_demo_runs_on_slurm_unchanged() -> None:
-    if lacking := missing():
+    if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
 
     said = await shown("--cluster", "slurm")

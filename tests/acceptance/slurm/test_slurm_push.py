@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.slurm import missing
+from local.slurm import missing_programs
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, eventually, shell, unique
@@ -16,7 +16,7 @@ NEVER = "0 0 0 1 1 *"
 
 
 async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> None:
-    if lacking := missing():
+    if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     overrides = {
         "SLIPWAY_SWEEP_SCHEDULE": NEVER,

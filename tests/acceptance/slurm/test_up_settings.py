@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from local.slurm import Options, Partition, missing, slurm
+from local.slurm import Options, Partition, slurm
 from tests.acceptance.test_up import PATIENCE, slipway, up
 
 
 async def test_a_slurm_of_ones_own_runs_jobs_by_its_token(tmp_path: Path) -> None:
-    if lacking := missing():
+    if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     node = Partition(name="warm", nodes=1, elastic=False)
     async with slurm(Options(data=tmp_path / "slurm", partitions=(node,))) as cluster:

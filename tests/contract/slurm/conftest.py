@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from local.slurm import Options, Slurm, find_programs, missing, slurm
+from local.slurm import Options, Slurm, find_programs, slurm
 
 
 def pytest_report_header() -> str:
     programs = find_programs()
-    lacking = programs.missing()
+    lacking = programs.missing_programs()
     return (
         "Slurm: none"
         if lacking
@@ -21,7 +21,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if lacking := missing():
+    if lacking := missing_programs():
         reason = f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`"
         for item in items:
             if "contract/slurm" in str(item.path):

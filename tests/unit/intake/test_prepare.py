@@ -172,7 +172,7 @@ def test_a_partition_is_named_where_one_is_chosen(world: World) -> None:
 
 def test_a_cluster_that_is_not_configured_is_told_with_those_that_are(world: World) -> None:
     asked = replace(
-        request(cluster={"id": "nowhere"}, customToolkitSettings=DROP), missing=frozenset({"a/x.py"})
+        request(cluster={"id": "nowhere"}, customToolkitSettings=DROP), absent=frozenset({"a/x.py"})
     )
     found = prepared(world, asked, folder="a").problems
     assert {"SW047", "SW070"} <= {one.code for one in found}
@@ -255,7 +255,7 @@ def test_a_share_is_in_the_cloud_of_the_deployment(world: World) -> None:
 
 def test_a_drop_mounts_the_drop_container_and_its_scripts_are_looked_at(world: World) -> None:
     asked = replace(
-        request(customToolkitSettings=DROP), missing=frozenset({"a/x.py"}), crlf=frozenset({"a/x.py"})
+        request(customToolkitSettings=DROP), absent=frozenset({"a/x.py"}), crlf=frozenset({"a/x.py"})
     )
     found = prepared(world, asked, folder="a")
     assert found.document is not None
@@ -263,8 +263,8 @@ def test_a_drop_mounts_the_drop_container_and_its_scripts_are_looked_at(world: W
     assert mount["containerName"] == "scripts"
     missing = codes(found)
     assert missing == [("SW070", "/properties/customToolkitSettings/commandLine")]
-    assert codes(prepared(world, replace(asked, missing=frozenset()), folder="a")) != missing
-    assert codes(prepared(world, replace(asked, missing=frozenset(), crlf=frozenset()), folder="a")) == []
+    assert codes(prepared(world, replace(asked, absent=frozenset()), folder="a")) != missing
+    assert codes(prepared(world, replace(asked, absent=frozenset(), crlf=frozenset()), folder="a")) == []
 
 
 def test_a_script_takes_the_place_of_its_placeholder(world: World) -> None:

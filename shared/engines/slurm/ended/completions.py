@@ -73,7 +73,7 @@ def _copy(match: re.Match[str], name: str, user: str, token: str) -> Copy:
         name=name,
         user=user,
         token=token,
-        wanted=None,
+        marked_priority=None,
         states=frozenset({match[2]}),
         held=False,
         priority=0,

@@ -26,7 +26,7 @@ class Copy:
     #: the attempt that its comment names, "" for none. Any user can write it: it counts only with our user
     token: str
     #: the explicit priority that it is to have
-    wanted: int | None
+    marked_priority: int | None
     states: frozenset[str]
     held: bool
     priority: int
@@ -137,7 +137,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         name=str(job.get("name") or ""),
         user=str(job.get("user_name") or job.get("user_id", "")),
         token=str(marks.get("slipway") or ""),
-        wanted=integer(marks.get("priority")),
+        marked_priority=integer(marks.get("priority")),
         states=frozenset([states] if isinstance(states, str) else states or ()),
         # Our own hold; one by an administrator has another reason, and is theirs to lift.
         held=job.get("state_reason") == "JobHeldUser",

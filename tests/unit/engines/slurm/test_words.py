@@ -26,7 +26,7 @@ COPY = Copy(
     name="n",
     user="u",
     token="t.1",
-    wanted=None,
+    marked_priority=None,
     states=frozenset({"RUNNING"}),
     held=False,
     priority=1,
@@ -68,7 +68,7 @@ def test_both_dialects_say_the_same_of_a_job() -> None:
     other = copy_of(NEW, {**common, **new, "priority": number(5), "restart_cnt": 1})
 
     assert one == other
-    assert (one.token, one.wanted, one.code, one.states) == ("t.1", 3000, 3, frozenset({"FAILED"}))
+    assert (one.token, one.marked_priority, one.code, one.states) == ("t.1", 3000, 3, frozenset({"FAILED"}))
 
 
 def test_a_user_whom_the_server_cannot_name_is_a_number() -> None:
@@ -232,21 +232,21 @@ def test_unknown_words_decide_nothing() -> None:
 def test_of_held_copies_the_lowest_stays_and_is_released_when_it_is_old_enough() -> None:
     copies = [replace(COPY, id=9, held=True), replace(COPY, id=8, held=True)]
     young, old = judge(copies, 103.0, 6.0), judge(copies, 106.0, 6.0)
-    assert young.kept is not None
-    assert (young.kept.id, young.release, old.release) == (8, False, True)
+    assert young.copy is not None
+    assert (young.copy.id, young.release, old.release) == (8, False, True)
     assert [copy.id for copy in old.surplus] == [9]
 
 
 def test_a_copy_that_runs_stays_whatever_its_number() -> None:
     verdict = judge([replace(COPY, id=5, held=True), COPY], 1000.0, 6.0)
-    assert verdict.kept == COPY
+    assert verdict.copy == COPY
     assert [copy.id for copy in verdict.surplus] == [5]
 
 
 def test_a_copy_that_found_the_claim_of_another_says_nothing() -> None:
     idle = replace(COPY, id=3, states=frozenset({"FAILED"}), code=253)
-    assert judge([idle, COPY], 1000.0, 6.0).kept == COPY
-    assert judge([idle], 1000.0, 6.0).kept == idle
+    assert judge([idle, COPY], 1000.0, 6.0).copy == COPY
+    assert judge([idle], 1000.0, 6.0).copy == idle
 
 
 def test_nodes_are_counted_in_the_words_of_all_engines() -> None:

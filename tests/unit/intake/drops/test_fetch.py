@@ -166,13 +166,13 @@ async def test_scripts_that_are_missing_or_have_the_line_ends_of_windows_are_kno
     files.away = ("away.py",)
     names = ("unix.py", "dos.py", "empty.py", "away.py", "gone.py")
     found = await fetched(world.ports, with_scripts(*names))
-    assert (set(found.missing), set(found.crlf)) == ({"gone.py"}, {"dos.py"})
+    assert (set(found.absent), set(found.crlf)) == ({"gone.py"}, {"dos.py"})
     assert sorted(files.asked) == sorted((name, 1 << 20) for name in names)
 
 
 async def test_no_more_than_ten_scripts_are_looked_at(world: World, files: Files) -> None:
     found = await fetched(world.ports, with_scripts(*(f"s{n:02}.py" for n in range(12))))
-    assert found.missing == {f"s{n:02}.py" for n in range(10)}
+    assert found.absent == {f"s{n:02}.py" for n in range(10)}
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ async def test_what_is_not_in_the_drop_container_is_not_asked_for(
 async def test_a_folder_that_is_about_to_be_dropped_need_not_be_there_yet(world: World, files: Files) -> None:
     request = with_scripts("a/b/train.py", "a/bc.py", "lib/x.py", mount={})
     found = await fetched(world.ports, request, folder="a/b")
-    assert found.missing == {"a/bc.py", "lib/x.py"}
+    assert found.absent == {"a/bc.py", "lib/x.py"}

@@ -37,7 +37,7 @@ def image(name: str) -> dict[str, Any]:
 _COMMAND = "/customToolkitSettings/commandLine"
 _IMAGE = "/containerSettings/imageSourceRegistry/image"
 _NOTHING = Facts()
-_EMPTY = Facts(drop_container="drop", missing={"digits/train.py", "a.sh"})
+_EMPTY = Facts(drop_container="drop", absent={"digits/train.py", "a.sh"})
 
 
 def _windows(name: str = "digits/train.py") -> Facts:
@@ -80,7 +80,7 @@ LINTED: tuple[Linted, ...] = (
 CLEAN: dict[str, tuple[dict[str, Any], Facts]] = {
     "the smallest": (job(), _NOTHING),
     "script there": (dropped(), Facts(drop_container="drop")),
-    "another container": (dropped(), Facts(drop_container="other", missing={"digits/train.py"})),
+    "another container": (dropped(), Facts(drop_container="other", absent={"digits/train.py"})),
     "data with CRLF": (
         dropped(customToolkitSettings={"commandLine": "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/a.csv"}),
         _windows("a.csv"),

@@ -35,7 +35,7 @@ def test_what_is_in_order_is_left_alone(document: dict[str, Any], facts: Facts) 
     "document", [{}, {"properties": 7}, {"properties": {"mountVolumes": [], "nodeCount": "x"}}, [], None]
 )
 def test_any_document_can_be_linted(document: Any) -> None:
-    lint(document, Facts(drop_container="x", missing={"a.py"}, max_nodes=1, gpus_per_node=1))
+    lint(document, Facts(drop_container="x", absent={"a.py"}, max_nodes=1, gpus_per_node=1))
 
 
 def test_the_right_root_is_a_certain_fix_once_the_mounts_of_the_cluster_are_known() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from slipway.commands.document.compose import Wanted
+from slipway.commands.document.compose import Choices
 from slipway.commands.run import Options, staged
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
-NOTHING = Options(Wanted())
+NOTHING = Options(Choices())
 
 
 def test_a_script_goes_alone_with_a_job_json_made_for_it(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_folder_with_a_job_json_goes_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text("{}")
     with staged(tmp_path, NOTHING, PREFIX) as folder:
         assert folder == tmp_path
-    with pytest.raises(Failure, match="change it there"), staged(tmp_path, Options(Wanted(nodes=2)), PREFIX):
+    with pytest.raises(Failure, match="change it there"), staged(tmp_path, Options(Choices(nodes=2)), PREFIX):
         pass
 
 
@@ -51,7 +51,7 @@ def test_a_job_json_that_is_there_is_never_replaced(tmp_path: Path) -> None:
 
     with (
         pytest.raises(Failure, match="is there already"),
-        staged(tmp_path / "train.py", Options(Wanted(), keep=True), PREFIX),
+        staged(tmp_path / "train.py", Options(Choices(), keep=True), PREFIX),
     ):
         pass
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.jobspec import Source, has_errors
-from slipway.commands.document.compose import Wanted, compose
+from slipway.commands.document.compose import Choices, compose
 from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.run import options
 from slipway.failure import Failure
@@ -20,26 +20,26 @@ ARGUMENTS = ("--lr", "0.1", "a b", "$HOME; rm -rf /", "it's", "ü")
 
 @pytest.mark.parametrize("script", ["train.py", "train.sh", "train it.py"])
 def test_a_made_job_is_one_that_runs(script: str) -> None:
-    wanted = Wanted(2, "ubuntu:22.04", {"LEVEL": "3"}, ("--lr", "0.1"))
-    document = compose(script, "team/digits", wanted, PREFIX)
+    choices = Choices(2, "ubuntu:22.04", {"LEVEL": "3"}, ("--lr", "0.1"))
+    document = compose(script, "team/digits", choices, PREFIX)
     source = Source(json.dumps(document).encode())
     assert not has_errors(diagnosed(source, Path("job.json"))), diagnosed(source, Path("job.json"))
 
 
 def test_arguments_reach_the_script_as_they_are() -> None:
-    python = compose("train.py", "d", Wanted(arguments=ARGUMENTS), PREFIX)["properties"]
-    shell = compose("train.sh", "d", Wanted(arguments=ARGUMENTS), PREFIX)["properties"]
+    python = compose("train.py", "d", Choices(arguments=ARGUMENTS), PREFIX)["properties"]
+    shell = compose("train.sh", "d", Choices(arguments=ARGUMENTS), PREFIX)["properties"]
     assert tuple(shlex.split(python["pyTorchSettings"]["commandLineArgs"])) == ARGUMENTS
     assert tuple(shlex.split(shell["customToolkitSettings"]["commandLine"])[2:]) == ARGUMENTS
 
 
 def test_another_kind_of_script_is_refused() -> None:
     with pytest.raises(Failure, match="neither a Python script nor a shell script"):
-        compose("train.r", "d", Wanted(), PREFIX)
+        compose("train.r", "d", Choices(), PREFIX)
 
 
 def test_nothing_that_was_not_asked_for_is_in_it() -> None:
-    properties = compose("train.py", "d", Wanted(), PREFIX)["properties"]
+    properties = compose("train.py", "d", Choices(), PREFIX)["properties"]
     assert set(properties) == {"nodeCount", "pyTorchSettings", "stdOutErrPathPrefix", "outputDirectories"}
     assert "commandLineArgs" not in properties["pyTorchSettings"]
 

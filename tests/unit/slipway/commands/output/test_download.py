@@ -65,7 +65,7 @@ async def test_what_is_there_already_is_left_alone_and_what_differs_is_replaced(
 
     found = await fetched(api, tmp_path)
 
-    assert (found.saved, found.kept) == (1, 1)
+    assert (found.saved, found.present) == (1, 1)
     assert {path for path, _ in api.reads} == {"b"}
     assert on_disk(tmp_path) == {"OUT/a": b"0123456789", "OUT/b": b"bb"}
 
@@ -211,10 +211,10 @@ async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) ->
 
     found = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
 
-    assert (found.saved, found.kept) == (1, 0)
+    assert (found.saved, found.present) == (1, 0)
     assert on_disk(tmp_path) == {"OUT/w": b"other"}
     again = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
-    assert (again.saved, again.kept) == (0, 1)
+    assert (again.saved, again.present) == (0, 1)
 
 
 async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path) -> None:
