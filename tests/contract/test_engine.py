@@ -15,7 +15,7 @@ import pytest_asyncio
 from local.azurite import Azurite
 from local.patience import Patience
 from local.process import child
-from local.slurm import Options, Slurm, missing, slurm
+from local.slurm import Options, Slurm, missing_programs, slurm
 from shared.core.engine import room
 from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
@@ -100,7 +100,7 @@ def _workspace(settings: Settings, name: str = "dev") -> Workspace:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def slurm_cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Slurm]:
-    if lacking := missing():
+    if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     async with slurm(Options(data=tmp_path_factory.mktemp("slurm"))) as running:
         yield running

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.slurm import Options, Partition, slurm
+from local.slurm import Options, Partition, missing_programs, slurm
 from tests.acceptance.test_up import PATIENCE, slipway, up
 
 

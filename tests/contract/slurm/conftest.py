@@ -21,7 +21,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if lacking := missing_programs():
+    if lacking := find_programs().missing_programs():
         reason = f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`"
         for item in items:
             if "contract/slurm" in str(item.path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.slurm import Slurm, find_programs, missing
+from local.slurm import Slurm, find_programs, missing_programs
 from shared.core.job import JobState, Reason
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from tests.contract.slurm.on_slurm import NAME, ended, engine, order, text, until
@@ -17,7 +17,7 @@ SERVED = {22: {"38"}, 24: {"40", "41", "42"}, 26: {"42", "43", "44", "45"}}
 
 def served() -> list[Dialect]:
     """The dialects of the Slurm under test; any where there is none, and all is skipped."""
-    if missing():
+    if missing_programs():
         return [DIALECTS[0]]
     numbers = SERVED[find_programs().version()[0]]
     return [dialect for dialect in DIALECTS if dialect.version.rpartition(".")[2] in numbers]
