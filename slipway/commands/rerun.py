@@ -30,7 +30,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
     async def ask() -> int:
         async with service(url, key) as api:
             job = await api.rerun(job_id, body, str(uuid.uuid4()))
-        print(f"{job['id']}  {job['name']}: {job['state']}, again as {job_id}")
+        print(f"{job['id']}  {job['name']}: {job['state']}, a rerun of {job_id}")
         return 0
 
     return asyncio.run(ask())
