@@ -197,6 +197,11 @@ class Service:
             name = unquote(headers.get("Slipway-File", ""))
             return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
+    async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
+        """The numbers that a job reported after the `next` of an earlier answer."""
+        asked = {"points": "2000"} | ({"after": after} if after else {})
+        return await self._json("GET", f"jobs/{_id(job_id)}/metrics", params=asked)
+
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
         events: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]

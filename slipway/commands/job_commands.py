@@ -170,6 +170,29 @@ def log(
     raise typer.Exit(_command("output.log").run(job, url, key, file, follow))
 
 
+@app.command(short_help="Show the numbers that a job reports, as curves.")
+def metrics(
+    job: JobId,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help="series to show; * and ? match")
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="keep showing them until the job has ended")
+    ] = False,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Show the numbers that a job and its nodes report, by default all of them.
+
+    A job prints {"slipway": {"epoch": 3, "loss": 0.1}}, or writes such lines into metrics.jsonl in an output
+    directory. They are drawn on a terminal; elsewhere each point is a line, with tabs between its columns.
+    """
+    raise typer.Exit(
+        _command("output.metrics").run(job, names or (), url, key, follow=follow, as_json=as_json)
+    )
+
+
 @app.command()
 def wait(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
     """Wait until a job has ended; the exit code is the job's."""

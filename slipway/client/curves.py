@@ -1,0 +1,85 @@
+"""The numbers that a job reports, put together from the API's answers."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from shared.operate.series import Points, Series, sampled
+
+#: Points that are kept of a series; when there are twice as many, they are thinned out.
+_KEPT = 2000
+
+
+@dataclass
+class Curve:
+    """The points of one series, and how many values they stand for."""
+
+    series: Series
+    points: list[list[float]]
+    count: int
+
+    @property
+    def xs(self) -> list[float]:
+        """Where they stand."""
+        return [x for x, _ in self.points]
+
+    @property
+    def ys(self) -> list[float]:
+        """The values."""
+        return [y for _, y in self.points]
+
+
+class Curves:
+    """What is known of the series with these names, all of them by default."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self._names = names
+        self._curves: dict[Series, Curve] = {}
+        self.note = ""
+
+    def add(self, answer: Mapping[str, Any]) -> list[Curve]:
+        """Take an answer; what is new in it."""
+        if answer["restarted"]:
+            self._curves.clear()
+        self.note = answer.get("note", self.note)
+        new = [curve for curve in map(_curve, answer["series"]) if self._wants(curve.series)]
+        for curve in new:
+            known = self._curves.setdefault(curve.series, Curve(curve.series, [], 0))
+            known.points += curve.points
+            known.count += curve.count
+            if len(known.points) > 2 * _KEPT:
+                known.points = sampled(Points(array("d", known.xs), array("d", known.ys)), _KEPT)
+        return new
+
+    def all(self) -> list[Curve]:
+        """Every curve, those of one file and rank side by side."""
+        return sorted(self._curves.values(), key=lambda curve: _place(curve.series))
+
+    def _wants(self, series: Series) -> bool:
+        return not self._names or any(fnmatchcase(series.name, name) for name in self._names)
+
+
+def curves_as_json(curves: Iterable[Curve]) -> list[dict[str, Any]]:
+    """As the API writes them."""
+    return [
+        {
+            "name": curve.series.name,
+            "file": curve.series.file,
+            "axis": curve.series.axis,
+            **({} if curve.series.rank is None else {"rank": curve.series.rank}),
+            "count": curve.count,
+            "points": curve.points,
+        }
+        for curve in curves
+    ]
+
+
+def _curve(one: Mapping[str, Any]) -> Curve:
+    series = Series(one["name"], one["file"], one["axis"], one.get("rank"))
+    return Curve(series, list(one["points"]), one["count"])
+
+
+def _place(series: Series) -> tuple[str, str, int, str]:
+    return series.file, series.axis, -1 if series.rank is None else series.rank, series.name

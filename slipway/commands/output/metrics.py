@@ -1,0 +1,140 @@
+"""`slipway metrics`: the numbers that a job and its nodes report."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TextIO
+
+from slipway.client.curves import Curve, Curves, curves_as_json
+from slipway.client.output import patiently
+from slipway.client.service import Service
+from slipway.client.watch import ENDED
+from slipway.commands.jobs import asking_about
+from slipway.commands.output.drawing import HEAD, picture, points
+from slipway.failure import Failure
+
+_LOOK_EVERY = 2.0
+_NONE = 'no numbers; a job prints them as {"slipway": {"epoch": 3, "loss": 0.1}}: docs/how-to/plot-metrics.md'
+
+
+class Shown(Protocol):
+    """A way to show numbers as they come."""
+
+    def news(self, curves: Curves, new: Sequence[Curve]) -> None:
+        """Called with what is new."""
+
+    def end(self, curves: Curves) -> None:
+        """Called when nothing more is to come."""
+
+
+class Picture:
+    """Drawn on a terminal, and drawn anew over itself."""
+
+    def __init__(self, stream: TextIO, *, follow: bool) -> None:
+        self._stream, self._follow = stream, follow
+        self._drawn = 0
+
+    def news(self, curves: Curves, new: Sequence[Curve]) -> None:
+        """Draw it, where someone waits for what follows."""
+        if self._follow and new:
+            self._draw(curves)
+
+    def end(self, curves: Curves) -> None:
+        """Draw it for the last time."""
+        self._draw(curves)
+
+    def _draw(self, curves: Curves) -> None:
+        columns, rows = shutil.get_terminal_size()
+        lines = picture(curves.all(), columns - 1)
+        if self._follow and len(lines) >= rows:
+            lines = [*lines[: rows - 2], f"and {len(lines) - rows + 2} lines more: slipway metrics JOB NAME"]
+        back = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
+        self._stream.write(back + "".join(f"{line}\n" for line in lines))
+        self._stream.flush()
+        self._drawn = len(lines)
+
+
+class Table:
+    """A line for each point, written when it comes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = False
+
+    def news(self, curves: Curves, new: Sequence[Curve]) -> None:
+        """Write the new points."""
+        if new and not self._begun:
+            self._stream.write("\t".join(HEAD) + "\n")
+            self._begun = True
+        self._stream.writelines(f"{line}\n" for line in points(new))
+        self._stream.flush()
+
+    def end(self, curves: Curves) -> None:
+        """Nothing is left to be written."""
+
+
+class Document:
+    """One JSON document of all of them or, to be followed, a line for each piece of news."""
+
+    def __init__(self, stream: TextIO, *, follow: bool) -> None:
+        self._stream, self._follow = stream, follow
+
+    def news(self, curves: Curves, new: Sequence[Curve]) -> None:
+        """Write a line with them."""
+        if self._follow and new:
+            self._stream.write(json.dumps({"series": curves_as_json(new)}, ensure_ascii=False) + "\n")
+            self._stream.flush()
+
+    def end(self, curves: Curves) -> None:
+        """Write the document."""
+        if not self._follow:
+            whole = {"series": curves_as_json(curves.all())} | ({"note": curves.note} if curves.note else {})
+            self._stream.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+
+
+def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_json: bool) -> int:
+    """Show a job's numbers; with `follow`, until its end: then 1 if it did not succeed."""
+    stream = sys.stdout
+    drawn = stream.isatty() and os.environ.get("TERM") != "dumb"
+    shown: Shown = Table(stream)
+    if as_json or drawn:
+        shown = Document(stream, follow=follow) if as_json else Picture(stream, follow=follow)
+
+    async def ask(api: Service, job_id: str) -> int:
+        return await read(api, job_id, Curves(names), shown, follow=follow)
+
+    return asking_about(job, ask, url, key)
+
+
+async def read(
+    api: Service, job_id: str, curves: Curves, shown: Shown, *, follow: bool, every: float = _LOOK_EVERY
+) -> int:
+    """The exit code. What is to be said beside the numbers goes to standard error. Raises Failure."""
+    job: Mapping[str, Any] = {}
+    after = ""
+    while True:
+        job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
+        state = job["state"]
+        if state == "rejected":
+            raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
+        more = state in ENDED or state == "running" or not follow
+        while more:
+            answer = await patiently(lambda since=after: api.metrics(job_id, since))  # type: ignore[misc]
+            if answer["restarted"]:
+                _say(f"{job_id} begins anew: what follows is its next run")
+            shown.news(curves, curves.add(answer))
+            after, more = answer["next"], answer["more"]
+        if state in ENDED or not follow:
+            break
+        await asyncio.sleep(every)
+    shown.end(curves)
+    for text in filter(None, (curves.note, "" if curves.all() else _NONE)):
+        _say(text)
+    return int(follow and state != "succeeded")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"slipway: {text}\n")
