@@ -11,6 +11,8 @@ Other = TypeVar("Other")
 
 #: A quick look draws one of so many examples, and never fewer than the next number.
 _SHARE, _FEWEST = 5, 20
+#: Of a long row of cases, a quick look tries one of so many.
+_STRIDE = 4
 
 _everything = False
 
@@ -35,6 +37,12 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     """The first case of each kind."""
     cases = list(cases)
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
+
+
+def every_few(cases: Iterable[Case], turn: int) -> list[Case]:
+    """Every fourth of many cases that are alike; four turns in a row, 0 to 3, try them all."""
+    cases = list(cases)
+    return cases if _everything else cases[turn % _STRIDE :: _STRIDE]
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:

@@ -207,6 +207,7 @@ def _waiting(run: Run) -> None:
     _drop(run)
 
 
+CANCELLED = Story("a cancelled job", _cancelled)
 WAITING = Story("a job that waits, and says why", _waiting)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 STORIES = (
@@ -217,7 +218,7 @@ STORIES = (
     Story("a bad message", _bad, started=0),
     Story("a drop", _drop),
     Story("a drop whose event never came", _drop_without_event),
-    Story("a cancelled job", _cancelled),
+    CANCELLED,
     Story("a message that was given up, and redriven", _given_up),
     Story("a message at its last try", _last_try),
     Story("an event that was given up, and redelivered", _told_again),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.breadth import examples, one_each, pairs
+from tests.breadth import every_few, examples, one_each, pairs
 
 
 def test_each_kind_has_a_representative() -> None:
@@ -18,6 +18,13 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
     assert {case for case, _ in found} == set(cases)
     assert {way for _, way in found} == set(ways)
     assert len(set(found)) == len(found)
+
+
+def test_four_turns_try_every_case() -> None:
+    turns = [every_few(range(10), turn) for turn in range(7, 11)]
+
+    assert {case for turn in turns for case in turn} == set(range(10))
+    assert all(turns)
 
 
 def test_some_examples_are_always_tried() -> None:
