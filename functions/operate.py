@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: health, pause, resume, audit."""
+"""The part of the HTTP API for operators: health, pause, resume, audit; and its own description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, api_route, problem, public_route
+from functions.problem import HEADERS, answer, api_route, problem, public_route
 from functions.process import ports
 from shared.core.caller import ADMIN
 
@@ -67,6 +67,16 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     if not readiness.ready:
         return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
     return answer({"status": "ok", **parts})
+
+
+@blueprint.function_name("get_openapi")
+@blueprint.route("openapi.json", methods=["GET"])
+@api_route()
+async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
+    """The OpenAPI 3.1 document of all routes."""
+    from functions.openapi.document import text
+
+    return func.HttpResponse(text(), status_code=200, mimetype="application/json", headers=HEADERS)
 
 
 def _operator() -> str:

@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import azure.functions as func
@@ -20,8 +20,8 @@ Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 
 #: What a web page may send across origins without a preflight request.
 _FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
-_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-_TITLES = {
+HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+TITLES = {
     400: "Bad request",
     401: "Not authenticated",
     403: "Not allowed",
@@ -46,7 +46,7 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
         json.dumps(body, ensure_ascii=False),
         status_code=status,
         mimetype="application/json",
-        headers={**_HEADERS, **(headers or {})},
+        headers={**HEADERS, **(headers or {})},
     )
 
 
@@ -72,10 +72,10 @@ def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
 ) -> func.HttpResponse:
     """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
-    headers = dict(_HEADERS)
+    headers = dict(HEADERS)
     headers |= {"Retry-After": str(math.ceil(retry_after))} if retry_after is not None else {}
     headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
+    body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
     body |= {"remedy": remedy} if remedy else {}
     return func.HttpResponse(
         json.dumps({**body, **members}, ensure_ascii=False),
@@ -98,7 +98,7 @@ def api_route(*parameters: str) -> Callable[[Handler], Handler]:
             check_query(req, parameters)
             return await handler(req)
 
-        return _bordered(checked)
+        return _bordered(checked, parameters)
 
     return border
 
@@ -112,12 +112,12 @@ def public_route(*parameters: str) -> Callable[[Handler], Handler]:
             check_query(req, parameters)
             return await handler(req)
 
-        return _bordered(checked)
+        return _bordered(checked, parameters, public=True)
 
     return border
 
 
-def _bordered(handler: Handler) -> Handler:
+def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = False) -> Handler:
     @functools.wraps(handler)
     async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
         try:
@@ -144,4 +144,6 @@ def _bordered(handler: Handler) -> Handler:
             log.exception("unexpected")
             return problem(500, "unexpected error", "ask the operator of this deployment")
 
+    # The description of the API is compared with these.
+    vars(wrapped).update(parameters=parameters, public=public)
     return wrapped

@@ -17,9 +17,9 @@ from shared.core.errors import Misconfigured
 from shared.core.ports import Cluster, Engine
 from shared.intake.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
+from shared.jobspec.format.schema import job_schema
 from shared.jobspec.words import format_words
 from slipway.commands.document.validate import problems_of
-from slipway.job_schema import job_schema
 from slipway.rules import RULES, index_text
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, World

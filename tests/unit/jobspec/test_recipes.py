@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from shared.jobspec import Defaults, complete, read, validate
+from shared.jobspec.format.schema import job_schema
 from slipway.commands.document.validate import problems_of
-from slipway.job_schema import job_schema
 from tests.unit.jobspec.jobs import CLUSTER
 
 RECIPES = Path(os.environ.get("SLIPWAY_RECIPES", Path(__file__).parents[4] / "shared" / "recipes"))

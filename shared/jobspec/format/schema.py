@@ -29,7 +29,7 @@ def job_schema() -> JsonObject:
         "anyOf": [properties["properties"]["cluster"], {"type": "string"}],
         "description": "The cluster's configured name or its full id; the default cluster if absent",
     }
-    schema: JsonObject = _simplified(generated)
+    schema: JsonObject = simplified(generated)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
@@ -42,20 +42,23 @@ def schema_text() -> str:
     return json.dumps(job_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _simplified(node: Any, *, names: bool = False) -> Any:
-    """Without pydantic's titles and null branches. `names`: the keys here are names of properties."""
+def simplified(node: Any, *, names: bool = False) -> Any:
+    """A schema without pydantic's titles; what is None by default is left out, and never null.
+
+    `names`: the keys here are names of properties.
+    """
     if isinstance(node, list):
-        return [_simplified(item) for item in node]
+        return [simplified(item) for item in node]
     if not isinstance(node, dict):
         return node
     if names:
-        return {name: _simplified(value) for name, value in node.items()}
+        return {name: simplified(value) for name, value in node.items()}
     branches = [branch for branch in node.get("anyOf", ()) if branch != {"type": "null"}]
-    if len(branches) == 1:
+    if len(branches) == 1 and node.get("default", branches) is None:
         rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
-        return _simplified({**branches[0], **rest})
+        return simplified({**branches[0], **rest})
     return {
-        key: _simplified(value, names=key in ("properties", "$defs"))
+        key: simplified(value, names=key in ("properties", "$defs"))
         for key, value in node.items()
         if key != "title" and not (key == "default" and value is None)
     }

@@ -1,0 +1,149 @@
+"""The OpenAPI 3.1 document of the HTTP API.
+
+`python -m functions.openapi.document` writes docs/reference/openapi.json; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from functions.openapi.operations import OPERATIONS, REFUSED, Operation
+from functions.openapi.parts import Body, Content, Parameter, Raw
+from functions.problem import TITLES
+from shared import __version__
+from shared.answers.base import Answer
+from shared.answers.problem import ProblemDocument
+from shared.jobspec import Envelope
+from shared.jobspec.format.schema import job_schema, simplified
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"
+_SCHEMAS = "#/components/schemas/"
+_JSON, _PROBLEM = "application/json", "application/problem+json"
+_PLACES = {
+    "id": "the id of a job, an event or a dead message",
+    "directory": "`stdouterr`, or the id of an output directory",
+    "path": "the file's path in that directory; slashes may stand as they are",
+}
+_INFO = {
+    "title": "Slipway",
+    "version": __version__,
+    "description": "Jobs, what they wrote, their events, and the operation of a deployment.",
+    "license": {"name": "MIT", "identifier": "MIT"},
+}
+_WAYS_IN = {
+    "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
+    "token": {"type": "http", "scheme": "bearer", "description": "an access token of Entra ID"},
+}
+
+
+@cache
+def text() -> str:
+    """The document as it is answered and committed."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def document() -> dict[str, Any]:
+    """The whole document."""
+    paths: dict[str, Any] = {}
+    for name, operation in OPERATIONS.items():
+        path = "/api/" + operation.route.replace("{*", "{")
+        paths.setdefault(path, {})[operation.method.lower()] = _operation(name, operation)
+    refusals = {f"Refusal{status}": _response(status, ProblemDocument) for status in TITLES}
+    return {
+        "openapi": "3.1.0",
+        "info": _INFO,
+        "servers": [{"url": "/"}],
+        "security": [{name: []} for name in _WAYS_IN],
+        "paths": paths,
+        "components": {"securitySchemes": _WAYS_IN, "responses": refusals, "schemas": _schemas()},
+    }
+
+
+def _operation(name: str, operation: Operation) -> dict[str, Any]:
+    found: dict[str, Any] = {"operationId": name, "summary": operation.summary}
+    levels = re.findall(r"{\*?(\w+)}", operation.route)
+    parameters = [
+        {"name": level, "in": "path", "required": True, "description": _PLACES[level]}
+        | {"schema": {"type": "string", "minLength": 1}}
+        for level in levels
+    ]
+    parameters += [_parameter(one, "query") for one in operation.query]
+    parameters += [_parameter(one, "header") for one in operation.headers]
+    found |= {"parameters": parameters} if parameters else {}
+    found |= {"requestBody": _body(operation.body)} if operation.body else {}
+    refused = {400, 500, 503} if operation.public else {*REFUSED, *operation.refused}
+    responses = {status: {"$ref": f"#/components/responses/Refusal{status}"} for status in refused}
+    own = {**operation.refusals, **operation.answers}
+    responses |= {status: _response(status, content) for status, content in own.items()}
+    found["responses"] = {str(status): responses[status] for status in sorted(responses)}
+    return found | ({"security": []} if operation.public else {})
+
+
+def _parameter(one: Parameter, place: str) -> dict[str, Any]:
+    shown = {"name": one.name, "in": place, "description": one.description, "schema": dict(one.schema)}
+    return shown | ({"example": one.example} if one.example else {})
+
+
+def _body(body: Body) -> dict[str, Any]:
+    schemas = [_reference(one) if isinstance(one, str) else one for one in body.schemas]
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"description": body.description, "required": True, "content": {_JSON: {"schema": schema}}}
+
+
+def _response(status: int, content: Content) -> dict[str, Any]:
+    if isinstance(content, Raw):
+        found: dict[str, Any] = {"description": TITLES.get(status, "It worked")}
+        if content.headers:
+            found["headers"] = {
+                name: {"description": said, "schema": {"type": "string"}}
+                for name, said in content.headers.items()
+            }
+        return found | {"content": {kind: {"schema": _schema(one)} for kind, one in content.content.items()}}
+    if content is None:
+        return {"description": "Not changed"}
+    kind = _PROBLEM if status >= 400 else _JSON
+    description = TITLES[status] if status >= 400 else (content.__doc__ or "").partition("\n")[0]
+    return {"description": description, "content": {kind: {"schema": _schema(content)}}}
+
+
+def _schema(one: type[Answer] | Mapping[str, Any]) -> Mapping[str, Any]:
+    return _reference(one.__name__) if isinstance(one, type) else one
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"{_SCHEMAS}{name}"}
+
+
+def _schemas() -> dict[str, Any]:
+    """Those of the answers, the message and the job file; no two have one name."""
+    _, found = models_json_schema(
+        [(model, "validation") for model in _models()], ref_template=_SCHEMAS + "{model}"
+    )
+    schemas: dict[str, Any] = simplified(found["$defs"], names=True)
+    message = schemas.pop("Envelope")
+    message["properties"]["spec"] = _reference("JobFile")
+    job_file = json.loads(json.dumps(job_schema()).replace("#/$defs/", _SCHEMAS))
+    del job_file["$schema"]
+    named = {"JobMessage": message, "JobFile": job_file, **job_file.pop("$defs")}
+    if twice := named.keys() & schemas.keys():
+        raise ValueError(f"two schemas are named {', '.join(sorted(twice))}: rename those in shared/answers")
+    return dict(sorted({**schemas, **named}.items()))
+
+
+def _models() -> list[type[BaseModel]]:
+    contents = [one for operation in OPERATIONS.values() for one in operation.answers.values()]
+    contents += [one for operation in OPERATIONS.values() for one in operation.refusals.values()]
+    parts = [part for one in contents for part in (one.content.values() if isinstance(one, Raw) else [one])]
+    return [Envelope, ProblemDocument, *dict.fromkeys(part for part in parts if isinstance(part, type))]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,235 @@
+"""Every operation of the HTTP API: what it takes and what it answers.
+
+Whoever adds a route, or a parameter of one, adds it here; tests compare this table with the routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from functions.openapi.parts import (
+    ATTACHMENT,
+    BYTES,
+    EXPLAINED,
+    JOB_DOCUMENT,
+    KEY,
+    LOG,
+    RANGES,
+    RECEIPT_DOCUMENT,
+    RECEIVER,
+    Body,
+    Content,
+    Parameter,
+)
+from shared.answers import events, job, operate, output, problem
+
+#: What any call that has a caller may be refused with, and what any call may fail with.
+REFUSED = (400, 401, 403, 500, 502, 503)
+#: What a call with a body may be refused with, beside that.
+UNREADABLE = (415,)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call. `route` is as the trigger has it, `answers` by status; refusals are problem documents."""
+
+    method: str
+    route: str
+    summary: str
+    answers: Mapping[int, Content]
+    #: statuses of refusals beside REFUSED
+    refused: tuple[int, ...] = ()
+    query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    #: whether it needs no caller
+    public: bool = False
+    #: a refusal that has members of its own
+    refusals: Mapping[int, Content] = field(default_factory=dict)
+
+
+def _text(name: str, description: str, example: str = "") -> Parameter:
+    return Parameter(name, description, {"type": "string", "minLength": 1}, example)
+
+
+_JOB_CONDITIONS = (
+    _text(
+        "state", "states separated by commas; `active` stands for every state that is not an end", "failed"
+    ),
+    _text("name", "a name; with `*` at its end, how names begin", "train-*"),
+    _text("experiment", "exactly this experiment"),
+    _text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
+    _text("cluster", "exactly this cluster"),
+    _text("source", "drop, inventory, http, queue or rerun, separated by commas"),
+    _text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
+    Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
+    _text("after", "the `next` of an earlier answer"),
+)
+_FOUND = (404, 410)
+
+#: By the name of the function.
+OPERATIONS: Mapping[str, Operation] = {
+    "post_job": Operation(
+        "POST",
+        "jobs",
+        "Submit a job",
+        {202: job.AcceptedJob, 200: job.AcceptedJob},
+        (409, 413, 422, 429, *UNREADABLE),
+        headers=(KEY,),
+        body=JOB_DOCUMENT,
+    ),
+    "get_jobs": Operation(
+        "GET", "jobs", "List jobs, newest first", {200: job.JobPage}, query=_JOB_CONDITIONS
+    ),
+    "get_job": Operation("GET", "jobs/{id}", "Get a job with its history", {200: job.JobDetail}, _FOUND),
+    "cancel_job": Operation(
+        "POST",
+        "jobs/{id}/cancel",
+        "Cancel a job",
+        {202: job.JobDetail, 200: job.JobDetail},
+        (*_FOUND, *UNREADABLE),
+    ),
+    "rerun_job": Operation(
+        "POST",
+        "jobs/{id}/rerun",
+        "Run the job of a receipt again, exactly as it ran",
+        {202: job.AcceptedJob, 200: job.AcceptedJob},
+        (404, 409, 410, 413, 422, 429, *UNREADABLE),
+        headers=(KEY,),
+        body=RECEIPT_DOCUMENT,
+    ),
+    "get_log": Operation(
+        "GET",
+        "jobs/{id}/log",
+        "Read a part of a job's log",
+        {200: LOG},
+        (*_FOUND, 409),
+        (
+            _text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
+            Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
+        ),
+    ),
+    "get_files": Operation(
+        "GET",
+        "jobs/{id}/files",
+        "List the files in a folder of an output directory",
+        {200: output.OutputEntries},
+        (*_FOUND, 409),
+        (
+            _text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
+            _text("path", "a folder in it; `.`, the default, is the directory itself", "."),
+        ),
+    ),
+    "get_file": Operation(
+        "GET",
+        "jobs/{id}/files/{directory}/{*path}",
+        "Read a file that a job wrote, whole or in part",
+        {200: ATTACHMENT, 206: ATTACHMENT, 304: None},
+        (*_FOUND, 409, 412, 413, 416),
+        headers=RANGES,
+    ),
+    "get_metrics": Operation(
+        "GET",
+        "jobs/{id}/metrics",
+        "Read the numbers that a job and its nodes report",
+        {200: output.Metrics},
+        (*_FOUND, 409),
+        (
+            _text("after", "the `next` of an earlier answer"),
+            Parameter(
+                "points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}
+            ),
+        ),
+    ),
+    "get_outputs": Operation(
+        "GET",
+        "jobs/{id}/outputs",
+        "List a job's output directories",
+        {200: output.OutputDirectories},
+        (*_FOUND, 409),
+    ),
+    "get_receipt": Operation(
+        "GET", "jobs/{id}/receipt", "Get a job's receipt", {200: output.Receipt}, _FOUND
+    ),
+    "get_events": Operation(
+        "GET", "jobs/{id}/events", "List a job's events and their deliveries", {200: events.JobEvents}, _FOUND
+    ),
+    "redeliver_job": Operation(
+        "POST",
+        "jobs/{id}/events/redeliver",
+        "Send every event of a job again",
+        {202: events.Redelivered},
+        (*_FOUND, 409, *UNREADABLE),
+    ),
+    "redeliver_event": Operation(
+        "POST",
+        "events/{id}/redeliver",
+        "Send one event again",
+        {202: events.Redelivered},
+        (*_FOUND, 409, *UNREADABLE),
+    ),
+    "test_receiver": Operation(
+        "POST",
+        "receivers/test",
+        "Send a test event to an address",
+        {200: events.ReceiverTested},
+        (413, *UNREADABLE),
+        body=RECEIVER,
+    ),
+    "get_disabled": Operation(
+        "GET", "receivers/disabled", "List disabled receivers", {200: events.DisabledReceivers}
+    ),
+    "get_dead": Operation("GET", "dead", "List dead messages and events", {200: events.DeadList}),
+    "redrive": Operation(
+        "POST",
+        "dead/{id}/redrive",
+        "Send a dead message or event on its way again",
+        {202: events.Redriven},
+        (404, 409, *UNREADABLE),
+    ),
+    "validate": Operation(
+        "POST",
+        "validate",
+        "Validate a document without running it",
+        {200: problem.Validated},
+        (413, *UNREADABLE),
+        body=JOB_DOCUMENT,
+    ),
+    "explain": Operation(
+        "POST",
+        "explain",
+        "Explain what would happen to a job",
+        {200: EXPLAINED},
+        (409, 413, 422, *UNREADABLE),
+        (
+            _text("folder", "treat the document as the job file of this folder of the drop container"),
+            _text("script", "the script that a template is for"),
+            Parameter("format", "json is the default", {"enum": ["json", "markdown"]}),
+        ),
+        (KEY,),
+        JOB_DOCUMENT,
+    ),
+    "get_clusters": Operation("GET", "clusters", "List clusters as they are now", {200: operate.ClusterList}),
+    "pause": Operation(
+        "POST",
+        "pause",
+        "Pause submissions",
+        {200: operate.Switch},
+        UNREADABLE,
+        (_text("reason", "shown with every job that waits"),),
+    ),
+    "resume": Operation("POST", "resume", "Resume submissions", {200: operate.Switch}, UNREADABLE),
+    "audit": Operation(
+        "GET", "audit", "Compare drops, ledger, clusters and deliveries", {200: operate.AuditReport}
+    ),
+    "health": Operation(
+        "GET",
+        "health",
+        "Whether storage and clusters answer",
+        {200: operate.Health},
+        public=True,
+        refusals={503: operate.NotReady},
+    ),
+    "get_openapi": Operation("GET", "openapi.json", "Get this document", {200: BYTES}),
+}

@@ -1,0 +1,85 @@
+"""What operations are made of: parameters, bodies, and answers that are no JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from shared.answers.base import Answer
+from shared.answers.operate import Explanation
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a query, or a request's header."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a request carries, as JSON: one of these schemas, named or written out."""
+
+    description: str
+    schemas: tuple[str | Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An answer by media type; `headers` are those that a caller reads, with what they say."""
+
+    content: Mapping[str, type[Answer] | Mapping[str, Any]]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+#: None: no content.
+Content: TypeAlias = type[Answer] | Raw | None
+
+_STRING: Mapping[str, Any] = {"type": "string"}
+BYTES = Raw({"application/json": {"type": "object"}})
+LOG = Raw(
+    {"text/plain": _STRING},
+    {
+        "Slipway-Next-Offset": "where to go on",
+        "Slipway-More": "whether more may come: true or false",
+        "Slipway-File": "the name of the file, percent-encoded",
+    },
+)
+ATTACHMENT = Raw(
+    {"*/*": {}},
+    {
+        "ETag": "changes when the file does; missing where the cluster's storage does not say",
+        "Content-Range": "the bytes of this answer, and how many the file has",
+        "Content-Digest": "SHA-256 of the bytes in this answer (RFC 9530)",
+    },
+)
+EXPLAINED = Raw({"application/json": Explanation, "text/markdown": _STRING})
+
+KEY = Parameter(
+    "Idempotency-Key",
+    "the same key and document are the same job",
+    {"type": "string", "minLength": 1, "maxLength": 256},
+)
+RANGES = (
+    Parameter("Range", "a part of the file", _STRING, "bytes=0-99"),
+    Parameter("If-Match", "412 when the file has changed since", _STRING),
+    Parameter("If-None-Match", "304 when the file has not changed since", _STRING),
+    Parameter("If-Range", "the whole file when it has changed since", _STRING),
+)
+JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"))
+RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
+RECEIVER = Body(
+    "the address, and the name of a configured secret",
+    (
+        {
+            "type": "object",
+            "properties": {"url": {"type": "string", "minLength": 1}, "secret": {"type": "string"}},
+            "required": ["url"],
+            "additionalProperties": False,
+        },
+    ),
+)

@@ -1,0 +1,34 @@
+"""What all answers share, and words that many of them use."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from shared.core.states import JobState, Reason
+
+
+class Answer(BaseModel):
+    """A JSON object that the API answers. Names are snake case here and camel case on the wire.
+
+    A member whose default is None is left out of the answer; one that may be null has no default. Members
+    that it does not know, of a newer version, are passed by.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        defer_build=True,
+        use_attribute_docstrings=True,
+    )
+
+
+#: A point in time, RFC 3339.
+Time: TypeAlias = AwareDatetime
+#: Texts, so that a client goes on with a word of a newer version.
+StateWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in JobState]})]
+ReasonWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in Reason]})]

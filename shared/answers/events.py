@@ -1,0 +1,100 @@
+"""Events with their deliveries, receivers, and what is dead."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from shared.answers.base import Answer, Time
+
+
+class DeliveryTry(Answer):
+    """One POST to a receiver."""
+
+    at: Time
+    status: int | None
+    ms: int
+    said: str
+
+
+class EventDelivery(Answer):
+    """An event's way to one receiver."""
+
+    url: str
+    state: Literal["pending", "delivered", "dead"]
+    attempts: int
+    last: str
+    tries: tuple[DeliveryTry, ...]
+    next: Time | None = None
+    """When the next try is due."""
+
+
+class JobEvent(Answer):
+    """An event of a job that has a receiver."""
+
+    id: str
+    job: str
+    sequence: int
+    type: str
+    state: Literal["pending", "delivered", "dead"]
+    targets: tuple[EventDelivery, ...]
+
+
+class JobEvents(Answer):
+    """All of a job, in order."""
+
+    events: tuple[JobEvent, ...]
+
+
+class Redelivered(Answer):
+    """The ids of the events that are sent again."""
+
+    events: tuple[str, ...]
+
+
+class ReceiverTested(Answer):
+    """What a receiver answered to a test."""
+
+    outcome: str
+    status: int | None
+    said: str
+    ms: int
+
+
+class DisabledReceiver(Answer):
+    """An address that gets no more events."""
+
+    url: str
+    since: Time
+    why: str
+
+
+class DisabledReceivers(Answer):
+    """All of them."""
+
+    receivers: tuple[DisabledReceiver, ...]
+
+
+class DeadOne(Answer):
+    """A message that failed too often, or an event that some target never took."""
+
+    id: str
+    kind: Literal["message", "event"]
+    queue: str | None = None
+    job: str | None = None
+    since: Time
+    reason: str
+    sha256: str | None = None
+    """Of the message."""
+
+
+class DeadList(Answer):
+    """All that is dead."""
+
+    dead: tuple[DeadOne, ...]
+
+
+class Redriven(Answer):
+    """What was sent on its way again."""
+
+    id: str
+    kind: Literal["message", "event"]

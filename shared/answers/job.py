@@ -1,0 +1,120 @@
+"""A job, in lists and by itself, and what came of asking for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.answers.base import Answer, ReasonWord, StateWord, Time
+from shared.answers.problem import Finding
+
+
+class Waits(Answer):
+    """Why a job waits."""
+
+    word: str
+    text: str
+    since: Time
+
+
+class AttemptOnEngine(Answer):
+    """By what the cluster knows the current attempt."""
+
+    engine: str
+    cluster: str
+    experiment: str
+    name: str
+    id: str | None = None
+    """The scheduler's own number or id, once it is known."""
+
+
+class JobLine(Answer):
+    """A job in a list."""
+
+    id: str
+    name: str
+    experiment: str | None = None
+    cluster: str | None = None
+    """Missing where the document was rejected before a cluster was chosen."""
+    door: str
+    """How it arrived: drop, inventory, http, queue or rerun."""
+    state: StateWord
+    reason: ReasonWord | None = None
+    """Why it ended, or what it waits for."""
+    message: str | None = None
+    waiting: Waits | None = None
+    exit_code: int | None = None
+    attempt: int
+    cancel_requested: bool | None = None
+    labels: dict[str, str] | None = None
+    resources: dict[str, Any] | None = None
+    """What it gets of its cluster, as its message asked."""
+    created_at: Time
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    receipt: str
+    """Where the receipt is, from the storage account's top."""
+    generation: int
+    rerun_of: str | None = None
+    engine: AttemptOnEngine | None = None
+
+
+class DroppedFile(Answer):
+    """A file of a drop, as it was read."""
+
+    name: str
+    sha256: str
+    etag: str | None
+
+
+class DroppedFolder(Answer):
+    """Where a dropped job came from."""
+
+    container: str
+    folder: str
+    files: tuple[DroppedFile, ...]
+
+
+class Receiver(Answer):
+    """A receiver of a job's events; `url` is shortened to what is not secret."""
+
+    url: str
+    secret: str | None
+    """The name of a configured secret."""
+    events: tuple[str, ...]
+
+
+class HistoryEntry(Answer):
+    """A state that a job came to."""
+
+    sequence: int
+    state: StateWord
+    at: Time
+    attempt: int
+    reason: ReasonWord | None = None
+    note: str | None = None
+
+
+class JobDetail(JobLine):
+    """One job with its history, its problems and its receivers."""
+
+    drop: DroppedFolder | None = None
+    notify: tuple[Receiver, ...] | None = None
+    problems: tuple[Finding, ...] | None = None
+    history: tuple[HistoryEntry, ...] | None = None
+
+
+class AcceptedJob(JobDetail):
+    """The job that a request made, or joined."""
+
+    notes: tuple[str, ...]
+    """Every value that was filled in."""
+
+
+class JobPage(Answer):
+    """Jobs, newest first."""
+
+    jobs: tuple[JobLine, ...]
+    next: str | None
+    """The `after` of the next page; null on the last one."""
+    note: str | None = None
+    """Said where the search reached its bounds before the page was full."""

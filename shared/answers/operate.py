@@ -1,0 +1,159 @@
+"""Clusters, switches, audit, health, and what would happen to a job."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from shared.answers.base import Answer, StateWord, Time
+from shared.answers.problem import Finding, ProblemDocument
+
+
+class ClusterNode(Answer):
+    """A node, and its state in the engine's words."""
+
+    name: str
+    state: str
+
+
+class Facts(Answer):
+    """What the jobs of a cluster can count on; null for what is not known."""
+
+    mounted: tuple[str, ...] | None
+    max_nodes: int | None
+    gpus: int | None
+    node_memory: int | None
+    """MiB of a node."""
+    max_wall_clock: str | None
+    """ISO 8601 duration."""
+
+
+class Capability(Answer):
+    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
+
+    answer: Literal["yes", "configured", "no"]
+    note: str
+
+
+class ClusterState(Answer):
+    """A cluster as it is now."""
+
+    name: str
+    engine: str
+    state: str
+    nodes: int
+    counts: dict[str, int]
+    """Nodes by state."""
+    minimum: int | None
+    maximum: int | None
+    size: str
+    errors: tuple[str, ...]
+    priority: str
+    members: tuple[ClusterNode, ...]
+    """The nodes one by one; empty where the engine only counts them."""
+    facts: Facts
+    capabilities: dict[str, Capability]
+
+
+class SilentCluster(Answer):
+    """A cluster that cannot be asked, and why."""
+
+    name: str
+    error: str
+
+
+class ClusterList(Answer):
+    """Every configured cluster."""
+
+    clusters: tuple[ClusterState | SilentCluster, ...]
+
+
+class Switch(Answer):
+    """Whether submissions are paused, since when, by whom and why."""
+
+    paused: bool
+    since: Time | None = None
+    by: str | None = None
+    reason: str | None = None
+
+
+class AuditDifference(Answer):
+    """Two parts that say something else of one thing."""
+
+    kind: str
+    what: str
+    message: str
+
+
+class AuditReport(Answer):
+    """What was compared, in numbers; what differs; what could not be asked."""
+
+    counted: dict[str, int]
+    differences: tuple[AuditDifference, ...]
+    unknown: tuple[str, ...]
+
+
+class Health(Answer):
+    """Whether storage and clusters answer, one word each."""
+
+    status: Literal["ok"]
+    storage: str
+    engine: str
+    paused: bool
+    sweep: str
+    settings: str
+    unreadable: int
+    """Rows that cannot be read."""
+    parked: int
+    """Jobs that wait for a repair of the deployment."""
+
+
+class NotReady(ProblemDocument):
+    """The same words, where one of them is bad."""
+
+    storage: str
+    engine: str
+    paused: bool
+    sweep: str
+    settings: str
+    unreadable: int
+    parked: int
+
+
+class ExistingJob(Answer):
+    """The job that would be joined."""
+
+    id: str
+    state: StateWord
+
+
+class ExplainedJob(Answer):
+    """The record that would be made."""
+
+    id: str | None
+    name: str
+    experiment: str
+    door: str
+    receipt: str
+    duplicates: str
+    existing: ExistingJob | None
+
+
+class Explanation(Answer):
+    """What would happen to a job."""
+
+    verdict: Literal["runs", "rejected", "duplicate", "refused"]
+    summary: str
+    job: ExplainedJob
+    cluster: dict[str, Any] | None
+    notes: tuple[str, ...]
+    problems: tuple[Finding, ...]
+    document: dict[str, Any] | None
+    engine_name: str | None = None
+    environment: tuple[dict[str, Any], ...] | None = None
+    requests_before: tuple[dict[str, Any], ...] | None = None
+    request: dict[str, Any] | None = None
+    limits: tuple[dict[str, Any], ...] | None = None
+    wait: dict[str, Any] | None = None
+    cost: dict[str, Any] | None = None
+    wall_clock_limit: str | None = None
+    warnings: tuple[str, ...]

@@ -1,0 +1,94 @@
+"""What a job wrote, and its receipt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.answers.base import Answer, Time
+from shared.answers.job import JobDetail
+
+
+class OutputEntry(Answer):
+    """A file, a directory or a link in an output directory."""
+
+    name: str
+    bytes: int | None
+    """Null for a directory, and for a link that is not followed."""
+    modified: Time | None
+    link: bool | None = None
+    """True for a link that leads out of the run's own folder."""
+
+
+class OutputEntries(Answer):
+    """What lies in a folder of an output directory."""
+
+    files: tuple[OutputEntry, ...]
+
+
+class OutputPlace(Answer):
+    """A directory that a job writes to."""
+
+    id: str
+    path: str
+    log: str | None = None
+    """The address of the log, for the standard output and error."""
+    files: str
+    """The address of the list of its files."""
+
+
+class OutputDirectories(Answer):
+    """All of a job."""
+
+    outputs: tuple[OutputPlace, ...]
+
+
+class MetricSeries(Answer):
+    """The values of one number, from one file and, where the lines say so, one rank."""
+
+    name: str
+    file: str
+    rank: int | None = None
+    axis: str
+    """What the first number of each point is: step, epoch, time, or line."""
+    count: int
+    """Values that this answer has read; `points` may be fewer."""
+    points: tuple[tuple[float, float], ...]
+
+
+class Metrics(Answer):
+    """What a job and its nodes have reported since the `after` of the request."""
+
+    series: tuple[MetricSeries, ...]
+    next: str
+    """The `after` of the next request."""
+    more: bool
+    """Whether there is more to read now."""
+    restarted: bool
+    """Whether the job began a new run: points of earlier answers are out of date."""
+    note: str | None = None
+    """What was left out."""
+
+
+class LastLines(Answer):
+    """How a failed job's standard error ended."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+class Receipt(JobDetail):
+    """What was accepted, what became of it, and the way there."""
+
+    versions: dict[str, str]
+    attempts: tuple[dict[str, Any], ...] | None = None
+    """Each attempt: its name on the cluster, its times, why it ended."""
+    waited_seconds: float | None = None
+    ran_seconds: float | None = None
+    nodes: int | None = None
+    node_hours: float | None = None
+    last_lines: LastLines | None = None
+    outputs: tuple[OutputPlace, ...] | None = None
+    spec: dict[str, str] | None = None
+    """`sha256`: of the canonical JSON of `accepted`."""
+    accepted: dict[str, Any] | None = None
+    """The completed document, secrets masked."""
