@@ -26,6 +26,7 @@ def summary(job: Job) -> dict[str, Any]:
             "state": job.state.value,
             "reason": job.reason.value if job.reason else None,
             "message": job.message,
+            "lastError": job.last_error,
             "waiting": _waiting(job),
             "exitCode": job.exit_code,
             "attempt": job.attempt,

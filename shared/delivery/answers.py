@@ -14,17 +14,16 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.core.conceal import without_secrets
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.job import Job, JobState, Reason, Target, plain
-from shared.core.ports import Active, OutputFile, Ports, StatusLine
+from shared.core.job import Job, JobState, Target
+from shared.core.ports import Active, Ports, StatusLine
+from shared.delivery.last_lines import read_end
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
 
 log = logging.getLogger(__name__)
 
 #: Seconds for the last lines of a failed job; a receipt does not wait longer for them.
 _PATIENCE = 2.0
-_LAST_BYTES, _LAST_LINES = 4096, 20
 #: How many lines are checked at once.
 _PARALLEL = 16
 
@@ -48,13 +47,15 @@ async def put_final(ports: Ports, job_id: str) -> None:
             ports.drops.put_answer(f"{job.receipt}/diagnostics.txt", diagnostics(job), replace=True),
             ports.drops.put_answer(f"{job.receipt}/diagnostics.json", diagnostics_json(job), replace=True),
         )
+    document, legible = None, True
     try:
         document = await ports.ledger.spec(job_id)
     except Unreadable:
-        document = None  # what the record says is an answer, too
+        legible = False  # what the record says is an answer, too
     engine, last = "", None
     if job.target is not None:
         engine = _engine(ports, job.target)
+    if job.target is not None and legible:  # else its secrets are not known, and could not be masked
         last = await _last_lines(ports, job, job.target, document)
     body = receipt(job, document, engine=engine, last=last)
     if not job.status_file:
@@ -130,30 +131,10 @@ async def _last_lines(
         return None
     try:
         async with asyncio.timeout(_PATIENCE):
-            engine = ports.engines.get(target.engine)
-            file = _stderr(await engine.files(target, "stdouterr"), job.reason)
-            if file is None:
-                return None
-            name, size = file
-            start = max(0, size - _LAST_BYTES)
-            chunk = await engine.read(target, "stdouterr", name, start, _LAST_BYTES)
-            text = without_secrets(ports, job, document, chunk.data.decode("utf-8", "replace"))
+            return await read_end(ports, job, target, job.reason, document)
     except (SlipwayError, TimeoutError):
         return None
     except Exception:
         # The job chose names and content: an error in reading them costs these lines only.
         log.exception("the last lines of %s cannot be read", job.id, extra={"job": job.id})
         return None
-    lines = text.splitlines()[1 if start else 0 :]  # the first one is cut
-    return LastLines(plain(name, 300), tuple(lines[-_LAST_LINES:])) if lines else None
-
-
-def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> tuple[str, int] | None:
-    """The file that most likely says why: of the preparation if that failed, else the first with text.
-
-    Its name and its size.
-    """
-    sizes = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
-    preparation = reason is Reason.PREPARATION
-    fitting = [(name, size) for name, size in sizes if ("job_prep" in name) is preparation]
-    return next(iter(fitting or sizes), None)

@@ -82,14 +82,14 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
             ports, stored, error, _error_text(ports, job, spec if opened else None, error)
         )
     else:
-        change = _adopt(ports, stored, observation)
+        change = await _adopt(ports, stored, observation)
     return await _commit(ports, stored, change, spec)
 
 
 async def look_for(ports: Ports, stored: Stored) -> Stored:
     """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
     observation = await _landed(ports, stored.job)
-    return await _commit(ports, stored, _adopt(ports, stored, observation)) if observation else stored
+    return await _commit(ports, stored, await _adopt(ports, stored, observation)) if observation else stored
 
 
 async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject | None = None) -> Stored:
@@ -111,8 +111,8 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
     return applied
 
 
-def _adopt(ports: Ports, stored: Stored, observation: Observation | None) -> Change:
-    return follow(ports, stored, observation or Observation(JobState.QUEUED))
+async def _adopt(ports: Ports, stored: Stored, observation: Observation | None) -> Change:
+    return await follow(ports, stored, observation or Observation(JobState.QUEUED))
 
 
 async def _not_taken(
@@ -126,7 +126,7 @@ async def _not_taken(
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
         try:
             if observation := await _landed(ports, job):
-                return _adopt(ports, stored, observation)
+                return await _adopt(ports, stored, observation)
         except (EngineError, TimeoutError) as unknown:
             return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:

@@ -12,6 +12,7 @@ from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Reason, Stored
 from shared.core.ports import Change, Observation, Ports
 from shared.lifecycle.calling import calling
+from shared.lifecycle.last_error import last_error
 from shared.lifecycle.retry import spent_on_another, wait
 from shared.lifecycle.transition import move, note
 from shared.lifecycle.waiting import at_first, waiting, why_queued
@@ -30,7 +31,7 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         return await _missing(ports, stored)
     if observation.state is job.state:
         return _unchanged(ports, stored, observation)
-    return follow(ports, stored, observation)
+    return await follow(ports, stored, observation)
 
 
 def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change | None:
@@ -45,7 +46,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
     return note(ports, stored, **changes) if changes else None
 
 
-def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
+async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     """The record goes where the engine says that its attempt is; after an end perhaps to another attempt."""
     job = stored.job
     spent = spent_on_another(job, observation)
@@ -60,6 +61,7 @@ def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
         reason=observation.reason,
         message=observation.message or (_PUT_BACK if again else ""),
         exit_code=observation.exit_code,
+        last_error=await last_error(ports, job, observation),
         waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
         handle=observation.handle or job.handle,
         **_times(job, observation),

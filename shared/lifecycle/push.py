@@ -87,7 +87,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
             observation, asked_for = await _ask(ports, target), target
         if not observation.state.terminal:
             break
-        change = follow(ports, stored, observation)
+        change = await follow(ports, stored, observation)
         if await apply(ports, change) is not None:
             job = change.transition.after
             log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})

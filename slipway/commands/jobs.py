@@ -101,10 +101,10 @@ def rows(answer: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def why(job: Mapping[str, Any]) -> str:
-    """What it waits for and since when; else what is said of it."""
+    """What it waits for and since when; else why it failed, or what is said of it."""
     if waiting := job.get("waiting"):
         return f"{waiting['text']} ({waiting['word']}, since {waiting['since'][:16].replace('T', ' ')})"
-    return str(job.get("message", ""))
+    return str(job.get("lastError") or job.get("message", ""))
 
 
 def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:

@@ -42,6 +42,7 @@ def lines(job: Mapping[str, Any]) -> list[str]:
     """The record for people: how it stands, its problems with their places, what happened when."""
     result = [f"{job['id']}  {job['name']}: {_state(job)}"]
     result += [f"  {why(job)}"] if why(job) else []
+    result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
     rows = [(name, str(job[name])) for name in _ABOUT if name in job]
     if handle := job.get("engine", {}).get("id"):
         rows += [(f"id on {job['engine']['engine']}", handle)]

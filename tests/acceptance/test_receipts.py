@@ -66,6 +66,7 @@ async def test_the_receipt_of_a_failure_ends_with_the_last_lines(door: Door) -> 
 
     assert "exit code 3" in line
     assert found["lastLines"] == {"file": "stderr.txt", "lines": ["no such data"]}
+    assert found["lastError"] == job["lastError"] == "no such data"
 
 
 async def test_a_rejected_drop_has_its_diagnostics_for_people_and_machines(door: Door) -> None:

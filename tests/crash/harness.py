@@ -107,6 +107,8 @@ class Run:
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
+        #: what every job writes to standard error before it fails; nothing for jobs that succeed
+        self.fails_with = b""
         #: why each job waits in its queue, three rounds each, before it runs
         self.waits: tuple[Why, ...] = ()
         #: whether records are archived soon after their end; then a run lasts until all are
@@ -157,6 +159,9 @@ class Run:
                 self._waited[name] += 1
                 if self._waited[name] % _LASTS == 1:
                     self.world.engine.jobs[name] = replace(seen, why=_after(self.waits, seen.why))
+            elif self.fails_with and seen.state is JobState.RUNNING:
+                self.world.engine.output = {"stderr.txt": self.fails_with}
+                self.world.engine.turn(name, JobState.FAILED, reason=Reason.USER)
             elif seen.state in _NEXT:
                 self.world.engine.turn(name, _NEXT[seen.state])
 
@@ -275,15 +280,19 @@ class Run:
         found += [f"{job.id} says twice that it waits" for job in jobs if self.waits and self.says_twice(job)]
         bodies: dict[str, set[bytes]] = {}
         told: dict[str, set[str]] = {}
+        said: dict[str, set[str]] = {}
         for _, identity, body in self.world.webhooks.posts:
             bodies.setdefault(identity, set()).add(body)
             data = json.loads(body)["data"]
             if JobState(data["state"]).terminal:
                 told.setdefault(data["jobId"], set()).add(identity)
+                said.setdefault(data["jobId"], set()).add(data.get("lastError", ""))
         found += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
         for job in jobs:
             if len(told.get(job.id, ())) != 1:
                 found.append(f"the end of {job.id} was told under {len(told.get(job.id, ()))} ids")
+            if said.get(job.id, {job.last_error}) != {job.last_error}:
+                found.append(f"the last error of {job.id} is another in its event than in its record")
             receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
             if receipt is None or json.loads(receipt)["state"] != job.state.value:
                 found.append(f"the receipt of {job.id} is missing or stale")

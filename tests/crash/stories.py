@@ -201,6 +201,12 @@ def _archived(run: Run) -> None:
     run.messages.append(Message(late))
 
 
+def _failed(run: Run) -> None:
+    """A job that fails, and says why in a file that is read as its end is recorded."""
+    run.fails_with = b"ValueError: no data"
+    _one(run)
+
+
 def _waiting(run: Run) -> None:
     """A drop that waits, for one thing and then for another."""
     run.waits = (Why("PartitionDown", "its partition is down"), Why("JobHeldAdmin", "held by somebody"))
@@ -208,6 +214,7 @@ def _waiting(run: Run) -> None:
 
 
 CANCELLED = Story("a cancelled job", _cancelled)
+FAILED = Story("a job that fails, and says why", _failed)
 WAITING = Story("a job that waits, and says why", _waiting)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 STORIES = (
@@ -225,6 +232,7 @@ STORIES = (
     Story("a job whose end is told, and often too early", _pushed),
     Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
+    FAILED,
     WAITING,
     ARCHIVED,
     Story("a sweep in parts", _three, 3, 3, parts=2),

@@ -26,12 +26,12 @@ from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Refused
 from shared.core.engine import Why
 from shared.core.errors import Conflict
-from shared.core.job import Job, JobState, Reason, Stored, Waiting
+from shared.core.job import Job, JobState, Reason, Stored, Transition, Waiting
 from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Change, Order, Ports
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.stories import ARCHIVED, CANCELLED, STORIES, WAITING, Story, play
+from tests.crash.stories import ARCHIVED, CANCELLED, FAILED, STORIES, WAITING, Story, play
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -239,6 +239,19 @@ def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:
     patch.setattr(Job, "line", Job.stage)
 
 
+def why_a_job_failed_is_read_after_its_end_was_told(patch: Patch) -> None:
+    original = shared.lifecycle.transition._notice
+
+    def mutant(ports: Ports, transition: Transition) -> Notice | None:
+        return original(ports, replace(transition, after=_without_last_error(transition.after)))
+
+    patch.setattr(shared.lifecycle.transition, "_notice", mutant)
+
+
+def _without_last_error(job: Job) -> Job:
+    return job.model_copy(update={"last_error": ""})
+
+
 def any_call(name: str) -> bool:
     """Where faults are looked for by default."""
     return True
@@ -267,6 +280,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 #: those that one story is for
 OF_ONE_STORY = (
     (cancel_ends_a_job_that_is_being_submitted, CANCELLED, any_call),
+    (why_a_job_failed_is_read_after_its_end_was_told, FAILED, any_call),
     (a_wait_outlives_its_job, WAITING, any_call),
     (a_wait_is_written_by_every_sweep, WAITING, any_call),
     (a_wait_that_a_crash_left_unsaid_is_not_looked_for, WAITING, any_call),

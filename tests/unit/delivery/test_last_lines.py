@@ -13,6 +13,7 @@ from shared.core.job import JobState, Reason, Target
 from shared.core.ports import OutputFile
 from shared.delivery import answers
 from shared.delivery.answers import put_final
+from shared.delivery.last_lines import error_line
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
@@ -48,13 +49,41 @@ def _lines(count: int) -> bytes:
         (b"!" + b"".join(b"x" * 511 + b"\n" for _ in range(8)), ["x" * 511] * 7),
         (b"\xff text", ["\N{REPLACEMENT CHARACTER} text"]),
         (b"the key is storage-key", ["the key is ***"]),
+        (b"\x1b[1;31mthe key\x1b[0m is storage\x1b[0m-key\x1b[2J", ["the key is ***"]),
     ],
-    ids=["short", "twenty", "whole", "cut", "no text", "secret"],
+    ids=["short", "twenty", "whole", "cut", "no text", "secret", "escapes"],
 )
 async def test_the_last_lines_are_whole_few_and_without_secrets(
     world: World, drops: Written, text: bytes, shown: list[str]
 ) -> None:
     assert await last_lines(world, drops, {"stderr.txt": text}) == {"file": "stderr.txt", "lines": shown}
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (
+            ["Traceback (most recent call last):", '  File "x.py"', "ValueError: no data"],
+            "ValueError: no data",
+        ),
+        (
+            ["ValueError: no data", "[0]: exitcode : 1", "errors.ChildFailedError:", "====="],
+            "ValueError: no data",
+        ),
+        (
+            ["[rank1]: torch.OutOfMemoryError: CUDA", "E1 api.py failed"],
+            "[rank1]: torch.OutOfMemoryError: CUDA",
+        ),
+        (["sh: 1: nothing: not found", "", " ---- "], "sh: 1: nothing: not found"),
+        (["KeyboardInterrupt"], "KeyboardInterrupt"),
+        ([" \x07bad\u202e\ud800 thing\x1b]0;title\x07 "], "bad ? thing ]0;title"),
+        (["x" * 5000], "x" * 300),
+        (["", "..."], ""),
+        ([], ""),
+    ],
+)
+def test_one_line_says_why(lines: list[str], line: str) -> None:
+    assert error_line(lines) == line
 
 
 async def test_one_line_that_is_longer_than_what_is_read_is_not_shown(world: World, drops: Written) -> None:
@@ -136,6 +165,17 @@ async def test_nobody_waits_for_an_engine_that_hangs(
     monkeypatch.setattr(MemoryEngine, "files", hangs)
     monkeypatch.setattr(answers, "_PATIENCE", 0)
     assert await last_lines(world, drops, {"stderr.txt": b"boom"}) is None
+
+
+async def test_without_the_document_that_has_the_secrets_no_line_is_shown(
+    world: World, drops: Written
+) -> None:
+    world.engine.output = {"stderr.txt": b"boom"}
+    job = job_of(*RUN, FAILED, target=TARGET)
+    ports = ports_of(world, drops, job)
+    ports.ledger.unreadable = True  # type: ignore[attr-defined]
+    await put_final(ports, job.id)
+    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
 
 
 async def test_a_job_without_lines_is_no_defect_in_the_log(

@@ -70,4 +70,8 @@ def test_a_job_that_waits_is_shown_with_the_reason_and_with_the_clusters_own_nam
     assert lines(job)[1] == f"  {told}"
     assert [line.split() for line in lines(job) if line.endswith("4711")] == [["id", "on", "slurm", "4711"]]
     assert listed([job])[1].endswith(told)
+
+    failed = {**job, "state": "failed", "waiting": None, "lastError": "ValueError: no data"}
+    assert lines(failed)[1:3] == ["  ValueError: no data", "  an older word"]
+    assert listed([failed])[1].endswith("ValueError: no data")
     assert listed([{**job, "waiting": None}])[1].endswith("an older word")

@@ -1,0 +1,58 @@
+"""last_lines: the end of what a failed job wrote to standard error, without its secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.core.conceal import without_secrets
+from shared.core.job import Job, Reason, Target, plain
+from shared.core.ports import OutputFile, Ports
+from shared.delivery.receipt import LastLines
+
+_BYTES, _LINES, _NAME = 4096, 20, 300
+#: Characters of the one line that lists and events have.
+_ONE = 300
+#: What colours a terminal, or moves its cursor (ECMA-48).
+_CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+#: As Python ends a traceback, also behind the rank that a launcher puts in front of it.
+_NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.ASCII)
+
+
+async def read_end(
+    ports: Ports, job: Job, target: Target, reason: Reason | None, document: Mapping[str, Any] | None
+) -> LastLines | None:
+    """At most 20 whole lines; None where there are none. Two calls to the engine, whose errors it raises.
+
+    `reason`: why the job failed. `document`: as the ledger has it, since its sealed values are masked.
+    """
+    engine = ports.engines.get(target.engine)
+    file = _stderr(await engine.files(target, "stdouterr"), reason)
+    if file is None:
+        return None
+    name, size = file
+    start = max(0, size - _BYTES)
+    chunk = await engine.read(target, "stdouterr", name, start, _BYTES)
+    # First: a sequence within a secret would hide it.
+    written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
+    lines = without_secrets(ports, job, document, written).splitlines()[1 if start else 0 :]  # one is cut
+    return LastLines(plain(name, _NAME), tuple(lines[-_LINES:])) if lines else None
+
+
+def error_line(lines: Iterable[str]) -> str:
+    """The line that most likely says why: the last that names an error, else the last with a word in it."""
+    said = [line for line in lines if re.search(r"\w", line)]
+    named = [line for line in said if _NAMED.search(line)]
+    return plain((named or said or [""])[-1].strip(), _ONE).strip()
+
+
+def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> tuple[str, int] | None:
+    """The file that most likely says why: of the preparation if that failed, else the first with text.
+
+    Its name and its size.
+    """
+    found = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
+    preparation = reason is Reason.PREPARATION
+    fitting = [(name, size) for name, size in found if ("job_prep" in name) is preparation]
+    return next(iter(fitting or found), None)

@@ -1,0 +1,135 @@
+"""Why a job failed: a line of its own standard error, in its record, its lists and its event."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Busy, EngineError, NotFound, Transient
+from shared.core.job import Job, JobState, Reason
+from shared.core.ports import FileChunk, OutputFile, Query
+from shared.core.view import line
+from shared.lifecycle import last_error
+from tests.doubles.memory_engine import MemoryEngine
+from tests.unit.world import World, job_json
+
+HOOK = {"url": "https://hooks.example.com/slipway"}
+STDERR = b"Traceback (most recent call last):\nValueError: the key is storage-key, not s3cret\x07!\n"
+TOLD = "ValueError: the key is ***, not *** !"
+
+
+class Read:
+    """How often the files of jobs were looked at, and what came of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> None:
+        self.lists = self.reads = 0
+        files, read = MemoryEngine.files, MemoryEngine.read
+
+        async def list_files(engine: MemoryEngine, *args: Any) -> tuple[OutputFile, ...]:
+            self.lists += 1
+            if isinstance(error, TimeoutError):
+                await asyncio.Event().wait()
+            if error is not None:
+                raise error
+            return await files(engine, *args)
+
+        async def read_file(engine: MemoryEngine, *args: Any) -> FileChunk:
+            self.reads += 1
+            return await read(engine, *args)
+
+        monkeypatch.setattr(MemoryEngine, "files", list_files)
+        monkeypatch.setattr(MemoryEngine, "read", read_file)
+
+
+async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> Job:
+    """The record of a job with a secret value and a receiver, after its end."""
+    secret = [{"name": "TOKEN", "value": "s3cret"}]
+    await world.message({"spec": job_json(secrets=secret), "notify": [HOOK]})
+    world.engine.output = {"stderr.txt": STDERR}
+    world.engine.turn(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
+    await world.sweep()
+    return world.ledger.jobs[0]
+
+
+async def test_record_list_and_event_have_the_line_without_secrets(world: World) -> None:
+    job = await ended(world)
+
+    assert job.state is JobState.FAILED
+    assert job.last_error == TOLD
+    assert line(job)["lastError"] == TOLD
+    (_, _, body) = world.webhooks.posts[0]
+    assert json.loads(body)["data"]["lastError"] == TOLD
+    page = await world.ledger.find(Query(), limit=1, after=None)
+    assert page.jobs[0].last_error == TOLD
+
+
+async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Read(monkeypatch)
+    await ended(world)
+    assert (read.lists, read.reads) == (2, 2)
+    await world.sweep()
+    assert (read.lists, read.reads) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (JobState.SUCCEEDED, None),
+        (JobState.CANCELLED, Reason.TERMINATED),
+        (JobState.FAILED, Reason.TIMEOUT),
+        (JobState.FAILED, Reason.INFRASTRUCTURE),
+    ],
+)
+async def test_of_an_end_that_is_not_the_jobs_own_fault_nothing_is_read_for_the_record(
+    world: World, state: JobState, reason: Reason | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.policy(receipts=False)
+    read = Read(monkeypatch)
+    job = await ended(world, state, reason=reason)
+    assert (job.last_error, read.lists) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    "error", [NotFound("there is none"), Transient("no answer"), TimeoutError(), ValueError("of the adapter")]
+)
+async def test_a_log_that_cannot_be_read_keeps_no_end(
+    world: World, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.policy(receipts=False)
+    monkeypatch.setattr(last_error, "_PATIENCE", 0.01)
+    Read(monkeypatch, error)
+    job = await ended(world)
+    assert (job.state, job.last_error) == (JobState.FAILED, "")
+
+
+@pytest.mark.parametrize(("error", "asked"), [(Transient("no answer"), 5), (Busy("of one record"), 12)])
+async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_and_the_cluster_is_not(
+    world: World, error: EngineError, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.policy(receipts=False)
+    read = Read(monkeypatch, error)
+    for number in range(12):
+        await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
+        world.engine.turn(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
+        await world.sweep(1)
+
+    assert read.lists == asked
+    assert {job.state for job in world.ledger.jobs} == {JobState.FAILED}
+
+
+async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.message({"spec": job_json(), "notify": [HOOK]})
+    world.engine.output = {"stderr.txt": STDERR}
+    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
+    key = next(key for key in world.ledger.rows if key[1].startswith("s|"))
+    world.ledger.rows[key]["Spec0"] = "{"
+    await world.sweep()
+    (job,) = world.ledger.jobs
+    assert (job.state, job.last_error) == (JobState.FAILED, "")
