@@ -1,5 +1,6 @@
 """The progress of a long command: one line at a time, each with its time and its subject."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,6 +60,11 @@ def screen(clock: Callable[[], float]) -> Screen:
     from rich.console import Console
 
     return Screen(Console(), clock)
+
+
+def say(text: str) -> None:
+    """A line beside the output of a command, on standard error."""
+    sys.stderr.write(f"slipway: {text}\n")
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -73,6 +73,8 @@ class Observation:
     why: Why | None = None
     #: by what the engine itself calls it, "" where that is not known: any text, kept in the record for people
     handle: str = ""
+    #: the folders between a path prefix of the job and its output, "" where that is not known yet
+    segment: str = ""
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,8 @@ class Job(_FrozenModel):
     target: Target | None = None
     #: by what the engine itself calls the attempt: a number, an id; "" until that is known
     handle: str = ""
+    #: the folders between a path prefix of the job file and this attempt's output; "" until that is known
+    segment: str = ""
     waiting: Waiting | None = None
     cancel: bool = False
     misses: int = 0

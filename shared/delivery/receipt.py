@@ -114,14 +114,22 @@ def _why(end: Entry) -> dict[str, str]:
 
 
 def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each output directory: its id, where the job wrote it, where the API shows it; no signed address."""
+    """Each output directory: its id, where the job wrote it, where the API shows it; no signed address.
+
+    Until the cluster says which folders lie between, the path is the prefix of the job file alone.
+    """
     properties = document.get("properties") or {}
-    prefix = properties.get("stdOutErrPathPrefix", "")
-    directories = [{"id": "stdouterr", "path": prefix, "log": f"/api/jobs/{job.id}/log"}]
+    path = _path(job, properties.get("stdOutErrPathPrefix"), "stdouterr")
+    directories = [{"id": "stdouterr", "path": path, "log": f"/api/jobs/{job.id}/log"}]
     for directory in properties.get("outputDirectories") or ():
-        path = "/…/".join(part for part in (directory.get("pathPrefix"), directory.get("pathSuffix")) if part)
+        path = _path(job, directory.get("pathPrefix"), "outputs", directory.get("pathSuffix"))
         directories.append({"id": directory["id"], "path": path})
     return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in directories]
+
+
+def _path(job: Job, prefix: str | None, *below: str | None) -> str:
+    parts = (prefix, job.segment, *below) if job.segment else (prefix,)
+    return "/".join(part.rstrip("/") for part in parts if part)
 
 
 def _time(moment: datetime) -> str:

@@ -15,6 +15,7 @@ from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
 from shared.core.ports import FileChunk, OutputFile
+from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
 
 Record = Mapping[str, Any]
@@ -57,6 +58,11 @@ class Records:
     async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
         """Those of which the records are still there; None where that cannot be seen from here."""
         return await asyncio.to_thread(self._remaining, targets)
+
+    def segment(self, target: Target, record: Record) -> str:
+        """The folders between a path prefix of the job and the output of the run that the record is of."""
+        whose, run = _written_by(target, record)
+        return untrusted.path(f"{self._layout.segment(whose)}/{run}")
 
     async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         """The entries of an output directory. Raises NotFound."""

@@ -7,6 +7,7 @@ from typing import Any
 
 #: Exit codes are 32 bits wide on every system that runs jobs.
 _CODES = range(-(2**31), 2**32)
+_LONGEST_PATH = 1024
 
 
 def exit_code(value: Any) -> int | None:
@@ -23,3 +24,9 @@ def moment(value: Any) -> datetime | None:
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError):  # no time, or in UTC before the first year or after the last
         return None
+
+
+def path(value: Any) -> str:
+    """A relative path in printable characters, without slashes around it; "" for what is none."""
+    plain = value.strip("/") if isinstance(value, str) and value.isprintable() else ""
+    return plain if len(plain) <= _LONGEST_PATH and ".." not in plain.split("/") else ""

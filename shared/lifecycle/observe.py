@@ -43,6 +43,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
         changes |= {"waiting": waits}
     if observation.handle and observation.handle != job.handle:  # it was forgotten, and submitted again
         changes |= {"handle": observation.handle}
+        changes |= {"segment": observation.segment} if observation.segment else {}
     return note(ports, stored, **changes) if changes else None
 
 
@@ -64,6 +65,7 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
         last_error=await last_error(ports, job, observation),
         waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
         handle=observation.handle or job.handle,
+        segment=observation.segment or job.segment,
         **_times(job, observation),
     )
 
@@ -89,6 +91,7 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         spent=budget,
         target=None,
         handle="",
+        segment="",
         waiting=waiting(ports, job, _next_attempt(attempt, due, why)),
         started=None,
         due=due,

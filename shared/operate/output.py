@@ -172,4 +172,4 @@ def _first_log(files: tuple[OutputFile, ...]) -> str:
         match = next((n for n in names if n.startswith(start) and "job_prep" not in n), None)
         if match:
             return match
-    raise NotFound("there is no log yet")
+    raise NotFound("the job has written no log")

@@ -1,11 +1,14 @@
 """`slipway drop`: upload a folder to the drop container, its scripts first and its job.json last."""
 
 import asyncio
+import hashlib
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.connection import Account, Connection
@@ -18,6 +21,9 @@ from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
 from slipway.settings import load
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import ContainerClient
 
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
 _LAST = ("slipway.json", "job.json")
@@ -43,21 +49,65 @@ def check(folder: Path) -> None:
         raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 
-async def upload(settings: Settings, folder: Path, to: str = "") -> list[str]:
-    """Upload the folder's files under `to` (default: its name), replacing blobs; returns their names.
+@dataclass
+class Uploaded:
+    """The blobs of a folder: SHA-256 of each by its name in the container, and how many had to be sent."""
 
-    Raises Failure.
+    container: str
+    digests: dict[str, str] = field(default_factory=dict)
+    sent: int = 0
+    #: the version of the last one, which completes the drop
+    etag: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """Of the blobs, with their container's."""
+        return [f"{self.container}/{name}" for name in self.digests]
+
+
+async def upload(settings: Settings, folder: Path, to: str = "", *, changed: bool = False) -> Uploaded:
+    """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
+
+    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job.
     """
+    from azure.storage.blob import ContentSettings
+
     files, target = to_upload(folder), target_of(folder, to)
-    container = settings.text("SLIPWAY_DROP_CONTAINER")
-    names = []
+    uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"))
     async with _account(settings) as account:
+        container = account.blobs.get_container_client(uploaded.container)
+        there = await _contents(container, f"{target}/") if changed else {}
         for file in files:
-            name = f"{target}/{file.relative_to(folder).as_posix()}"
-            blob = account.blobs.get_blob_client(container, name)
-            await blob.upload_blob(file.read_bytes(), overwrite=True)
-            names.append(f"{container}/{name}")
-    return names
+            name, data = f"{target}/{file.relative_to(folder).as_posix()}", file.read_bytes()
+            md5 = hashlib.md5(data, usedforsecurity=False).digest()
+            uploaded.digests[name] = hashlib.sha256(data).hexdigest()
+            if file.name in _LAST or there.get(name) != (len(data), md5):
+                settings_of_it = ContentSettings(content_md5=bytearray(md5))
+                blob = container.get_blob_client(name)
+                sent = await blob.upload_blob(data, overwrite=True, content_settings=settings_of_it)
+                uploaded.sent, uploaded.etag = uploaded.sent + 1, str(sent["etag"]).strip('"')
+    return uploaded
+
+
+async def etag_of(settings: Settings, container: str, name: str) -> str:
+    """The version of a blob as it is now; "" for none."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    async with _account(settings) as account:
+        try:
+            properties = await account.blobs.get_blob_client(container, name).get_blob_properties()
+        except ResourceNotFoundError:
+            return ""
+    return str(properties.etag).strip('"')
+
+
+async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tuple[int, bytes]]:
+    """Size and MD5 of each blob that has one."""
+    contents = {}
+    async for blob in container.list_blobs(name_starts_with=prefix):
+        if md5 := blob.content_settings.content_md5:
+            contents[blob.name] = (blob.size, bytes(md5))
+    return contents
 
 
 def target_of(folder: Path, to: str) -> str:
@@ -87,7 +137,7 @@ def to_upload(folder: Path) -> Sequence[Path]:
 
 
 async def _upload_and_show(settings: Settings, folder: Path, to: str) -> None:
-    names = await upload(settings, folder, to)
+    names = (await upload(settings, folder, to)).names
     for name in names:
         print(f"uploaded {name}")
     for wait in await waits_of(settings, names):

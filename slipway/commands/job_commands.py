@@ -32,6 +32,13 @@ def run(
     env: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="environment variable of the script")
     ] = None,
+    cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
+    gpus: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"
+        ),
+    ] = None,
     name: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
     to: Annotated[
         Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
@@ -46,12 +53,13 @@ def run(
 ) -> None:
     """Upload a script or a folder, follow its job, and download its output.
 
-    Without a job.json, one is made for the script and shown. The exit code is that of the job. After Ctrl-C
-    the job goes on, or is cancelled if you say so.
+    Without a job.json, one is made for the script and shown. Files that the drop container already
+    has are not sent again. The exit code is that of the job. After Ctrl-C the job goes on, or is cancelled if
+    you say so.
     """
-    command = _command("run")
-    options = command.options(arguments or (), nodes, image, env or (), name, to, detach=detach, keep=save)
-    raise typer.Exit(command.run(path, options, url, key, settings))
+    choices = (arguments or (), nodes, image, env or (), name, to, cluster, gpus)
+    options = _command("running.stage").options(*choices, detach=detach, keep=save)
+    raise typer.Exit(_command("running.run").run(path, options, url, key, settings))
 
 
 @app.command()

@@ -92,13 +92,13 @@ async def work(screen: Screen, stack: Stack, api: Service, watch: Watch) -> None
 async def _send(screen: Screen, stack: Stack, api: Service) -> None:
     """The four jobs, each through its door."""
     settings = Settings(stack.settings)
-    for name in await upload(settings, EXAMPLES / "digits"):
+    for name in (await upload(settings, EXAMPLES / "digits")).names:
         screen.say(Line("drop", f"uploaded {name}"))
     await enqueue(settings, (EXAMPLES / "message.json").read_bytes())
     screen.say(Line("queue", "sent examples/message.json to the queue jobs, in base64"))
     accepted = await api.submit((EXAMPLES / "request.json").read_bytes())
     screen.say(Line("http", f"POST examples/request.json: 202, {accepted['id']}"))
-    for name in await upload(settings, EXAMPLES / "mistakes"):
+    for name in (await upload(settings, EXAMPLES / "mistakes")).names:
         screen.say(Line("drop", f"uploaded {name}, which has three mistakes"))
 
 

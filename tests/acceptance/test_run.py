@@ -67,8 +67,15 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     assert (code, out) == (0, "once more\n"), err
     assert (folder / "job.json").is_file()
 
+    scripts = door.blobs.get_container_client("scripts")
+    before = {blob.name: blob.etag async for blob in scripts.list_blobs(f"{folder.name}/")}
+
     code, out, err = await slipway(door, tmp_path, "run", "--to", "two", str(folder))
     assert (code, out) == (0, "once more\n"), err
+
+    assert "uploaded 1 of 2 files" in err
+    after = {blob.name: blob.etag async for blob in scripts.list_blobs(f"{folder.name}/")}
+    assert [name for name in after if after[name] != before[name]] == [f"{folder.name}/job.json"]
 
 
 async def test_the_exit_code_is_the_jobs_and_its_last_lines_are_shown(door: Door, tmp_path: Path) -> None:
@@ -135,3 +142,67 @@ async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
     (job,) = await door.jobs(name=name)
     assert job["state"] == "running"
     await door.call("POST", f"jobs/{job['id']}/cancel")
+
+
+async def test_two_runs_into_one_folder_at_once_never_follow_each_others_job(
+    door: Door, tmp_path: Path
+) -> None:
+    name = unique("twins")
+    for who in ("one", "two"):
+        (tmp_path / who).mkdir()
+        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
+
+    runs = await asyncio.gather(
+        *(slipway(door, tmp_path / who, "run", f"{name}.py") for who in ("one", "two"))
+    )
+
+    outputs = {who: out for who, (code, out, _) in zip(("one", "two"), runs, strict=True) if code == 0}
+    assert all(out == f"{who}\n" for who, out in outputs.items())
+    refused = [err for code, _, err in runs if code != 0]
+    assert all("--name" in err or "another upload" in err for err in refused), refused
+
+
+async def test_a_folder_whose_job_is_active_is_left_alone(door: Door, tmp_path: Path) -> None:
+    name = unique("busy")
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(600)\n")
+    code, out, err = await slipway(door, tmp_path, "run", "--detach", f"{name}.py")
+    assert code == 0, err
+    blob = door.blobs.get_blob_client("scripts", f"{name}/{name}.py")
+    before = (await blob.get_blob_properties()).etag
+    (tmp_path / f"{name}.py").write_text("print('changed')\n")
+
+    code, _, err = await slipway(door, tmp_path, "run", f"{name}.py")
+
+    assert code == 1
+    assert f"{out.strip()} runs from the folder {name}" in err
+    assert "--name" in err
+    assert (await blob.get_blob_properties()).etag == before
+    await door.call("POST", f"jobs/{out.strip()}/cancel")
+
+
+async def test_a_script_that_could_not_be_found_is_not_uploaded(door: Door, tmp_path: Path) -> None:
+    name = unique("spaced")
+    (tmp_path / f"{name} it.py").write_text("print(1)\n")
+
+    code, _, err = await slipway(door, tmp_path, "run", f"{name} it.py")
+
+    assert (code, "rename the script" in err) == (1, True)
+    names = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=name)
+    assert [blob async for blob in names] == []
+
+
+async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_path: Path) -> None:
+    name = unique("early")
+    (tmp_path / f"{name}.py").write_text("print(1)\n")
+    command = await _started(door, tmp_path, "run", f"{name}.py")
+    assert command.stderr is not None
+    while b"uploaded" not in await command.stderr.readline():
+        pass
+
+    command.send_signal(signal.SIGINT)
+    _, err = await command.communicate()
+
+    assert command.returncode == 130
+    assert f"all files are in scripts/{name}/" in err.decode()
+    assert "slipway jobs --source drop" in err.decode()
+    assert (await door.ended(name=name))["state"] == "succeeded"

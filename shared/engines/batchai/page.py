@@ -21,6 +21,7 @@ class _Properties(TypedDict, total=False):
     executionState: Any
     executionStateTransitionTime: Any
     provisioningState: Any
+    jobOutputDirectoryPathSegment: Any
     executionInfo: _Info | None
 
 

@@ -60,6 +60,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
         started=untrusted.moment(info.get("startTime")),
         ended=untrusted.moment(info.get("endTime")),
         handle=str(job.get("id") or ""),
+        segment=untrusted.path(properties.get("jobOutputDirectoryPathSegment")),
     )
 
 

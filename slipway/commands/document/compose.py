@@ -1,14 +1,17 @@
 """A job.json for a script that has none."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.failure import Failure
 
 #: The output directory of such a job, `$AZ_BATCHAI_OUTPUT_MODEL` to its script.
 OUTPUT = "MODEL"
+#: What a path in a job.json may consist of for Slipway to find the script in the drop container.
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 
 
 @dataclass(frozen=True)
@@ -19,19 +22,34 @@ class Choices:
     image: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     arguments: Sequence[str] = ()
+    #: "" for the default one, None for all GPUs of a node
+    cluster: str = ""
+    gpus: int | None = None
 
     @property
     def anything(self) -> bool:
-        """Whether any of it differs from nothing."""
-        return self != Choices()
+        """Whether any of it belongs into a job.json."""
+        return replace(self, cluster="", gpus=None) != Choices()
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What belongs into a slipway.json beside the job.json; empty when nothing does."""
+        cluster = {"cluster": self.cluster} if self.cluster else {}
+        return cluster | ({"resources": {"gpus": self.gpus}} if self.gpus is not None else {})
 
 
 def compose(script: str, folder: str, choices: Choices, prefix: str) -> dict[str, Any]:
     """The document for a script of a dropped folder; `prefix` is where its output goes.
 
     A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
-    the first node. Raises Failure for another kind of script.
+    the first node. Raises Failure for another kind of script, and for a name that no path can have.
     """
+    for name in (script, *folder.split("/")):
+        if not _PLAIN.fullmatch(name):
+            raise Failure(
+                f"{name!r} cannot stand in the path of a script: letters, digits, '.', '_' and '-' can; "
+                f"rename the script{'' if name == script else ', or name the folder by --name'}"
+            )
     path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{script}"
     arguments = shlex.join(choices.arguments)
     properties: dict[str, Any] = {"nodeCount": choices.nodes}

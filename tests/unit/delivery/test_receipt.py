@@ -193,12 +193,20 @@ def test_each_output_directory_says_where_it_is_and_how_it_is_read() -> None:
         {"id": "C", "pathPrefix": None, "pathSuffix": "y"},
     ]
     files = f"/api/jobs/{ID}/files?directory="
-    assert outputs(job_of(), spec(outputDirectories=directories)) == [
-        {"id": "stdouterr", "path": "$R/logs", "log": f"/api/jobs/{ID}/log", "files": f"{files}stdouterr"},
-        {"id": "A", "path": "$R/a/…/x", "files": f"{files}A"},
-        {"id": "B", "path": "$R/b", "files": f"{files}B"},
-        {"id": "C", "path": "y", "files": f"{files}C"},
+    written = job_of(segment="sub/jobs/j/1")
+    assert outputs(written, spec(outputDirectories=directories)) == [
+        {
+            "id": "stdouterr",
+            "path": "$R/logs/sub/jobs/j/1/stdouterr",
+            "log": f"/api/jobs/{ID}/log",
+            "files": f"{files}stdouterr",
+        },
+        {"id": "A", "path": "$R/a/sub/jobs/j/1/outputs/x", "files": f"{files}A"},
+        {"id": "B", "path": "$R/b/sub/jobs/j/1/outputs", "files": f"{files}B"},
+        {"id": "C", "path": "sub/jobs/j/1/outputs/y", "files": f"{files}C"},
     ]
+    paths = [one["path"] for one in outputs(job_of(), spec(outputDirectories=directories))]
+    assert paths == ["$R/logs", "$R/a", "$R/b", ""]  # the cluster has not said yet what lies between
 
 
 @pytest.mark.parametrize("document", [{}, {"properties": None}, {"properties": {"outputDirectories": None}}])

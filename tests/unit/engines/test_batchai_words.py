@@ -48,12 +48,30 @@ def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
     times = {"startTime": "2018-05-01T10:00:00Z", "endTime": "2018-05-01T10:00:05Z"}
     info = times | job["properties"].get("executionInfo", {})
     more = {"provisioningState": "failed", "executionInfo": info, "nodeCount": 1, "cluster": {}}
+    more["jobOutputDirectoryPathSegment"] = "s/jobs/n/1"
     job = {"name": "n", "properties": job["properties"] | more}
 
     (found,) = page_of(json.dumps({"value": [job]}).encode())["value"]
 
     assert observation(found) == observation(job)
     assert "cluster" not in found["properties"]
+
+
+@pytest.mark.parametrize(
+    ("said", "segment"),
+    [
+        ("s/jobs/n/1", "s/jobs/n/1"),
+        ("/s/", "s"),
+        ("a/../b", ""),
+        ("a\n", ""),
+        (1, ""),
+        (None, ""),
+        ("s" * 2000, ""),
+    ],
+)
+def test_the_folders_of_its_output_are_those_that_the_cluster_names(said: object, segment: str) -> None:
+    job = {"name": "n", "properties": {"executionState": "running", "jobOutputDirectoryPathSegment": said}}
+    assert observation(job).segment == segment
 
 
 def test_a_word_that_nobody_knows_decides_nothing() -> None:

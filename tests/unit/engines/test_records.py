@@ -75,6 +75,13 @@ async def test_logs_and_output_are_read(share: Share) -> None:
     assert await share.listed(path="none") == {}
 
 
+async def test_the_folders_of_a_run_are_those_below_the_prefix(share: Share) -> None:
+    folder = share.run()
+    record = await share.records.find(TARGET)
+    assert record is not None
+    assert str(folder).endswith(f"/{share.records.segment(TARGET, record)}")
+
+
 async def test_a_log_directory_that_a_job_made_a_link_shows_nothing_of_the_app(share: Share) -> None:
     folder = share.run()
     (folder / "stdouterr").rmdir()

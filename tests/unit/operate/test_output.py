@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shared.core.errors import Misuse
@@ -168,3 +170,35 @@ async def test_the_receipt_is_the_one_in_the_container_of_answers(world: World) 
     with pytest.raises(Misuse, match=r"there is no receipt") as missing:
         await output.receipt_of(world.ports, job.id)
     assert missing.value.status == 404
+
+
+async def test_only_of_a_job_that_may_still_write_is_it_said_that_something_is_not_there_yet(
+    world: World,
+) -> None:
+    job = await running(world)
+    with pytest.raises(Misuse, match="yet"):
+        await output.content(world.ports, job.id, "stdouterr", "model.bin")
+    assert (await output.log(world.ports, job.id, None, "0"))[1].data == b""
+
+    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    await world.sweep()
+
+    with pytest.raises(Misuse) as no_file:
+        await output.content(world.ports, job.id, "stdouterr", "model.bin")
+    with pytest.raises(Misuse) as no_log:
+        await output.log(world.ports, job.id, None, "0")
+    assert "yet" not in f"{no_file.value} {no_log.value}"
+
+
+async def test_a_path_is_whole_once_the_cluster_has_named_it(world: World) -> None:
+    job = await running(world)
+    assert (await output.outputs(world.ports, job.id))[0]["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs"
+
+    named = replace(
+        world.engine.jobs[world.engine.started[-1]], state=JobState.SUCCEEDED, segment="s/jobs/n/1"
+    )
+    world.engine.jobs[world.engine.started[-1]] = named
+    await world.sweep()
+
+    (one,) = await output.outputs(world.ports, job.id)
+    assert one["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs/s/jobs/n/1/stdouterr"

@@ -37,13 +37,15 @@ class EndSources:
         if not state_of(copy.states, copy.name)[0].terminal:
             return observation(copy, None)
         record = await self._records.find(target)
-        return observation(copy, record, visible=record is None and await self._records.visible())
+        if record is None:
+            return observation(copy, None, visible=await self._records.visible())
+        return replace(observation(copy, record), segment=self._records.segment(target, record))
 
     async def find(self, target: Target) -> Observation | None:
         """How it ended, None if unknown."""
         record = await self._records.find(target)
         if record is not None and record.get("state") == "ended":
-            return recorded(record)
+            return replace(recorded(record), segment=self._records.segment(target, record))
         accounted = await self._accounted(target) if self._cluster.accounting else None
         return accounted or _earliest(
             [

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from shared.jobspec import Source, has_errors
+from shared.jobspec import Source, has_errors, read_envelope
 from slipway.commands.document.compose import Choices, compose
 from slipway.commands.document.diagnose import diagnosed
-from slipway.commands.run import options
+from slipway.commands.running.stage import options
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 ARGUMENTS = ("--lr", "0.1", "a b", "$HOME; rm -rf /", "it's", "ü")
 
 
-@pytest.mark.parametrize("script", ["train.py", "train.sh", "train it.py"])
+@pytest.mark.parametrize("script", ["train.py", "train.sh", "lib/train-2_b.py"])
 def test_a_made_job_is_one_that_runs(script: str) -> None:
     choices = Choices(2, "ubuntu:22.04", {"LEVEL": "3"}, ("--lr", "0.1"))
     document = compose(script, "team/digits", choices, PREFIX)
@@ -36,6 +36,22 @@ def test_arguments_reach_the_script_as_they_are() -> None:
 def test_another_kind_of_script_is_refused() -> None:
     with pytest.raises(Failure, match="neither a Python script nor a shell script"):
         compose("train.r", "d", Choices(), PREFIX)
+
+
+@pytest.mark.parametrize(
+    "place", [("train it.py", "d"), ("train.py", "my jobs"), ("tr$x.py", "d"), ("ü.py", "d")]
+)
+def test_a_script_that_no_path_of_a_job_json_finds_is_refused(place: tuple[str, str]) -> None:
+    with pytest.raises(Failure, match=r"cannot stand in the path of a script.*rename the script"):
+        compose(*place, Choices(), PREFIX)
+
+
+def test_cluster_and_gpus_are_no_part_of_the_job_json() -> None:
+    choices = Choices(cluster="slurm", gpus=0)
+    assert compose("train.py", "d", choices, PREFIX) == compose("train.py", "d", Choices(), PREFIX)
+    assert choices.envelope == {"cluster": "slurm", "resources": {"gpus": 0}}
+    envelope, problems = read_envelope(choices.envelope, drop=True)
+    assert (envelope is not None, problems) == (True, ())
 
 
 def test_nothing_that_was_not_asked_for_is_in_it() -> None:

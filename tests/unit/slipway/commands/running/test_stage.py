@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.commands.document.compose import Choices
-from slipway.commands.run import Options, staged
+from slipway.commands.running.stage import Options, staged
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
@@ -70,5 +70,37 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     with (
         pytest.raises(Failure, match="neither a script nor a folder"),
         staged(tmp_path / "x", NOTHING, PREFIX),
+    ):
+        pass
+
+
+def test_a_cluster_goes_into_a_slipway_json_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)")
+    options = Options(Choices(cluster="slurm", gpus=2), keep=True)
+
+    with staged(tmp_path / "train.py", options, PREFIX) as folder:
+        staged_envelope = json.loads((folder / "slipway.json").read_text())
+
+    assert staged_envelope == {"cluster": "slurm", "resources": {"gpus": 2}}
+    assert json.loads((tmp_path / "slipway.json").read_text()) == staged_envelope
+
+
+def test_a_cluster_replaces_that_of_a_folder_and_leaves_the_folder_alone(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    (tmp_path / "slipway.json").write_text('{"cluster": "old", "labels": {"team": "vision"}}')
+
+    with staged(tmp_path, Options(Choices(cluster="new")), PREFIX) as folder:
+        assert folder.name == tmp_path.name
+        assert json.loads((folder / "slipway.json").read_text()) == {
+            "cluster": "new",
+            "labels": {"team": "vision"},
+        }
+        assert (folder / "job.json").read_text() == "{}"
+
+    assert '"old"' in (tmp_path / "slipway.json").read_text()
+    (tmp_path / "slipway.json").write_text("[]")
+    with (
+        pytest.raises(Failure, match="no JSON object"),
+        staged(tmp_path, Options(Choices(cluster="new")), PREFIX),
     ):
         pass

@@ -1,0 +1,1 @@
+"""`slipway run`: what is uploaded, which job begins by it, and its way to the end."""

@@ -1,0 +1,104 @@
+"""From a folder to the job that begins by it: the upload, and which of the jobs is its own."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.settings import Settings
+from slipway.client.output import patiently
+from slipway.client.service import Service, service
+from slipway.commands.drop import Uploaded, etag_of, target_of, upload, waits_of
+from slipway.failure import Failure
+from slipway.screen import say
+
+#: Seconds between two looks at the jobs.
+_EVERY = 1.0
+#: Looks after which a person hears what may be wrong: an app looks at a quiet folder within seconds.
+_LOOKS = 60
+#: Jobs in which the new one is looked for.
+_LISTED = 50
+_JOB_FILE = "job.json"
+
+
+class Beginning:
+    """One upload. Its job is the one that was accepted with the job.json of this upload, by its ETag.
+
+    Another upload into the same folder takes the place of this one, or joins its job; both are refused.
+    """
+
+    def __init__(self, settings: Settings, folder: Path, name: str) -> None:
+        self._settings, self._folder, self._name = settings, folder, name
+        self._target = target_of(folder, name)
+        self._receipt = re.compile(rf"runs/{re.escape(self._target)}/[^/]+/receipt\.json")
+        self._uploaded: Uploaded | None = None
+
+    async def job(self, url: str, key: str) -> str:
+        """Upload what changed, and the id of the job that begins by it. Raises Failure."""
+        async with service(url, key) as api:
+            if active := await self._ids(api, {"state": "active"}):
+                (job_id, *_) = active
+                raise Failure(
+                    f"{job_id} runs from the folder {self._target}, and would get other files; wait for its "
+                    f"end (slipway wait {job_id}), or run this under a name of its own: --name"
+                )
+            before = await self._ids(api, {})
+            uploaded = await upload(self._settings, self._folder, self._name, changed=True)
+            self._uploaded = uploaded
+            place = f"{uploaded.container}/{self._target}/"
+            files = f"{uploaded.sent} of {len(uploaded.names)} files, the others were there"
+            files = files if uploaded.sent < len(uploaded.names) else f"{uploaded.sent} files"
+            say(f"uploaded {files}, to {place}; the job begins when they are quiet")
+            if waits := await waits_of(self._settings, uploaded.names):
+                raise Failure(f"nothing runs yet: {'; '.join(waits)}")
+            return await self._own(api, uploaded, before)
+
+    def interrupted(self) -> str:
+        """What is to be said after a Ctrl-C."""
+        if self._uploaded is None:
+            return "not all files were uploaded, so no job begins"
+        return (
+            f"all files are in {self._uploaded.container}/{self._target}/, so their job begins; find it with "
+            "slipway jobs --source drop --limit 5, and end it with slipway cancel JOB"
+        )
+
+    async def _own(self, api: Service, uploaded: Uploaded, others: set[str]) -> str:
+        """The job that was accepted with what was uploaded; `others` are known to be none of it."""
+        name, looks, replaced = f"{self._target}/{_JOB_FILE}", 0, False
+        while True:
+            for job_id in await patiently(lambda: self._ids(api, {})) - others:
+                others.add(job_id)
+                if _is_own(await _patient_job(api, job_id), name, uploaded):
+                    return job_id
+            if replaced:
+                raise Failure(
+                    f"another upload replaced {uploaded.container}/{name} before this one began; "
+                    "run it under a name of its own: --name"
+                )
+            replaced = await etag_of(self._settings, uploaded.container, name) != uploaded.etag
+            await asyncio.sleep(_EVERY)
+            if (looks := looks + 1) == _LOOKS:
+                say(
+                    "there is no job yet; does the app see the container? Ask slipway audit, and …/api/health"
+                )
+
+    async def _ids(self, api: Service, conditions: dict[str, str]) -> set[str]:
+        jobs = (await api.jobs({"source": "drop,inventory", **conditions}, _LISTED)).jobs
+        return {job["id"] for job in jobs if self._receipt.fullmatch(job["receipt"])}
+
+
+async def _patient_job(api: Service, job_id: str) -> dict[str, Any]:
+    return await patiently(lambda: api.job(job_id))
+
+
+def _is_own(job: Mapping[str, Any], name: str, uploaded: Uploaded) -> bool:
+    """Whether it was accepted with the job.json of this upload. Raises Failure where two uploads met."""
+    files = {file["name"]: file for file in job.get("drop", {}).get("files", ())}
+    own = name in files and files[name].get("etag") == uploaded.etag
+    same = bool(files) and all(uploaded.digests.get(file) == one["sha256"] for file, one in files.items())
+    if own and not same:
+        raise Failure(f"{job['id']} runs scripts of another upload; end it: slipway cancel {job['id']}")
+    if same and not own:
+        raise Failure(f"{job['id']} runs the same files already; follow it: slipway log --follow {job['id']}")
+    return own

@@ -1,0 +1,106 @@
+"""`slipway run`: upload a script or a folder, follow its job, and bring home what it wrote."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from slipway.client.output import patiently
+from slipway.client.service import Service, service
+from slipway.client.watch import ENDED, job_news
+from slipway.commands.drop import check
+from slipway.commands.jobs import why
+from slipway.commands.output import log
+from slipway.commands.output.download import fetch
+from slipway.commands.output.tail import last_errors
+from slipway.commands.running.begin import Beginning
+from slipway.commands.running.stage import Options, staged
+from slipway.screen import say
+from slipway.settings import load
+
+#: Seconds between two looks at the job.
+_EVERY = 1.0
+#: The exit code of a shell command that Ctrl-C ended.
+_INTERRUPTED = 130
+
+
+def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
+    """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
+    settings, _ = load(settings_file, os.environ)
+    with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+        check(folder)
+        beginning = Beginning(settings, folder, options.name)
+        try:
+            job_id = asyncio.run(beginning.job(url, key))
+        except KeyboardInterrupt:
+            say(beginning.interrupted())
+            return _INTERRUPTED
+    if options.detach:
+        print(job_id)
+        return 0
+    say(f"the job is {job_id}")
+    try:
+        return asyncio.run(_finish(job_id, options.to, url, key))
+    except KeyboardInterrupt:
+        return _interrupted(job_id, url, key)
+
+
+async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
+    """Follow the job to its end, and save what it wrote."""
+    async with service(url, key) as api:
+        news = asyncio.create_task(_report(api, job_id))
+        try:
+            await log.read(api, job_id, "", sys.stdout.buffer, follow=True)
+            await news  # it ends with the job as well
+        finally:
+            news.cancel()
+        job = await patiently(lambda: api.job(job_id))
+        if job["state"] != "succeeded":
+            sys.stderr.writelines(f"{line}\n" for line in await last_errors(api, job))
+            say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
+            return log.exit_code(job)
+        return await fetch(api, job_id, await patiently(lambda: api.outputs(job_id)), (), to, say)
+
+
+async def _report(api: Service, job_id: str) -> None:
+    """What happens to the job and what it waits for, on standard error, until it ends."""
+    last: dict[str, Any] | None = None
+    waits = ""
+    while True:
+        job = await patiently(lambda: api.job(job_id))
+        for line in job_news(last, job):
+            say(line.text)
+        last, before = job, waits
+        waits = why(job) if "waiting" in job else ""
+        if waits and waits != before:
+            say(f"  {waits}")
+        if job["state"] in ENDED:
+            return
+        await asyncio.sleep(_EVERY)
+
+
+def _interrupted(job_id: str, url: str, key: str) -> int:
+    """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
+    if sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] "):
+        asyncio.run(_cancel(job_id, url, key))
+        say(f"{job_id} was asked to end")
+    else:
+        commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
+        say(f"{job_id} goes on; {commands}")
+    return _INTERRUPTED
+
+
+def _cancels(question: str) -> bool:
+    """Whether the answer is to cancel; another Ctrl-C is not."""
+    sys.stderr.write(f"\n{question}")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() in ("c", "cancel")
+    except KeyboardInterrupt:
+        return False
+
+
+async def _cancel(job_id: str, url: str, key: str) -> None:
+    async with service(url, key) as api:
+        await api.cancel(job_id)

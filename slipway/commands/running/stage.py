@@ -1,0 +1,127 @@
+"""What `slipway run` uploads: a folder with a job.json, made where there is none."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slipway.commands.document.compose import Choices, compose
+from slipway.commands.drop import target_of, to_upload
+from slipway.failure import Failure
+from slipway.screen import say
+
+_JOB_FILE, _ENVELOPE = "job.json", "slipway.json"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run it, and what becomes of its output."""
+
+    choices: Choices
+    name: str = ""
+    to: Path | None = None
+    detach: bool = False
+    keep: bool = False
+
+
+def options(
+    arguments: Sequence[str],
+    nodes: int,
+    image: str,
+    env: Sequence[str],
+    name: str,
+    to: Path | None,
+    cluster: str = "",
+    gpus: int | None = None,
+    *,
+    detach: bool,
+    keep: bool,
+) -> Options:
+    """The options of the command line. Raises Failure for what is no NAME=VALUE."""
+    environment = {}
+    for pair in env:
+        variable, equals, value = pair.partition("=")
+        if not equals or not variable.isidentifier():
+            raise Failure(f"--env {pair}: write NAME=VALUE")
+        environment[variable] = value
+    return Options(
+        Choices(nodes, image, environment, tuple(arguments), cluster, gpus), name, to, detach, keep
+    )
+
+
+@contextmanager
+def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
+    """The folder to upload, with a job.json. Raises Failure."""
+    choices = options.choices
+    if path.is_dir() and (path / _JOB_FILE).is_file():
+        if choices.anything or options.keep:
+            raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
+        if choices.envelope:
+            with _copied(to_upload(path), path, path.resolve().name) as place:
+                _write_envelope(place / _ENVELOPE, choices.envelope)
+                yield place
+        else:
+            yield path
+        return
+    script = path if path.is_file() else _only_script(path)
+    folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
+    text = json.dumps(compose(script.name, folder, choices, prefix), indent=2) + "\n"
+    if options.keep:
+        _keep(script.parent / _JOB_FILE, text)
+        if choices.envelope:
+            _write_envelope(script.parent / _ENVELOPE, choices.envelope)
+    else:
+        say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
+    files = to_upload(path) if path.is_dir() else [script]
+    with _copied(files, script.parent, folder.rpartition("/")[2]) as place:
+        (place / _JOB_FILE).write_text(text, encoding="utf-8")
+        if choices.envelope:
+            _write_envelope(place / _ENVELOPE, choices.envelope)
+        yield place
+
+
+@contextmanager
+def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
+    """A copy of some files of a folder, in a folder of this name."""
+    with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
+        place = Path(base) / name
+        place.mkdir()
+        for file in files:
+            copy = place / file.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+        yield place
+
+
+def _keep(file: Path, text: str) -> None:
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise Failure(f"{file} is there already; run its folder, or leave out --save") from None
+    say(f"wrote {file}")
+
+
+def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
+    """A slipway.json with these members, and with the others that one there has. Raises Failure."""
+    try:
+        there = json.loads(file.read_bytes()) if file.is_file() else {}
+    except (ValueError, RecursionError):
+        there = None
+    if not isinstance(there, dict):
+        raise Failure(f"{file.name} is no JSON object; mend it: slipway validate {file.name}")
+    file.write_text(json.dumps({**there, **members}, indent=2) + "\n", encoding="utf-8")
+
+
+def _only_script(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise Failure(f"{folder} is neither a script nor a folder")
+    scripts = sorted(folder.glob("*.py")) or sorted(folder.glob("*.sh"))
+    if len(scripts) != 1:
+        count = f"{len(scripts)} scripts" if scripts else "no script"
+        raise Failure(f"{folder} has {count} and no job.json; name the script that runs, or write a job.json")
+    return scripts[0]
