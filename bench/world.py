@@ -157,7 +157,7 @@ async def world(
                 "BENCH_NOOP": "yes" if noop else "",
                 "BENCH_SUBMITTED": str(data / _SUBMITTED) if poll else "",
             },
-            emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
+            cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         )
 
         async def provisioned(settings: Mapping[str, str]) -> None:

@@ -1,5 +1,5 @@
 """The local stack: everything that a person needs to run Slipway on one machine. Never deployed.
 
-`host` fires the triggers, `batchai` and `slurm` are clusters, `nodes` runs the jobs of the emulator, `setup`
+`host` fires the triggers, `clusters` names what can run jobs, `nodes` runs those of the emulator, `setup`
 installs; `stack` starts all of it. Nothing here imports `shared` or `functions`: it knows the wire only.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from local.process import Child, ProcessError, child
+from local.process import Child, ProcessError, StartError, child
 
 #: Azurite's documented account and key; the same on every machine, so it protects nothing.
 ACCOUNT = "devstoreaccount1"
@@ -23,7 +23,7 @@ _SERVICES = ("Blob", "Queue", "Table")
 _GUARD = Path(__file__).with_name("storage.mjs")
 
 
-class AzuriteError(RuntimeError):
+class AzuriteError(StartError):
     """Azurite cannot run here; the message says what to do about it."""
 
 

@@ -15,7 +15,11 @@ _SHOWN_LINES = 12
 _LINE_LIMIT = 1 << 20
 
 
-class ProcessError(RuntimeError):
+class StartError(RuntimeError):
+    """A part of the local stack cannot run here, or did not start; the message says what to do about it."""
+
+
+class ProcessError(StartError):
     """A child process could not be started, or ended or stalled before it was ready."""
 
 

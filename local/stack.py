@@ -1,4 +1,4 @@
-"""The local stack as child processes: Azurite, the emulator or Slurm, a webhook receiver, the local host."""
+"""The local stack as child processes: Azurite, a cluster, a webhook receiver, the local host."""
 
 import json
 import os
@@ -10,19 +10,17 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.azurite import ACCOUNT, Azurite, azurite
+from local.azurite import Azurite, azurite
+from local.clusters.kind import Running, Wanted
+from local.clusters.registry import CLUSTERS, USUAL
 from local.private_folder import private_folder
 from local.process import Child, child
-from local.slurm import Options as SlurmOptions
-from local.slurm import Partition, Slurm, slurm
-from local.slurm.deployment import app_settings as slurm_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 #: What the person's shell may hold for a real deployment must not reach the local app.
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
-_CLUSTER, _SCRIPTS, _DATA = "dev-cluster-00", "scripts", "datalake"
 _DELIVERIES = "deliveries.jsonl"
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
@@ -32,7 +30,7 @@ class Ports:
     """Where the stack listens on the loopback interface; 0 is any free port."""
 
     azurite: tuple[int, int, int] | None = None
-    #: of the emulator, or of slurmrestd
+    #: of the cluster's API
     emulator: int = 0
     receiver: int = 0
     host: int = 0
@@ -48,11 +46,12 @@ class Options:
     in_memory: bool = False
     #: App settings that replace those of `app_settings`.
     overrides: Mapping[str, str] = field(default_factory=dict, repr=False)
-    emulator_arguments: tuple[str, ...] = ()
-    #: Run jobs on a real Slurm of so many nodes at most; 0 is the emulator.
-    slurm_nodes: int = 0
-    #: Start no cluster: `overrides` name clusters that are there.
-    own_clusters: bool = False
+    #: Run jobs on this local cluster; None where `overrides` name clusters that are there.
+    cluster: str | None = USUAL
+    #: Most nodes of a cluster that is complete when it starts; of others, what provisions them says that.
+    nodes: int = 2
+    #: Options of the cluster's program.
+    cluster_arguments: tuple[str, ...] = ()
     host_arguments: tuple[str, ...] = ()
     #: Names of this machine beside the loopback ones, as of a forwarded port.
     allowed_hosts: tuple[str, ...] = ()
@@ -69,9 +68,8 @@ class Stack:
     """A running stack: its addresses, the settings of its app, and where its processes write."""
 
     storage: Azurite = field(repr=False)
-    #: "" where jobs run elsewhere
-    emulator_url: str
-    slurm: Slurm | None
+    #: None where jobs run on clusters that were there
+    cluster: Running | None
     receiver_url: str
     host_url: str
     settings: Mapping[str, str] = field(repr=False)
@@ -92,7 +90,7 @@ Provision = Callable[[Mapping[str, str]], Awaitable[None]]
 async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     """Run the stack for the length of the block, and stop it in the opposite order.
 
-    Raises ProcessError, AzuriteError or SlurmError, with the remedy, when a part does not start.
+    Raises StartError, with the remedy, when a part does not start.
     """
     data = options.data.resolve()
     logs = data / "logs"
@@ -110,27 +108,20 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             )
         )
         part = _Starter(running, logs, options.allowed_hosts)
-        cluster = await _slurm(options, data, running) if options.slurm_nodes else None
-        elsewhere = bool(cluster) or options.own_clusters
-        emulator_url = "" if elsewhere else await _emulator(options, data, storage, part)
+        cluster = await _cluster(options, data, storage, part, running)
         receiver_url = await _receiver(options, data, keys["webhook"], part)
         settings = {
             **app_settings(receiver_url=receiver_url, webhook_secret=keys["webhook"], seal_key=keys["seal"]),
-            **_where_jobs_run(storage, cluster, emulator_url),
+            **_where_jobs_run(storage, cluster),
             **options.overrides,
         }
         await provision(settings)
         if cluster:
-            from local.slurm.containers import mirrored  # loads the storage SDK
-
-            await running.enter_async_context(
-                mirrored(cluster.shared, storage.connection_string, (_DATA, _SCRIPTS))
-            )
+            await running.enter_async_context(cluster.serving())
         host_url = await _host(options, data, settings, part)
         yield Stack(
             storage=storage,
-            emulator_url=emulator_url,
-            slurm=cluster,
+            cluster=cluster,
             receiver_url=receiver_url,
             host_url=host_url,
             settings=settings,
@@ -141,16 +132,20 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         )
 
 
-async def _emulator(options: Options, data: Path, storage: Azurite, part: "_Starter") -> str:
-    return await part.start(
-        "emulator",
-        "local.batchai",
-        f"--port={options.ports.emulator}",
-        f"--data={data / 'batchai'}",
-        f"--storage-connection-string={storage.connection_string}",
-        "--notice-queue=jobs",
-        *options.emulator_arguments,
+async def _cluster(
+    options: Options, data: Path, storage: Azurite, part: "_Starter", running: AsyncExitStack
+) -> Running | None:
+    if options.cluster is None:
+        return None
+    wanted = Wanted(
+        data=data,
+        port=options.ports.emulator,
+        nodes=options.nodes,
+        storage=storage,
+        arguments=options.cluster_arguments,
+        launch=part.start,
     )
+    return await running.enter_async_context(CLUSTERS[options.cluster].start(wanted))
 
 
 async def _receiver(options: Options, data: Path, secret: str, part: "_Starter") -> str:
@@ -177,25 +172,10 @@ async def _host(options: Options, data: Path, settings: Mapping[str, str], part:
     )
 
 
-async def _slurm(options: Options, data: Path, running: AsyncExitStack) -> Slurm:
-    nodes = Partition(name="nodes", nodes=options.slurm_nodes)
-    slurm_options = SlurmOptions(data=data / "slurm", partitions=(nodes,), port=options.ports.emulator)
-    return await running.enter_async_context(slurm(slurm_options))
-
-
-def _where_jobs_run(storage: Azurite, cluster: Slurm | None, emulator_url: str) -> dict[str, str]:
+def _where_jobs_run(storage: Azurite, cluster: Running | None) -> dict[str, str]:
     """The settings that differ between the clusters, the connection string included."""
-    string = storage.connection_string
-    if cluster:
-        settings = slurm_settings(
-            cluster, _CLUSTER, ACCOUNT, mounted=_DATA, drops=_SCRIPTS, containers=(_SCRIPTS, _DATA)
-        )
-    elif not emulator_url:
-        settings = {"SLIPWAY_CLUSTER_MOUNTS": ""}
-    else:
-        # Azurite has no file shares; the emulator serves those that its nodes mount.
-        string += f"FileEndpoint={emulator_url}/{ACCOUNT};"
-        settings = {"SLIPWAY_BATCHAI_URL": emulator_url}
+    string = cluster.connection_string if cluster else storage.connection_string
+    settings = cluster.settings if cluster else {}
     return {"AzureWebJobsStorage": string, "SLIPWAY_STORAGE": string, **settings}
 
 
@@ -212,7 +192,6 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
         "SLIPWAY_SETTLE_SECONDS": "1",
         "SLIPWAY_SOURCE": "urn:slipway:local",
         "SLIPWAY_RECEIPTS": "all",
-        "SLIPWAY_CLUSTER_MOUNTS": f"logs,{_DATA}",
         "SLIPWAY_SEAL_KEY": seal_key,
         "SLIPWAY_WEBHOOK_LOOPBACK": "true",
         "SLIPWAY_WEBHOOK_PORTS": f"443,{port}",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from local.clusters.registry import CLUSTERS, USUAL
 from slipway.commands.dead_commands import app as dead
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
@@ -18,8 +19,21 @@ from slipway.options import LOCAL, Json, Key, SettingsFile, Url
 
 ROOT = Path(__file__).resolve().parents[1]
 
+
+def _known_cluster(name: str) -> str:
+    """A word of the registry of local clusters."""
+    if name not in CLUSTERS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(CLUSTERS)}.")
+    return name
+
+
 Cluster = Annotated[
-    Literal["emulator", "slurm"], typer.Option(help="the Batch AI emulator, or a real Slurm on this machine")
+    str,
+    typer.Option(
+        metavar="|".join(CLUSTERS),
+        callback=_known_cluster,
+        help=f"{', or '.join(kind.words for kind in CLUSTERS.values())}, on this machine",
+    ),
 ]
 app = typer.Typer(
     name="slipway",
@@ -95,7 +109,7 @@ def validate(
 
 
 @app.command(short_help="Run the whole system on this machine, with four jobs.")
-def demo(cluster: Cluster = "emulator") -> None:
+def demo(cluster: Cluster = USUAL) -> None:
     """Run the whole system on this machine, send four jobs through it, and verify their webhooks."""
     raise typer.Exit(_stack("demo").run(cluster))
 
@@ -108,18 +122,16 @@ def up(
     storage_port: Annotated[
         int, typer.Option(help="port of the blob service; queues and tables take the next two")
     ] = 10000,
-    emulator_port: Annotated[
-        int, typer.Option(help="port of the Batch AI emulator, or of slurmrestd")
-    ] = 7080,
+    emulator_port: Annotated[int, typer.Option(help="port of the cluster's API")] = 7080,
     subscriber_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
     max_nodes: Annotated[int, typer.Option(help="most nodes of the cluster, when it is created", min=1)] = 2,
     data: Annotated[
-        Path | None, typer.Option(help="data directory  [default: .local/up, or up-slurm]")
+        Path | None, typer.Option(help="data directory  [default: .local/up, or up-CLUSTER]")
     ] = None,
-    cluster: Cluster = "emulator",
+    cluster: Cluster = USUAL,
     settings: Annotated[
         Path | None,
-        typer.Option(help="JSON file: settings of existing clusters, such as a Slurm of your own"),
+        typer.Option(help="JSON file: settings of existing clusters of your own"),
     ] = None,
     containers: Annotated[
         Literal["auto", "host", "require"] | None,
@@ -237,7 +249,7 @@ def preempt(
     ] = "",
     cluster: Annotated[str, typer.Option(help="only the nodes of this cluster")] = "",
     emulator: Annotated[
-        str, typer.Option(help="URL of the emulator  [default: SLIPWAY_BATCHAI_URL]", show_default=False)
+        str, typer.Option(help="URL of the emulator  [default: that of the settings]", show_default=False)
     ] = "",
     settings: SettingsFile = None,
 ) -> None:

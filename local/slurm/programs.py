@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from local.process import StartError
+
 _SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
 _NAMES = ("munged", "slurmctld", "slurmd", "slurmrestd", "scontrol", "sinfo", "srun")
 
@@ -22,7 +24,7 @@ _INTERFACES = (
 )
 
 
-class SlurmError(RuntimeError):
+class SlurmError(StartError):
     """The mini cluster cannot run here, or did not start; the message says what to do about it."""
 
 

@@ -21,7 +21,7 @@ from shared.jobspec.text.tree import JsonObject, Node, quote, step
 _MEMORY = re.compile(r"([1-9][0-9]{0,6})([MGT])", re.ASCII)
 _MEBIBYTES = {"M": 1, "G": 1024, "T": 1024 * 1024}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}", re.ASCII)
-#: Features of nodes with the signs that join them, as Slurm has them: a100&nvlink, [rack1|rack2].
+#: Features of nodes with the signs that join them, as schedulers write them: a100&nvlink, [rack1|rack2].
 _CONSTRAINT = re.compile(r"[A-Za-z0-9_\[(][A-Za-z0-9_.:,*&|()\[\]-]{0,255}", re.ASCII)
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from local.azurite import AzuriteError
-from local.process import ProcessError
-from local.slurm import SlurmError
+from local.process import StartError
 from shared.core.errors import EngineError, Unavailable
 from slipway.failure import Failure
 
@@ -46,7 +44,7 @@ def starting() -> Iterator[None]:
     """Turn what the local stack raises when a part does not start into Failures."""
     try:
         yield
-    except (ProcessError, AzuriteError, SlurmError) as error:
+    except StartError as error:
         raise Failure(str(error)) from error
 
 

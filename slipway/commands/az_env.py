@@ -7,6 +7,7 @@ from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
 
+from local.clusters.emulator import emulator_folder
 from slipway.failure import Failure
 from slipway.settings import UP, display_path
 
@@ -27,7 +28,7 @@ def run(data: Path | None) -> int:
 
 def environment(data: Path) -> tuple[dict[str, str], str]:
     """The variables and the command to log in with; it also writes a configuration folder for `az`."""
-    https = _read(data / "batchai" / "https.json")
+    https = _read(emulator_folder(data) / "https.json")
     folder = data / "az"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write(folder / "clouds.config", {_CLOUD: _endpoints(https["url"])})
@@ -48,7 +49,7 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
     )
     variables = {
         "AZURE_CONFIG_DIR": str(folder),
-        "REQUESTS_CA_BUNDLE": str(_bundle(folder / "ca.pem", data / "batchai" / "certificate.pem")),
+        "REQUESTS_CA_BUNDLE": str(_bundle(folder / "ca.pem", emulator_folder(data) / "certificate.pem")),
         # For `--account-name` with `--account-key`, which mean a host in Azure: the emulator answers for it.
         "HTTPS_PROXY": f"http://127.0.0.1:{https['proxy']}",
         "NO_PROXY": "127.0.0.1,localhost",
@@ -60,7 +61,7 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
 
 def _check_emulator(data: Path) -> None:
     """Whether the emulator listens where it said. Raises Failure."""
-    port = _read(data / "batchai" / "https.json")["port"]
+    port = _read(emulator_folder(data) / "https.json")["port"]
     try:
         socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE).close()
     except OSError:

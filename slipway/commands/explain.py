@@ -16,7 +16,7 @@ from shared.intake.explain import explain
 from shared.intake.explain_text import markdown
 from shared.intake.folder import ignored, parent, plans
 from shared.intake.message import read_request
-from shared.settings import Settings
+from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.service import service
 from slipway.commands.drop import to_upload
@@ -28,8 +28,9 @@ from slipway.settings import load
 _JOB = "job.json"
 #: As a local stack has them.
 _NOWHERE = {
-    "SLIPWAY_STORAGE": "UseDevelopmentStorage=true",
-    "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
+    name: setting.example
+    for name, setting in TABLE.items()
+    if setting.example and setting.group in ("first", "clusters")
 }
 
 

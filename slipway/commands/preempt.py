@@ -8,24 +8,36 @@ from typing import Any
 
 import aiohttp
 
-from shared.engines.batchai.client import Workspace
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.engines.registry import ENGINES, UNNAMED
+from shared.settings import Settings
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 from slipway.screen import table
 from slipway.settings import load
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
+#: Which setting holds its address.
+_SETTING = ENGINES[UNNAMED].address
 Node = Mapping[str, Any]
 
 
 def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
     """Preempt a node; without one, show all nodes. Raises Failure."""
-    base = (url or load(settings_file, os.environ)[0].text("SLIPWAY_BATCHAI_URL")).rstrip("/")
-    if Workspace(base, "", "", "").trouble:
-        raise Failure(
-            "only an emulator preempts on demand: give its address with --emulator or SLIPWAY_BATCHAI_URL"
-        )
-    return asyncio.run(_run(node, cluster, base))
+    settings = Settings({_SETTING: url}) if url else load(settings_file, os.environ)[0]
+    return asyncio.run(_run(node, cluster, _emulator(settings).rstrip("/")))
+
+
+def _emulator(settings: Settings) -> str:
+    """The address of the emulator that the settings name. Raises Failure."""
+    try:
+        url = ConfiguredEngines(settings).emulator()
+    except Misconfigured as error:
+        raise Failure(str(error)) from error
+    if not url:
+        raise Failure(f"only an emulator preempts on demand: give its address with --emulator or {_SETTING}")
+    return url
 
 
 async def _run(node_name: str, cluster: str, base: str) -> int:
@@ -99,7 +111,7 @@ async def _ask(session: aiohttp.ClientSession, method: str, url: str) -> Any:
     except (aiohttp.ClientError, aiohttp.InvalidURL, TimeoutError, ValueError, KeyError, TypeError) as error:
         raise Failure(
             f"no emulator answers at {url}: {why(error)}; "
-            "is one running (`slipway up`), and does --emulator or SLIPWAY_BATCHAI_URL name it?"
+            f"is one running (`slipway up`), and does --emulator or {_SETTING} name it?"
         ) from error
     if refusal:
         raise Failure(refusal)

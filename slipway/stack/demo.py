@@ -6,6 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from local.clusters.registry import CLUSTERS, USUAL
 from local.patience import Patience
 from local.stack import Options, Stack
 from shared.settings import Settings
@@ -24,7 +25,7 @@ from slipway.stack.running import run_until_stopped, running, starts, while_it_r
 EXAMPLES = ROOT / "examples"
 PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep and the blob trigger look every second.
-_EMULATOR = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
+_QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
 _SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
@@ -34,7 +35,7 @@ _INTERRUPTED = 130
 _SHOWN_LINES = 15
 
 
-def run(cluster: str = "emulator") -> int:
+def run(cluster: str = USUAL) -> int:
     """0 when everything was as it should be; 1 when not, with the reason and the place of the logs."""
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
@@ -54,9 +55,14 @@ def run(cluster: str = "emulator") -> int:
 
 
 def options_of(data: Path, cluster: str) -> Options:
-    """The stack of the demo, with jobs on `emulator` or `slurm`."""
-    nodes = PLAN.maximum if cluster == "slurm" else 0
-    return Options(data=data, overrides=_SETTINGS, emulator_arguments=_EMULATOR, slurm_nodes=nodes)
+    """The stack of the demo, with jobs on that local cluster."""
+    return Options(
+        data=data,
+        overrides=_SETTINGS,
+        cluster=cluster,
+        nodes=PLAN.maximum,
+        cluster_arguments=_QUICK if CLUSTERS[cluster].takes_options else (),
+    )
 
 
 async def _report(screen: Screen, options: Options) -> int:

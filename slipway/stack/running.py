@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
+from local.clusters.registry import CLUSTERS
 from local.stack import Options, Stack, stack
 from shared.settings import Settings
 from slipway.client.trouble import starting
@@ -19,10 +20,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def starts(options: Options) -> str:
     """The first lines for the user."""
-    if options.own_clusters:
+    if options.cluster is None:
         return "starting storage, a webhook receiver and the function app, for clusters that are there"
-    cluster = "a Slurm cluster" if options.slurm_nodes else "the Batch AI emulator"
-    return f"starting storage, {cluster}, a webhook receiver and the function app"
+    return f"starting storage, {CLUSTERS[options.cluster].words}, a webhook receiver and the function app"
 
 
 @asynccontextmanager

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from local.border import host_name
+from local.clusters.kind import NAME
+from local.clusters.registry import CLUSTERS, USUAL
 from local.stack import Options, Ports, Stack
 from shared.configured import ConfiguredEngines
 from shared.settings import Settings
@@ -31,7 +33,7 @@ def run(
     data: Path | None,
     ports: Ports,
     nodes: int,
-    cluster: str = "emulator",
+    cluster: str = USUAL,
     emulator_arguments: tuple[str, ...] = (),
     allowed_hosts: tuple[str, ...] = (),
     settings_file: Path | None = None,
@@ -42,24 +44,25 @@ def run(
     """
     if settings_file is not None:
         return _with_own_clusters(settings_file, data, ports, cluster, emulator_arguments, allowed_hosts)
-    if emulator_arguments and cluster != "emulator":
+    kind = CLUSTERS[cluster]
+    if emulator_arguments and not kind.takes_options:
         option = emulator_arguments[0].partition("=")[0]
         raise Failure(
             f"{option} is an option of the emulator, but the cluster is {cluster}: leave one of them out"
         )
     check_ports(ports)
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
-    where = data or (UP if cluster == "emulator" else UP.with_name(f"{UP.name}-{cluster}"))
+    where = data or (UP if cluster == USUAL else UP.with_name(f"{UP.name}-{cluster}"))
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
-    slurm = cluster == "slurm"
     with lock_folder(where):
-        most = nodes if slurm else most_nodes(where, nodes)
+        most = most_nodes(where, nodes) if kind.keeps_nodes else nodes
         options = Options(
             data=where,
             ports=ports,
             overrides={"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {},
-            slurm_nodes=nodes if slurm else 0,
-            emulator_arguments=emulator_arguments,
+            cluster=cluster,
+            nodes=most,
+            cluster_arguments=emulator_arguments,
             allowed_hosts=allowed_hosts,
         )
         return run_until_stopped(_stay(options, Plan(maximum=most)), interrupted=0)
@@ -73,7 +76,7 @@ def _with_own_clusters(
     emulator_arguments: tuple[str, ...],
     allowed_hosts: tuple[str, ...],
 ) -> int:
-    if emulator_arguments or cluster != "emulator":
+    if emulator_arguments or cluster != USUAL:
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
         raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
     values = own_clusters(file)
@@ -81,7 +84,7 @@ def _with_own_clusters(
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
         options = Options(
-            data=where, ports=ports, overrides=values, own_clusters=True, allowed_hosts=allowed_hosts
+            data=where, ports=ports, overrides=values, cluster=None, allowed_hosts=allowed_hosts
         )
         return run_until_stopped(_stay(options, Plan()), interrupted=0)
 
@@ -141,7 +144,7 @@ async def _stay(options: Options, plan: Plan) -> int:
     async with running(options, plan, provisioned) as stack:
         address = options.data / ADDRESS
         address.write_text(stack.host_url, encoding="utf-8")
-        print("\n".join(guide(stack, options.data, plan.maximum)), flush=True)
+        print("\n".join(guide(stack, options, plan)), flush=True)
         try:
             await while_it_runs(stack, asyncio.Event().wait())
         finally:
@@ -150,9 +153,9 @@ async def _stay(options: Options, plan: Plan) -> int:
     return 1
 
 
-def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
+def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
     """Every address, and how to drop, enqueue and ask, ready to be copied."""
-    storage, api = stack.storage, f"{stack.host_url}/api"
+    storage, api, data = stack.storage, f"{stack.host_url}/api", options.data
     usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
     connection = _USUAL if usual else storage.connection_string
     command = _command()
@@ -177,14 +180,14 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
         f"ready {stack.host_url}",
         "",
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
-        *_cluster(stack, nodes),
+        *_cluster(stack, options.cluster, plan.maximum),
         f"  webhooks      {stack.receiver_url}/received   (every delivery; the default receiver of jobs)",
         f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
         f"  queues        {storage.queue_url}   (jobs)",
         f"  tables        {storage.table_url}",
         f"  logs          {display_path(stack.logs)}",
         "",
-        *(sending if _of_the_stack(stack) else ["Ask for a job", f"  {command} submit job.json{url}"]),
+        *(sending if stack.cluster else ["Ask for a job", f"  {command} submit job.json{url}"]),
         "See what became of it",
         f"  {command} jobs{url}",
         f"  {command} log JOB --follow{url}",
@@ -194,22 +197,13 @@ def guide(stack: Stack, data: Path, nodes: int) -> Sequence[str]:
     ]
 
 
-def _of_the_stack(stack: Stack) -> bool:
-    """Whether its cluster is of this machine, and has what the examples need."""
-    return bool(stack.slurm or stack.emulator_url)
-
-
-def _cluster(stack: Stack, nodes: int) -> Sequence[str]:
-    about = f"(cluster dev-cluster-00, from 0 to {nodes} nodes)"
-    if not _of_the_stack(stack):
+def _cluster(stack: Stack, kind: str | None, nodes: int) -> Sequence[str]:
+    if kind is None or stack.cluster is None:
         names = ConfiguredEngines(Settings(stack.settings)).clusters
         return [f"  clusters      {', '.join(names)}"]
-    if stack.slurm is None:
-        return [f"  Batch AI      {stack.emulator_url}   {about}"]
-    return [
-        f"  Slurm         {stack.slurm.url}   {about}",
-        f"                export SLURM_CONF={display_path(stack.slurm.client_conf)}   (for sinfo, squeue…)",
-    ]
+    about = f"(cluster {NAME}, from 0 to {nodes} nodes)"
+    hints = (f"                {hint}" for hint in stack.cluster.hints)
+    return [f"  {CLUSTERS[kind].title:<13} {stack.cluster.url}   {about}", *hints]
 
 
 def _command() -> str:

@@ -35,7 +35,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
         },
-        emulator_arguments=(
+        cluster_arguments=(
             *("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=2"),
             "--containers=host",  # no test waits for a registry
         ),

@@ -44,7 +44,7 @@ async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> A
             "LOCAL_HOST_FUNCTION_KEY": "function-key",
             "LOCAL_HOST_MASTER_KEY": "master-key",
         },
-        emulator_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
+        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         host_arguments=("--enable-auth",),
     )
     async with stack(options, provisioned) as running, Door(running, "function-key") as opened:

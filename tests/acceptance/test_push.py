@@ -32,7 +32,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
             "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
             "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
         },
-        emulator_arguments=("--notice-queue=", "--provisioning-seconds=0", "--containers=host"),
+        cluster_arguments=("--notice-queue=", "--provisioning-seconds=0", "--containers=host"),
     )
     async with stack(options, provisioned) as running, Door(running, "") as opened:
         yield opened

@@ -88,7 +88,7 @@ class Chaos:
             options = Options(
                 data=self.data,
                 overrides=overrides,
-                emulator_arguments=_EMULATOR,
+                cluster_arguments=_EMULATOR,
                 storage=self.storage.running(),
             )
             yield await running.enter_async_context(stack(options, self._provision))

@@ -23,7 +23,7 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
         "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
         "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
     }
-    options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, slurm_nodes=1)
+    options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, cluster="slurm", nodes=1)
     async with stack(options, provisioned) as running, Door(running, "") as door:
         name, go = unique("record"), tmp_path / "go"
         spec = shell(f"until [ -e {go} ]; do sleep 0.1; done; exit 7")

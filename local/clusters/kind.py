@@ -1,0 +1,87 @@
+"""What a local cluster is to the stack: its words, how it is started, and what it is once it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from local.azurite import Azurite
+    from local.process import Child
+
+#: The cluster's name, and the blob containers that its nodes see.
+NAME, SCRIPTS, DATA = "dev-cluster-00", "scripts", "datalake"
+#: The mount of every job for what it writes.
+LOGS = "logs"
+
+#: Starts one of our modules as a child that is named so, with arguments; returns its URL. Raises StartError.
+Launch = Callable[..., Awaitable[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What the stack asks of its cluster."""
+
+    #: the folder of the stack
+    data: Path
+    #: of its API on the loopback interface; 0 is any free port
+    port: int
+    #: at most
+    nodes: int
+    storage: Azurite
+    #: options of its own program
+    arguments: tuple[str, ...]
+    launch: Launch
+
+
+def _nothing() -> AbstractAsyncContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A cluster that runs, and what the app has to know of it."""
+
+    #: of its API
+    url: str
+    #: by which the app finds it
+    settings: Mapping[str, str] = field(repr=False)
+    #: of the storage, with what the cluster adds to it
+    connection_string: str = field(repr=False)
+    #: beside those that were launched
+    parts: tuple[Child, ...] = field(default=(), repr=False)
+    #: lines for a person who wants to look into it
+    hints: tuple[str, ...] = ()
+    #: held while the app runs, from when everything that it expects is there
+    serving: Callable[[], AbstractAsyncContextManager[None]] = field(default=_nothing, repr=False)
+
+
+class Start(Protocol):
+    """What a cluster's module offers as `start`."""
+
+    def __call__(self, wanted: Wanted) -> AbstractAsyncContextManager[Running]:
+        """Run it for the length of the block. Raises StartError."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of local cluster: its words for people, and its module, imported when it is started."""
+
+    #: what its API is of
+    title: str
+    #: as in "starting …"
+    words: str
+    module: str
+    #: whether a person may give options of its own program
+    takes_options: bool = False
+    #: whether it keeps the number of nodes with which it was made
+    keeps_nodes: bool = False
+
+    def start(self, wanted: Wanted) -> AbstractAsyncContextManager[Running]:
+        """Run it for the length of the block. Raises StartError, with the remedy."""
+        begin: Start = import_module(self.module).start
+        return begin(wanted)
