@@ -162,20 +162,40 @@ def cat(
     raise typer.Exit(_command("output.download").cat(job, file, url, key))
 
 
-@app.command()
+@app.command(short_help="Print the output of a job.")
 def log(
     job: JobId,
     file: Annotated[
-        str, typer.Option(help="file to print, such as stderr.txt  [default: standard output]")
+        str,
+        typer.Option(help="file to print, such as stderr.txt  [default: standard output of every process]"),
     ] = "",
+    rank: Annotated[str, typer.Option(help="only the process of this rank, such as 0 or wk-1")] = "",
+    tail: Annotated[
+        int | None, typer.Option(min=0, help="begin with the last lines, so many of each process")
+    ] = None,
+    grep: Annotated[
+        str, typer.Option(metavar="PATTERN", help="only lines in which this regular expression matches")
+    ] = "",
+    timestamps: Annotated[
+        bool,
+        typer.Option(
+            "--timestamps", help="the time in front of each line at which it arrived, with --follow"
+        ),
+    ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="keep printing until the job has ended")
     ] = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Print the output of a job."""
-    raise typer.Exit(_command("output.log").run(job, url, key, file, follow))
+    """Print the output of a job.
+
+    Where there are several processes, each line begins with the rank. A terminal gets the colours of the job,
+    and no other control sequence; a file or a pipe gets the bytes as they are.
+    """
+    command = _command("output.log")
+    wanted = command.Wanted(file, rank, tail)
+    raise typer.Exit(command.run(job, url, key, wanted, grep, follow=follow, timestamps=timestamps))
 
 
 @app.command(short_help="Show the numbers that a job reports, as curves.")

@@ -1,14 +1,21 @@
 """`slipway log`: what a job has written, and what is to be said about it."""
 
 import asyncio
+import os
+import re
 import sys
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, TextIO
 
 from slipway.client.output import patiently
-from slipway.client.service import LogPart, Missing, Service
+from slipway.client.service import Missing, Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about
+from slipway.commands.output.lines import Printer
+from slipway.commands.output.processes import logs_of, start_of_tail
 from slipway.failure import Failure
 
 _LOOK_EVERY = 1.0
@@ -16,13 +23,41 @@ _LOOK_EVERY = 1.0
 _WAITS = frozenset({"accepted", "submitting", "queued"})
 
 
-def run(job: str, url: str, key: str, file: str, follow: bool) -> int:
-    """Write a job's log to standard output; with `follow`, until its end: then 1 if it did not succeed."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which part of the logs."""
+
+    #: one file, such as stderr.txt; else standard output of every process, or of one
+    file: str = ""
+    rank: str = ""
+    #: how many of the last lines of each process; None for all
+    tail: int | None = None
+
+
+def run(job: str, url: str, key: str, wanted: Wanted, pattern: str, *, follow: bool, timestamps: bool) -> int:
+    """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed."""
+    if timestamps and not follow:
+        raise Failure("--timestamps needs --follow: a log has no times, only lines that arrive now have one")
+    if wanted.file and wanted.rank:
+        raise Failure("--file and --rank do not go together: the name of the file says whose it is")
+    printer = printer_of(sys.stdout, pattern, _now if timestamps else None)
 
     async def ask(api: Service, job_id: str) -> int:
-        return await read(api, job_id, file, sys.stdout.buffer, follow=follow)
+        return await read(api, job_id, wanted, printer, follow=follow)
 
     return asking_about(job, ask, url, key)
+
+
+def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | None = None) -> Printer:
+    """What prints logs to standard output. Raises Failure for a pattern that is none."""
+    try:
+        grep = re.compile(pattern) if pattern else None
+    except re.error as error:
+        raise Failure(f"--grep {pattern}: is no regular expression: {error}") from error
+    terminal = stream.isatty()
+    return Printer(
+        stream.buffer, terminal, colour=terminal and not os.environ.get("NO_COLOR"), grep=grep, clock=clock
+    )
 
 
 def wait(job: str, url: str, key: str) -> int:
@@ -45,13 +80,14 @@ def exit_code(job: Mapping[str, Any]) -> int:
 
 
 async def read(
-    api: Service, job_id: str, file: str, stream: BinaryIO, *, follow: bool, every: float = _LOOK_EVERY
+    api: Service, job_id: str, wanted: Wanted, out: Printer, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
     """The exit code. What is not of the log goes to standard error. Raises Failure.
 
     Each run of a job has files of its own, so an offset is good for one run only.
     """
-    offset, began, read_from = 0, run_of({}), ""
+    offsets: dict[str, int] = {}
+    began = run_of({})
     job: Mapping[str, Any] = {}
     while True:
         # The first question fails at once where nothing answers; later the job is worth some patience.
@@ -59,22 +95,42 @@ async def read(
         state = job["state"]
         if state == "rejected":
             raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
-        if offset and run_of(job) != began:
+        if any(offsets.values()) and run_of(job) != began:
+            out.finish()
             _say(f"{job_id} begins anew ({state}): what follows is its next run, from the beginning")
-            offset = 0
+            offsets = {}
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
-            part = await _part(api, job, offset, file)
-            stream.write(part.data)
-            stream.flush()
-            offset, read_from = part.next, part.file or read_from
-            if part.more and part.data:
-                continue
+            await _print_new(api, job, wanted, offsets, out)
         if state in ENDED or not follow:
-            if text := remark(job, read_from, written=offset > 0):
+            out.finish()
+            if text := remark(job, list(offsets), written=any(offsets.values())):
                 _say(text)
             return int(follow and state != "succeeded")
         await asyncio.sleep(every)
+
+
+async def _print_new(
+    api: Service, job: Mapping[str, Any], wanted: Wanted, offsets: dict[str, int], out: Printer
+) -> None:
+    """Print what every process has written since its offset. Raises Missing where one file was asked for."""
+    logs = await logs_of(api, job, wanted.file, wanted.rank)
+    if wanted.file and not logs and job["state"] in ENDED:
+        raise Missing(f"there is no {wanted.file}; list the files: slipway files {job['id']}")
+    for log in logs:
+        if log.name not in offsets and wanted.tail is not None:
+            offsets[log.name] = await start_of_tail(api, job["id"], log, wanted.tail)
+        offset = offsets.setdefault(log.name, 0)
+        # What a cluster says of sizes may be late; the end of the job is the end of its files.
+        while offset < log.size or job["state"] in ENDED:
+            part = await patiently(partial(api.log, job["id"], offset, log.name))
+            if not part.data:
+                break
+            out.write(log.name, log.rank if len(logs) > 1 else "", part.data)
+            offset = offsets[log.name] = part.next
+        if job["state"] in ENDED:
+            out.end(log.name)
+    out.stream.flush()
 
 
 def run_of(job: Mapping[str, Any]) -> tuple[int, int]:
@@ -83,25 +139,23 @@ def run_of(job: Mapping[str, Any]) -> tuple[int, int]:
     return job.get("attempt", 1), max(waits, default=0)
 
 
-def remark(job: Mapping[str, Any], file: str, *, written: bool) -> str:
-    """A note beside the log: why it is empty, or how the job failed; "" for none."""
+def remark(job: Mapping[str, Any], files: Sequence[str], *, written: bool) -> str:
+    """A note beside the logs: why they are empty, or how the job failed; "" for none."""
     state = job["state"]
     if state not in ENDED:
         return "" if written else f"{state}: nothing written yet"
     if state == "succeeded":
         return "" if written else "succeeded: nothing was written"
     code = f", exit code {job['exitCode']}" if "exitCode" in job else ""
-    errors = (file or "stdout.txt").replace("stdout", "stderr", 1)
+    if len(files) > 1:
+        return f"{state}{code}; the errors of every process: slipway show {job['id']}"
+    (file,) = files or ("stdout.txt",)
+    errors = file.replace("stdout", "stderr", 1)
     return f"{state}{code}" + (f"; see --file {errors}" if errors != file else "")
 
 
-async def _part(api: Service, job: Mapping[str, Any], offset: int, file: str) -> LogPart:
-    try:
-        return await patiently(lambda: api.log(job["id"], offset, file))
-    except Missing:
-        if file:
-            raise
-        return LogPart(b"", offset, more=False)  # it ended before it wrote anything
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
 def _say(text: str) -> None:

@@ -1,39 +1,172 @@
 """`slipway log`: runs that are not mixed, and what is said beside the log."""
 
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from slipway.client.service import LogPart, Missing, Service
-from slipway.commands.output.log import exit_code, read, remark
+from slipway.client.service import FilePart, LogPart, Missing, Service
+from slipway.commands.job_commands import app
+from slipway.commands.output.lines import Printer
+from slipway.commands.output.log import Wanted, exit_code, read, remark
 from slipway.failure import Failure
 
 
 class Told(Service):
-    """An API that says one thing of the job after another, and has the log of its present run."""
+    """An API that says one thing of the job after another, and has the logs of its present run."""
 
-    def __init__(self, jobs: Sequence[dict[str, Any]], logs: dict[int, bytes]) -> None:
+    def __init__(self, jobs: Sequence[dict[str, Any]], logs: dict[int, dict[str, bytes] | bytes]) -> None:
         self._jobs = list(jobs)
-        self._logs = logs
+        self._logs = {run: log if isinstance(log, dict) else {"stdout.txt": log} for run, log in logs.items()}
         self._now: dict[str, Any] = {}
+        self.looks = 0
 
     async def job(self, job_id: str) -> dict[str, Any]:
+        self.looks += 1
         self._now = self._jobs.pop(0) if len(self._jobs) > 1 else self._jobs[0]
         return self._now
 
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        if self._run not in self._logs:
+            raise Missing("no node has begun with the job")
+        return [{"name": name, "bytes": len(data)} for name, data in self._logs[self._run].items()]
+
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
-        run = sum(entry["state"] == "queued" for entry in self._now["history"])
-        if run not in self._logs:
-            raise Missing("there is no log yet")
-        data = self._logs[run][offset:]
-        return LogPart(data, offset + len(data), more=bool(data), file="stdout.txt")
+        data = self._logs[self._run][file][offset:]
+        return LogPart(data, offset + len(data), more=bool(data), file=file)
+
+    async def content(
+        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
+    ) -> FilePart:
+        data = self._logs[self._run][path]
+        return FilePart(data[first : (len(data) if last is None else last + 1)], len(data), "")
+
+    @property
+    def _run(self) -> int:
+        return sum(entry["state"] == "queued" for entry in self._now["history"])
+
+
+RANKS: dict[str, bytes] = {
+    "stdout-10.txt": b"ten\n",
+    "stdout-2.txt": b"two\nis a loss of 0.1\nno end",
+    "stdout-0.txt": b"zero\n",
+    "stdout-job_prep-0.txt": b"prepared\n",
+    "stderr-0.txt": b"bad\n",
+    "execution.log": b"x",
+}
+ENDED = ("queued", "running", "succeeded")
+
+
+async def printed(wanted: Wanted, logs: dict[str, bytes] | bytes, **how: Any) -> str:
+    out = io.BytesIO()
+    code = await read(Told([job(*ENDED)], {1: logs}), "j_1", wanted, Printer(out, **how), follow=False)
+    assert code == 0
+    return out.getvalue().decode()
+
+
+async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
+    assert (await printed(Wanted(), RANKS)).splitlines() == [
+        "0 | zero",
+        "2 | two",
+        "2 | is a loss of 0.1",
+        "2 | no end",
+        "10 | ten",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pattern", "lines"),
+    [
+        (Wanted(rank="2"), "", ["two", "is a loss of 0.1", "no end"]),
+        (Wanted(tail=1), "", ["0 | zero", "2 | no end", "10 | ten"]),
+        (Wanted(rank="2", tail=2), "", ["is a loss of 0.1", "no end"]),
+        (Wanted(tail=0), "", []),
+        (Wanted(), r"loss of \d", ["2 | is a loss of 0.1"]),
+        (Wanted(file="stderr-0.txt"), "", ["bad"]),
+        (Wanted(rank="job_prep-0"), "", None),
+    ],
+)
+async def test_a_part_of_the_logs(wanted: Wanted, pattern: str, lines: list[str] | None) -> None:
+    grep = re.compile(pattern) if pattern else None
+    if lines is None:
+        with pytest.raises(Failure, match="there is 0, 2, 10"):
+            await printed(wanted, RANKS, grep=grep)
+        return
+    assert (await printed(wanted, RANKS, grep=grep)).splitlines() == lines
+
+
+async def test_a_rank_may_be_that_of_a_worker_and_0_is_the_only_process() -> None:
+    logs = {"stdout-ps-0.txt": b"ps\n", "stdout-wk-0.txt": b"a\n", "stdout-wk-1.txt": b"b\n"}
+    assert await printed(Wanted(rank="1"), logs) == "b\n"
+    assert await printed(Wanted(rank="0"), b"alone") == "alone"
+
+
+async def test_the_preparation_is_shown_where_nothing_else_is() -> None:
+    logs = {"stdout-job_prep.txt": b"prepared\n", "stderr.txt": b""}
+    assert await printed(Wanted(), logs) == "prepared\n"
+
+
+@pytest.mark.parametrize("size", [1, 3, 65_535, 65_536, 65_537, 200_000])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+async def test_a_tail_is_found_in_a_log_of_any_size(size: int, end: bytes) -> None:
+    log = b"first\n" + b"x" * size + b"\nlast" + end
+    assert await printed(Wanted(tail=1), log) == "last" + end.decode()
+    assert await printed(Wanted(tail=2), log) == log[6:].decode()
+    assert await printed(Wanted(tail=9), log) == log.decode()
+
+
+async def test_a_file_gets_the_bytes_of_one_process_and_a_terminal_nothing_that_moves_its_cursor() -> None:
+    log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t10%\r20%\r\n"
+    api, out = Told([job(*ENDED)], {1: log}), io.BytesIO()
+    await read(api, "j_1", Wanted(), Printer(out), follow=False)
+    assert out.getvalue() == log
+    escaped = "\\x1b]0;title\\x07 \\xff\t10%\n20%"
+    assert await printed(Wanted(), log, terminal=True) == f"red{escaped}\n"
+    shown = await printed(Wanted(), log, terminal=True, colour=True)
+    assert shown == f"\x1b[31mred\x1b[0m{escaped}\x1b[0m\n"
+
+
+async def test_lines_that_arrive_have_their_time() -> None:
+    assert await printed(Wanted(), b"a\nb\n", clock=lambda: "12:00") == "12:00 a\n12:00 b\n"
+
+
+async def test_a_line_that_never_ends_is_printed_in_parts() -> None:
+    shown = await printed(Wanted(), b"x" * 200_000, terminal=True)
+    assert shown.replace("\n", "") == "x" * 200_000
+    assert max(map(len, shown.splitlines())) == 65_536
+
+
+async def test_the_log_of_a_job_that_has_ended_is_followed_without_a_wait() -> None:
+    api = Told([job(*ENDED)], {1: b"all\n"})
+    assert await read(api, "j_1", Wanted(), Printer(io.BytesIO()), follow=True, every=3600) == 0
+    assert api.looks == 1
+
+
+async def test_a_file_that_the_job_did_not_write_is_a_failure() -> None:
+    with pytest.raises(Failure, match=r"there is no x\.txt"):
+        await printed(Wanted(file="x.txt"), b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--grep", "("], "is no regular expression"),
+        (["--timestamps"], "--timestamps needs --follow"),
+        (["--rank", "1", "--file", "stderr.txt"], "do not go together"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(options: list[str], text: str) -> None:
+    ran = CliRunner().invoke(app, ["log", "j_1", "--url", "http://127.0.0.1:1", *options])
+    assert isinstance(ran.exception, Failure)
+    assert text in str(ran.exception)
 
 
 def job(*states: str, **members: Any) -> dict[str, Any]:
     history = [{"sequence": number, "state": state} for number, state in enumerate(states, 1)]
-    return {"id": "j_1", "state": states[-1], "attempt": 1, "history": history, **members}
+    return {"id": "j_1", "state": states[-1], "attempt": 1, "history": history, "engine": {}, **members}
 
 
 async def test_a_run_after_a_preemption_is_read_from_its_beginning(
@@ -46,7 +179,7 @@ async def test_a_run_after_a_preemption_is_read_from_its_beginning(
     )
     out = io.BytesIO()
 
-    code = await read(api, "j_1", "", out, follow=True, every=0)
+    code = await read(api, "j_1", Wanted(), Printer(out), follow=True, every=0)
 
     assert out.getvalue() == b"first run\nthe second run\n"
     assert "j_1 begins anew" in capsys.readouterr().err
@@ -58,31 +191,33 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
 ) -> None:
     failed = job("queued", "running", "failed", exitCode=3)
 
-    code = await read(Told([failed], {1: b""}), "j_1", "", io.BytesIO(), follow=True, every=0)
+    code = await read(Told([failed], {1: b""}), "j_1", Wanted(), Printer(io.BytesIO()), follow=True, every=0)
 
     assert code == 1
     assert capsys.readouterr().err == "slipway: failed, exit code 3; see --file stderr.txt\n"
 
 
 async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
-    assert await read(Told([job("accepted")], {}), "j_1", "", io.BytesIO(), follow=False) == 0
+    assert await read(Told([job("accepted")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=False) == 0
     assert capsys.readouterr().err == "slipway: accepted: nothing written yet\n"
 
 
 async def test_a_rejected_job_names_the_command_that_shows_its_problems() -> None:
     with pytest.raises(Failure, match="slipway show j_1"):
-        await read(Told([job("rejected")], {}), "j_1", "", io.BytesIO(), follow=True)
+        await read(Told([job("rejected")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=True)
 
 
 async def test_a_job_that_was_cancelled_before_it_ran_is_no_failure_to_read() -> None:
-    assert await read(Told([job("cancelled")], {}), "j_1", "", io.BytesIO(), follow=False) == 0
+    assert await read(Told([job("cancelled")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=False) == 0
 
 
 def test_a_log_that_was_read_needs_no_remark_but_that_of_a_failure() -> None:
-    assert remark(job("running"), "stdout.txt", written=True) == ""
-    assert remark(job("succeeded"), "stdout.txt", written=True) == ""
-    assert remark(job("failed"), "stderr.txt", written=True) == "failed"
-    assert remark(job("failed"), "stdout-0.txt", written=True) == "failed; see --file stderr-0.txt"
+    assert remark(job("running"), ["stdout.txt"], written=True) == ""
+    assert remark(job("succeeded"), ["stdout.txt"], written=True) == ""
+    assert remark(job("failed"), ["stderr.txt"], written=True) == "failed"
+    assert remark(job("failed"), ["stdout-0.txt"], written=True) == "failed; see --file stderr-0.txt"
+    several = remark(job("failed"), ["stdout-0.txt", "stdout-1.txt"], written=True)
+    assert several == "failed; the errors of every process: slipway show j_1"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""Logs on their way to standard output: lines with the rank of their process, or the bytes as they are."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+#: Bytes of a line, at most: one that is longer is printed in parts.
+_LONGEST = 1 << 16
+#: Control sequences of terminals (ECMA-48); those that end with m set colours.
+_SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m", re.ASCII)
+_RESET = "\x1b[0m"
+#: Of the ranks, one after the other: cyan, yellow, green, magenta, blue.
+_RANK_COLOURS = (36, 33, 32, 35, 34)
+
+
+@dataclass
+class Printer:
+    """Where logs go. A file or a pipe gets the bytes of the job; a terminal nothing that moves its cursor."""
+
+    stream: BinaryIO
+    terminal: bool = False
+    colour: bool = False
+    #: only lines that it finds something in
+    grep: re.Pattern[str] | None = None
+    #: gives the time in front of each line
+    clock: Callable[[], str] | None = None
+    #: by file, what it has after its last line, and its rank
+    _rests: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    _ranks: list[str] = field(default_factory=list)
+
+    def write(self, file: str, rank: str, data: bytes) -> None:
+        """Print what a process wrote into a file; `rank` is "" for the only one."""
+        if not rank and not self.terminal and self.grep is None and self.clock is None:
+            self.stream.write(data)
+            return
+        *lines, rest = (self._rests.pop(file, ("", b""))[1] + data).split(b"\n")
+        while len(rest) > _LONGEST:
+            lines.append(rest[:_LONGEST])
+            rest = rest[_LONGEST:]
+        self._rests[file] = (rank, rest)
+        for line in lines:
+            self._line(rank, line)
+
+    def finish(self) -> None:
+        """Print the lines that have no end, too: nothing more comes, or a new run begins."""
+        for file in list(self._rests):
+            self.end(file)
+        self.stream.flush()
+
+    def end(self, file: str) -> None:
+        """Nothing more comes of one file."""
+        rank, rest = self._rests.pop(file, ("", b""))
+        if rest:
+            self._line(rank, rest)
+
+    def _line(self, rank: str, line: bytes) -> None:
+        text = line.decode("utf-8", "surrogateescape")
+        if self.grep is not None and not self.grep.search(text):
+            return
+        head = f"{self.clock()} " if self.clock else ""
+        head += self._head(rank) if rank else ""
+        lines = harmless(text, colour=self.colour).split("\n") if self.terminal else [text]
+        for one in lines:
+            self.stream.write(f"{head}{one}\n".encode("utf-8", "surrogateescape"))
+
+    def _head(self, rank: str) -> str:
+        if rank not in self._ranks:
+            self._ranks.append(rank)
+        text = f"{rank:>{max(map(len, self._ranks))}} | "
+        number = _RANK_COLOURS[self._ranks.index(rank) % len(_RANK_COLOURS)]
+        return f"\x1b[{number}m{text}{_RESET}" if self.colour else text
+
+
+def harmless(text: str, *, colour: bool) -> str:
+    """A line for a terminal: of control sequences only colours are left, if any, and all else is printable.
+
+    A carriage return would let a line overwrite another, so it ends one.
+    """
+    parts = [
+        _plain(part) if not number % 2 else part if colour and _COLOUR.fullmatch(part) else ""
+        for number, part in enumerate(_SEQUENCE.split(text.rstrip("\r")))
+    ]
+    reset = _RESET if any(parts[1::2]) else ""
+    return "".join(parts) + reset
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\t" else "\n" if c == "\r" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()

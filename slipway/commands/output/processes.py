@@ -1,0 +1,83 @@
+"""The processes of a job, by the files that they write: `stdout.txt`, or `stdout-0.txt` and so on."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from slipway.client.output import patiently
+from slipway.client.service import Missing, Service
+from slipway.failure import Failure
+
+#: stdout.txt, stdout-3.txt, stdout-wk-0.txt: behind the first dash stands the rank.
+_NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
+#: Bytes in which the end of a file is looked through for its last lines.
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class ProcessLog:
+    """Standard output of one process, or the one file that was asked for. `rank` is "" where it is alone."""
+
+    name: str
+    rank: str
+    size: int
+
+
+async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) -> list[ProcessLog]:
+    """The logs to print; none while there are none. Raises Failure for a rank that the job does not have.
+
+    Without `file` and `rank`: of every process; of the preparation only where there is no other.
+    """
+    if "engine" not in job:
+        return []  # no node ever had it
+    try:
+        entries = await patiently(lambda: api.files(job["id"], "stdouterr"))
+    except Missing:
+        return []
+    sizes = {entry["name"]: entry["bytes"] for entry in entries if entry["bytes"] is not None}
+    if file:
+        return [ProcessLog(file, "", sizes[file])] if file in sizes else []
+    found = sorted(
+        (
+            ProcessLog(name, match["rank"] or "", sizes[name])
+            for name in sizes
+            if (match := _NAME.fullmatch(name))
+        ),
+        key=_order,
+    )
+    processes = [one for one in found if "job_prep" not in one.rank] or found
+    return _of_rank(processes, rank) if rank and processes else processes
+
+
+async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) -> int:
+    """The offset at which the last `count` lines of a file begin."""
+    end, missing = log.size if count else 0, count
+    while end > 0:
+        first = max(0, end - _BLOCK)
+        block = await patiently(partial(api.content, job_id, "stdouterr", log.name, first, end - 1))
+        # The end of the last line begins no other.
+        at = len(block.data) - (end == log.size and block.data.endswith(b"\n"))
+        while missing and (at := block.data.rfind(b"\n", 0, at)) >= 0:
+            missing -= 1
+        if not missing:
+            return first + at + 1
+        end = first
+    return 0 if count else log.size
+
+
+def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
+    """Rank 1 is also that of a job which calls its processes wk-0, wk-1."""
+    for wanted in (rank, f"wk-{rank}"):
+        if named := [log for log in logs if log.rank == wanted]:
+            return named
+    if rank == "0" and len(logs) == 1:
+        return list(logs)
+    ranks = ", ".join(log.rank for log in logs if log.rank) or "no other than 0"
+    raise Failure(f"no process has the rank {rank}; there is {ranks}")
+
+
+def _order(log: ProcessLog) -> tuple[object, ...]:
+    """Rank 10 after rank 9."""
+    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in log.rank.split("-"))
