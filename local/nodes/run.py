@@ -17,6 +17,7 @@ from local.nodes.mounts import Mounter, MountError, link, unlink
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
+from local.nodes.usage import sampled
 from local.nodes.volume import Volume
 from local.nodes.work import Outcome, Plan, Process, Work
 
@@ -86,9 +87,10 @@ class Run:
         directory = await self._make_outputs(plan)
         await self._enter(plan)
         self._write_ssh()
-        if outcome := await self._prepare(plan, directory):
-            return outcome
-        return await self._launch(plan, directory)
+        async with sampled(directory, self._machines):
+            if outcome := await self._prepare(plan, directory):
+                return outcome
+            return await self._launch(plan, directory)
 
     def _make_places(self) -> None:
         """The job's directories on each node, empty, and one that all share; kept when a run goes on."""

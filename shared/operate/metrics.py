@@ -179,13 +179,13 @@ async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> 
 
 
 async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
-    """The files in the order in which they are read: the short ones first."""
+    """The files in the order in which they are read."""
     own = [directory for directory in directories if directory != "stdouterr"]
     for directory in own:
         yield Source(directory, _OWN)
     listed = {file.name: file.size for file in await engine.files(target, "stdouterr")}
     printed = sorted(filter(_PRINTED.fullmatch, listed), key=_in_order)
-    for name in (_OWN, _USAGE, *printed):
+    for name in (_OWN, *printed, _USAGE):  # what the job says comes first, where there is too much
         if (size := listed.get(name)) is not None:
             yield Source("stdouterr", name, size)
 

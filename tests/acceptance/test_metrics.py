@@ -60,5 +60,7 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
     series = {one["name"]: one for one in answer["series"]}
     assert len(series["accuracy"]["points"]) <= 10
     assert series["loss"]["points"][0] == [1, 1]
+    memory = series["memory_mib"]
+    assert (memory["file"], memory["axis"], memory["rank"]) == ("stdouterr/usage.jsonl", "time", 0)
     _, later, _ = await door.call("GET", f"jobs/{job['id']}/metrics?after={answer['next']}")
     assert (later["series"], later["more"]) == ([], False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -249,6 +250,24 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
     assert "stdout.txt" in {file.name for file in await rig.engine.files(order.target, "stdouterr")}
     with pytest.raises(NotFound):
         await rig.engine.read(order.target, "stdouterr", "missing.txt", 0, 10)
+
+
+async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
+    waits = (
+        "timeout 60 bash -c 'until grep -q memory $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.1; done'"
+    )
+    order = rig.order(waits)
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+    if rig.memory is not None:  # its nodes are no machines
+        rig.memory.output["usage.jsonl"] = b'{"rank": 0, "time": 1, "memory_mib": 2}\n'
+    await rig.until(order.target, lambda seen: seen.state.terminal)
+
+    usage = await rig.engine.read(order.target, "stdouterr", "usage.jsonl", 0, 10_000)
+
+    sample = json.loads(usage.data.splitlines()[0])
+    assert sample["rank"] == 0
+    assert sample["memory_mib"] > 0
 
 
 async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:

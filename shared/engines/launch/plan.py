@@ -77,6 +77,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "setup": [steps.everywhere(SETUP, host=True)],
         "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
         "main": main,
+        "usage": [steps.usage()],
         "cleanup": steps.cleanup(),
     }
 

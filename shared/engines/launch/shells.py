@@ -59,6 +59,37 @@ END
 """
 
 
+#: Prints how busy its node is, every 15 seconds, and after each 1,000 lines half as often: some 5,000 lines a
+#: week. It ends with its parent, and is silent about what it cannot find out.
+USAGE = """exec 2>/dev/null
+every=15 lines=0 before=
+while IFS= read -r own </proc/$$/stat; do
+  set -- ${own##*) }
+  [ "$2" = "$PPID" ] || break
+  read -r _ user nice system idle wait irq soft steal _ </proc/stat || break
+  now=$((user + nice + system + idle + wait + irq + soft + steal)) idle=$((idle + wait))
+  line="\\"rank\\": ${{RANK}:-0}, \\"time\\": $(date +%s)"
+  if [ -n "$before" ] && [ "$now" -gt "$before" ]; then
+    line="$line, \\"cpu_percent\\": $((100 - 100 * (idle - idled) / (now - before)))"
+  fi
+  before=$now idled=$idle all= free=
+  while read -r name number _; do
+    case $name in MemTotal:) all=$number ;; MemAvailable:) free=$number ;; esac
+  done </proc/meminfo
+  [ -n "$free" ] && line="$line, \\"memory_mib\\": $(((all - free) / 1024))"
+  while IFS=', ' read -r gpu percent mib _; do
+    case $gpu in '' | *[!0-9]*) continue ;; esac
+    case $percent in '' | *[!0-9]*) ;; *) line="$line, \\"gpu${gpu}_percent\\": $percent" ;; esac
+    case $mib in '' | *[!0-9]*) ;; *) line="$line, \\"gpu${gpu}_memory_mib\\": $mib" ;; esac
+  done < <(command -v nvidia-smi >/dev/null && timeout --foreground 10 nvidia-smi \\
+    --query-gpu=index,utilization.gpu,memory.used --format=csv,noheader,nounits)
+  echo "{$line}"
+  lines=$((lines + 1))
+  [ $((lines % 1000)) = 0 ] && every=$((2 * every))
+  sleep "$every"
+done
+"""
+
 #: Removes a node's directory of a run, its argument, and that of the attempt after the last run.
 CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, ONE, RANKED, quote
+from shared.engines.launch.shells import CLEANUP, ONE, RANKED, USAGE, quote
 from shared.engines.launch.site import Site, Spread
 
 _JOURNAL = "{SLIPWAY_LOG}"
@@ -45,6 +45,13 @@ class Steps:
         if self.nodes > 1:
             start = (*self._spread(Spread(self.nodes, self.nodes), host=host), *start)
         return self._step(start, command, (_JOURNAL, _JOURNAL))
+
+    def usage(self) -> Step:
+        """What says how busy every node is, beside the container. Its errors are for no one."""
+        start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
+        if self.nodes > 1:
+            start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)
+        return self._step(start, "", ("usage.jsonl", "/dev/null"), service=True)
 
     def ranked(self, command: str, count: int, more: Mapping[str, str]) -> Step:
         """So many processes, each with its rank and files of its own."""

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
@@ -29,17 +30,25 @@ def words(argv: List[str], env: Dict[str, str]) -> List[str]:
 
 
 def run_all(
-    steps: List[Dict[str, Any]], env: Dict[str, str], directory: Path, check: Callable[[], None]
+    steps: List[Dict[str, Any]],
+    beside: List[Dict[str, Any]],
+    env: Dict[str, str],
+    directory: Path,
+    check: Callable[[], None],
 ) -> None:
-    """Run the steps until all but the services have ended; `look` is called all the while, and may raise.
+    """Run the steps until all but the services have ended; `check` is called all the while, and may raise.
 
-    Raises Failed for the first that fails, FileNotFoundError for a missing program. After any
-    error, no process is left running.
+    Raises Failed for the first that fails, FileNotFoundError for a missing program. Those `beside` them end
+    with them; whether they start, and how they end, is no matter. After any error, no process is left.
     """
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
+    others: List[subprocess.Popen[bytes]] = []
     try:
         for step in steps:
             running.append((step["service"], _start(step, env, directory)))
+        for step in beside:
+            with suppress(OSError):
+                others.append(_start(step, env, directory))
         waiting = True
         while waiting:
             check()
@@ -47,9 +56,11 @@ def run_all(
             for _, process in running:
                 if process.poll():
                     raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
+            for process in others:
+                process.poll()  # one that has ended leaves nothing behind
             time.sleep(LOOK if waiting else 0)
     finally:
-        _stop([process for _, process in running])
+        _stop([process for _, process in running] + others)
 
 
 def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subprocess.Popen[bytes]":

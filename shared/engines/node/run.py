@@ -156,11 +156,11 @@ class Run:
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
         """Run one part of the plan. Raises End; `code` 0 stands for the code of the process that failed."""
-        steps = self._plan[name]
+        steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
         try:
-            run_all(steps, self._env, Path(self._directories["stdouterr"]), self._check_outside)
+            run_all(steps, beside, self._env, Path(self._directories["stdouterr"]), self._check_outside)
         except Failed as failed:
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None

@@ -227,6 +227,6 @@ async def test_what_a_job_calls_its_files_breaks_no_listing_and_no_later_job(lab
         )
         assert (status, body.keys()) in ((400, {"error"}), (200, {"value"})), directory[:20]
 
-    assert sorted(listed) == ["execution.log", "fine", "stderr.txt", "stdout.txt"]
+    assert sorted(listed) == ["execution.log", "fine", "stderr.txt", "stdout.txt", "usage.jsonl"]
     await lab.submit("later", **custom("true"))
     assert (await lab.ends("later")).execution_state == "succeeded"

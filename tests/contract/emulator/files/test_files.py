@@ -286,7 +286,7 @@ async def test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run(la
     await lab.submit("job", **custom(attack), outputDirectories=outputs)
     await lab.ends("job")
 
-    assert (await lab.files("job")).keys() == {"execution.log", "new", "stderr.txt", "stdout.txt"}
+    assert list(await lab.files("job")) == ["execution.log", "new", "stderr.txt", "stdout.txt", "usage.jsonl"]
     assert await lab.read("job", "new") == "12\n"
     assert list(await lab.files("job", "M")) == ["last", "real"]
     assert await lab.files("job", "GONE") == {}
@@ -302,7 +302,7 @@ async def test_no_name_and_no_time_of_a_file_keeps_the_others_from_being_listed(
     await lab.submit("job", **custom(command))
     await lab.ends("job")
 
-    assert (await lab.files("job")).keys() == {"execution.log", "old", "stderr.txt", "stdout.txt"}
+    assert list(await lab.files("job")) == ["execution.log", "old", "stderr.txt", "stdout.txt", "usage.jsonl"]
 
 
 async def test_no_job_makes_the_emulator_write_where_its_links_lead(lab: Lab, tmp_path: Path) -> None:

@@ -1,0 +1,112 @@
+"""usage.jsonl: how busy the machines of a job are, a line for each of them now and then.
+
+It lies beside execution.log. All machines are this one, so only their GPUs distinguish them.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from fence import Fence
+from local.nodes.machine import Machine
+
+FILE = "usage.jsonl"
+#: Seconds between two samples, and after how many of them that doubles, so that the file stays small.
+EVERY, _MANY = 15.0, 1000
+#: Seconds for the program that knows the GPUs.
+_PATIENCE = 10.0
+_ASK = ("--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,nounits")
+
+
+@asynccontextmanager
+async def sampled(directory: Path, machines: Sequence[Machine]) -> AsyncIterator[None]:
+    """Meanwhile, samples are added to the file there, by the directory's real path; none fails the job."""
+    task = asyncio.create_task(_sample(directory, machines), name="usage")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def _sample(directory: Path, machines: Sequence[Machine]) -> None:
+    before, every, count = (0, 0), EVERY, 0
+    while (now := _processors()) is not None:
+        own = {"time": int(time.time())} | _processor_use(before, now) | _memory()
+        gpus = await _gpus() if any(machine.gpus for machine in machines) else {}
+        lines = [
+            json.dumps({"rank": rank} | own | _of_machine(machine, gpus))
+            for rank, machine in enumerate(machines)
+        ]
+        with suppress(OSError):  # a full disk may have room later
+            _append(directory, "".join(f"{line}\n" for line in lines))
+        before, count = now, count + 1
+        every = 2 * every if count % _MANY == 0 else every
+        await asyncio.sleep(every)
+
+
+def _processors() -> tuple[int, int] | None:
+    """Ticks since the start of all processors: idle, and in all. None where the system does not say."""
+    try:
+        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    return ticks[3] + ticks[4], sum(ticks)
+
+
+def _processor_use(before: tuple[int, int], now: tuple[int, int]) -> dict[str, int]:
+    """Since the sample before; none for the first."""
+    idle, ticks = (late - early for early, late in zip(before, now, strict=True))
+    return {"cpu_percent": 100 - 100 * idle // ticks} if before[1] and ticks > 0 else {}
+
+
+def _memory() -> dict[str, int]:
+    with suppress(OSError, ValueError, KeyError):
+        rows = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+        kib = {words[0]: int(words[1]) for words in rows}
+        return {"memory_mib": (kib["MemTotal:"] - kib["MemAvailable:"]) // 1024}
+    return {}
+
+
+async def _gpus() -> dict[int, tuple[str, str]]:
+    """Of each GPU by its number, percent and MiB in use, as NVML has them."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return {}
+    out = b""
+    with suppress(OSError, TimeoutError):
+        process = await asyncio.create_subprocess_exec(
+            program, *_ASK, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                out, _ = await process.communicate()
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+    rows = (line.split(", ") for line in out.decode(errors="replace").splitlines())
+    return {int(row[0]): (row[1], row[2]) for row in rows if len(row) == 3 and row[0].isdecimal()}
+
+
+def _of_machine(machine: Machine, gpus: Mapping[int, tuple[str, str]]) -> dict[str, int]:
+    """Of its own GPUs, numbered as its jobs number them."""
+    found = {}
+    for number, gpu in enumerate(machine.gpus):
+        for name, text in zip(("percent", "memory_mib"), gpus.get(gpu, ()), strict=False):
+            if text.isdecimal():
+                found[f"gpu{number}_{name}"] = int(text)
+    return found
+
+
+def _append(directory: Path, text: str) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with (
+        Fence.real(directory) as place,
+        os.fdopen(os.open(FILE, flags, 0o666, dir_fd=place.fd), "a") as file,
+    ):
+        file.write(text)
