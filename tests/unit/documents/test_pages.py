@@ -119,6 +119,8 @@ def test_the_changelog_keeps_its_format() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## Unreleased" in text
     assert "### Added" in text
+    many = len(text.splitlines())
+    assert many < 250, f"{many} lines: merge what belongs together; a merge may have brought old lines back"
 
 
 _CURL = re.compile(r"\bcurl (?:[^`\n]|\\\n)+")
