@@ -123,7 +123,7 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
     assert (
         f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "reference" / "job-format.md").read_text()
     )
-    assert f"takes, {size >> 10} KiB unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
+    assert f"accepts: {size >> 10} KiB, unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
 
 
 @pytest.mark.parametrize(
