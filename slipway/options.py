@@ -21,6 +21,7 @@ JobId = Annotated[
     str, typer.Argument(metavar="JOB", help="its id (or the beginning of it), its name, or last")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+Utc = Annotated[bool, typer.Option("--utc", help="times in UTC  [default: local time]")]
 SettingsFile = Annotated[
     Path | None,
     typer.Option(

@@ -41,6 +41,8 @@ class JobLine(Answer):
     reason: ReasonWord | None = None
     """Why it ended, or what it waits for."""
     message: str | None = None
+    last_error: str | None = None
+    """The line of standard error that most likely says why it failed; at most 300 printable characters."""
     waiting: Waits | None = None
     exit_code: int | None = None
     attempt: int

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, JobId, Json, Key, SettingsFile, Url
+from slipway.options import LOCAL, JobId, Json, Key, SettingsFile, Url, Utc
 
 app = typer.Typer()
 
@@ -79,11 +79,16 @@ def jobs(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="most jobs to show")] = 20,
     after: Annotated[str | None, typer.Option(help="continue an earlier list")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="the same as --state failed,lost")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="show them again as they change, until Ctrl-C")
+    ] = False,
+    utc: Utc = False,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """List jobs, newest first."""
+    """List jobs, newest first. A terminal gets as much of each as fits into a line, a pipe all of it."""
     conditions = {
         "state": state,
         "name": name,
@@ -94,13 +99,18 @@ def jobs(
         "since": since,
         "after": after,
     }
-    raise typer.Exit(_command("jobs").jobs(url, key, conditions, limit, as_json=as_json))
+    command = _command("listing")
+    conditions = command.conditions(conditions, failed=failed)
+    view = command.view(utc=utc)
+    if watch:
+        raise typer.Exit(command.watch(url, key, conditions, limit, view, as_json=as_json))
+    raise typer.Exit(command.jobs(url, key, conditions, limit, view, as_json=as_json))
 
 
 @app.command(short_help="Show one job: its problems, history and receipt.")
-def show(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+def show(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Show one job: its state, its problems with their places, its history, its receipt."""
-    raise typer.Exit(_command("show").run(job, url, key, as_json=as_json))
+    raise typer.Exit(_command("show").run(job, url, key, utc=utc, as_json=as_json))
 
 
 @app.command()

@@ -1,8 +1,7 @@
-"""The short commands that ask a running Slipway: jobs, cancel, pause, resume."""
+"""The short commands that ask a running Slipway: cancel, pause, resume; and which job a command means."""
 
 import asyncio
 import json
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -10,28 +9,13 @@ from shared.core.identity import is_job_id
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.failure import Failure
-from slipway.screen import table
+from slipway.times import moment
 
 Answer = TypeVar("Answer")
 #: Jobs among which the beginning of an id is looked for.
 _RECENT = 1000
 #: Characters of an id that name a job.
 _SHORTEST = 5
-
-
-def jobs(
-    url: str, key: str, conditions: Mapping[str, str | None], limit: int, *, as_json: bool = False
-) -> int:
-    """Show the newest jobs that fit the conditions; where more begin is said on standard error."""
-
-    async def ask(api: Service) -> int:
-        listing = await api.jobs({name: text for name, text in conditions.items() if text is not None}, limit)
-        show(listing.jobs, rows, as_json=as_json)
-        if listing.next:
-            print(f"more: slipway jobs … --after '{listing.next}'", file=sys.stderr)
-        return 0
-
-    return asking(ask, url, key)
 
 
 def cancel(job: str, url: str, key: str) -> int:
@@ -79,31 +63,10 @@ def show(answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bo
     print(json.dumps(answer, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(answer)))
 
 
-def rows(answer: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Jobs as a table."""
-    if not answer:
-        return ["there are no jobs"]
-    head = ("id", "name", "door", "state", "created", "message")
-    return table(
-        [head]
-        + [
-            (
-                job["id"],
-                job["name"],
-                job["door"],
-                job["state"],
-                job["createdAt"][:19].replace("T", " "),
-                why(job),
-            )
-            for job in answer
-        ]
-    )
-
-
-def why(job: Mapping[str, Any]) -> str:
+def why(job: Mapping[str, Any], *, utc: bool = False) -> str:
     """What it waits for and since when; else why it failed, or what is said of it."""
     if waiting := job.get("waiting"):
-        return f"{waiting['text']} ({waiting['word']}, since {waiting['since'][:16].replace('T', ' ')})"
+        return f"{waiting['text']} ({waiting['word']}, since {moment(waiting['since'], utc=utc)})"
     return str(job.get("lastError") or job.get("message", ""))
 
 

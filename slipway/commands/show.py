@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from shared.jobspec import report
@@ -9,18 +10,19 @@ from slipway.client.service import Service
 from slipway.commands.jobs import asking_about, show, why
 from slipway.commands.output.tail import last_errors
 from slipway.screen import table
+from slipway.times import moment
 
 _ABOUT = (
     "cluster", "experiment", "door", "attempt", "createdAt", "startedAt", "endedAt", "rerunOf", "receipt"
 )  # fmt: skip
 
 
-def run(job: str, url: str, key: str, *, as_json: bool) -> int:
+def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> int:
     """Print the record. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
         job = await api.job(job_id)
-        show(job, lines, as_json=as_json)
+        show(job, partial(lines, utc=utc), as_json=as_json)
         if not as_json:
             sys.stdout.writelines(f"{line}\n" for line in await last_errors(api, job))
         return 0
@@ -38,12 +40,16 @@ def receipt(job: str, url: str, key: str) -> int:
     return asking_about(job, ask, url, key)
 
 
-def lines(job: Mapping[str, Any]) -> list[str]:
+def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     """The record for people: how it stands, its problems with their places, what happened when."""
     result = [f"{job['id']}  {job['name']}: {_state(job)}"]
-    result += [f"  {why(job)}"] if why(job) else []
+    result += [f"  {why(job, utc=utc)}"] if why(job, utc=utc) else []
     result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
-    rows = [(name, str(job[name])) for name in _ABOUT if name in job]
+    rows = [
+        (name, moment(job[name], utc=utc) if name.endswith("At") else str(job[name]))
+        for name in _ABOUT
+        if name in job
+    ]
     if handle := job.get("engine", {}).get("id"):
         rows += [(f"id on {job['engine']['engine']}", handle)]
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
@@ -51,7 +57,10 @@ def lines(job: Mapping[str, Any]) -> list[str]:
     if problems := job.get("problems"):
         result += ["", *report.text(problems).splitlines()]
     if history := job.get("history"):
-        result += ["", *table([("at", "attempt", "state", "why"), *map(_entry, history)])]
+        result += [
+            "",
+            *table([("at", "attempt", "state", "why"), *(_entry(entry, utc=utc) for entry in history)]),
+        ]
     return [*result, *_next(job)]
 
 
@@ -60,9 +69,9 @@ def _state(job: Mapping[str, Any]) -> str:
     return f"{job['state']}{reason}" + (f", exit code {job['exitCode']}" if "exitCode" in job else "")
 
 
-def _entry(entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _entry(entry: Mapping[str, Any], *, utc: bool) -> tuple[str, ...]:
     why = ": ".join(entry[name] for name in ("reason", "note") if name in entry)
-    return entry["at"][:19].replace("T", " "), str(entry.get("attempt", 1)), entry["state"], why
+    return moment(entry["at"], utc=utc), str(entry.get("attempt", 1)), entry["state"], why
 
 
 def _next(job: Mapping[str, Any]) -> Iterator[str]:

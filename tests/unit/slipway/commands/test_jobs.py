@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from slipway.commands import listing
 from slipway.commands.job_commands import app
+from slipway.commands.listing import View, lines, news
+from slipway.failure import Failure
+from slipway.times import age, moment
 
 JOB = {"id": "j_1", "name": "n", "door": "http", "state": "failed", "createdAt": "2026-01-01T00:00:00Z"}
 
@@ -59,6 +66,14 @@ def test_every_condition_is_asked_of_the_service_and_those_left_out_are_not(
     assert answers.asked == [{"path": "jobs", "limit": "20"}]
 
 
+def test_what_failed_has_a_word_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Answers(None)
+    assert listed(monkeypatch, answers, "--failed").exit_code == 0
+    assert answers.asked == [{"path": "jobs", "state": "failed,lost", "limit": "20"}]
+    for options in (["--failed", "--state", "queued"], ["--watch", "--json"]):
+        assert isinstance(listed(monkeypatch, answers, *options).exception, Failure)
+
+
 def test_a_list_that_stops_at_its_limit_says_where_it_goes_on_beside_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -66,3 +81,101 @@ def test_a_list_that_stops_at_its_limit_says_where_it_goes_on_beside_the_table(
     assert json.loads(ran.stdout) == [JOB]
     assert ran.stderr == "more: slipway jobs … --after '1|j_1'\n"
     assert listed(monkeypatch, Answers(None), "--limit", "1").stderr == ""
+
+
+NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+LONG = {
+    "id": "j_abcdefghijklmnop23456722",
+    "name": "a-name-that-is-longer-than-most",
+    "door": "inventory",
+    "state": "submitting",
+    "createdAt": "2025-12-30T12:00:01Z",
+    "message": "it waits for something " * 20,
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_terminal_gets_lines_that_fit_and_a_pipe_all(width: int) -> None:
+    (head, line, other) = lines([LONG, {**JOB, "lastError": "ValueError: no"}], View(width), NOON)
+    assert head.split() == ["id", "name", "state", "age", "why"]
+    assert len(line) == width
+    assert line.startswith("j_abcdefgh  a-name-that-is-…  submitting  47h  it waits")
+    assert other.startswith("j_1         n                 failed      12h  ValueErr")
+    assert LONG["message"].rstrip() in lines([LONG], View())[1]
+    assert lines([], View(60)) == ["there are no jobs"]
+
+
+def test_colours_change_no_column_and_no_colour_is_none() -> None:
+    plain = lines([LONG, JOB], View(60), NOON)
+    coloured = lines([LONG, JOB], View(60, colour=True), NOON)
+    assert "\x1b[31mfailed\x1b[0m" in coloured[2]
+    assert [re.sub(r"\x1b\[\d+m", "", line).rstrip() for line in coloured] == plain
+
+
+@pytest.mark.parametrize(
+    ("variable", "colour"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_a_terminal_has_colours_unless_they_are_not_wanted(
+    variable: dict[str, str], colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
+    for name, value in variable.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    view = listing.view(utc=False)
+    assert (view.width, view.colour) == (60, colour)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+    assert listing.view(utc=True) == View(utc=True)
+
+
+def test_a_change_of_a_state_is_news_once() -> None:
+    states: dict[str, str] = {}
+    queued = {**JOB, "id": "j_2", "state": "queued"}
+    assert news([queued, JOB], states) == ["j_1  n: failed", "j_2  n: queued"]
+    assert news([queued, JOB], states) == []
+    assert news([{**queued, "state": "running"}, JOB], states) == ["j_2  n: running"]
+
+
+def test_a_watch_looks_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, waits = Answers(None), []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("slipway.commands.listing.asyncio.sleep", sleep)
+    ran = listed(monkeypatch, answers, "--watch")
+    assert (ran.exit_code, ran.stdout) == (0, "j_1  n: failed\n")
+    assert len(answers.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("ago", "text"),
+    [
+        (-5, "0s"),
+        (0, "0s"),
+        (99, "99s"),
+        (100, "1m"),
+        (5999, "99m"),
+        (6000, "1h"),
+        (172_800, "2d"),
+        (86_400 * 400, "400d"),
+    ],
+)
+def test_an_age_is_short(ago: float, text: str) -> None:
+    assert age((NOON - timedelta(seconds=ago)).isoformat(), NOON) == text
+
+
+def test_times_are_local_unless_they_are_to_be_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        assert moment("2026-01-01T12:00:00.123Z") == "2026-01-01 17:30:00"
+        assert moment("2026-01-01T12:00:00.123Z", utc=True) == "2026-01-01 12:00:00Z"
+        assert lines([JOB], View(80, utc=True), NOON)[1].split()[3:5] == ["2026-01-01", "00:00:00Z"]
+    finally:
+        monkeypatch.undo()
+        time.tzset()

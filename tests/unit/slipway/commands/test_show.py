@@ -1,6 +1,7 @@
 """One job and its files, as a person sees them."""
 
-from slipway.commands.jobs import rows as listed
+from slipway.commands.listing import View
+from slipway.commands.listing import lines as listed
 from slipway.commands.output.files import rows
 from slipway.commands.show import lines
 
@@ -27,13 +28,14 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
             "history": [
                 {"sequence": 1, "state": "failed", "at": "2026-01-01T12:00:00Z", "attempt": 2, "note": "so"}
             ],
-        }
+        },
+        utc=True,
     )
 
     assert told[0] == "j_1  digits: failed (user), exit code 3"
     assert "receipt  runs/digits/receipt.json" in told
     assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in told
-    assert "2026-01-01 12:00:00  2        failed  so" in told
+    assert "2026-01-01 12:00:00Z  2        failed  so" in told
     assert told[-4:] == [f"slipway {command} j_1" for command in ("log", "files", "download", "events list")]
 
 
@@ -65,13 +67,13 @@ def test_a_job_that_waits_is_shown_with_the_reason_and_with_the_clusters_own_nam
         "waiting": waiting,
         "engine": {"engine": "slurm", "id": "4711"},
     }
-    told = "its partition is down (PartitionDown, since 2026-01-01 12:00)"
+    told = "its partition is down (PartitionDown, since 2026-01-01 12:00:00Z)"
 
-    assert lines(job)[1] == f"  {told}"
+    assert lines(job, utc=True)[1] == f"  {told}"
     assert [line.split() for line in lines(job) if line.endswith("4711")] == [["id", "on", "slurm", "4711"]]
-    assert listed([job])[1].endswith(told)
+    assert listed([job], View(utc=True))[1].endswith(told)
 
     failed = {**job, "state": "failed", "waiting": None, "lastError": "ValueError: no data"}
     assert lines(failed)[1:3] == ["  ValueError: no data", "  an older word"]
-    assert listed([failed])[1].endswith("ValueError: no data")
-    assert listed([{**job, "waiting": None}])[1].endswith("an older word")
+    assert listed([failed], View())[1].endswith("ValueError: no data")
+    assert listed([{**job, "waiting": None}], View())[1].endswith("an older word")

@@ -1,0 +1,157 @@
+"""`slipway jobs`: the newest jobs that fit, once, or again and again as they change."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from slipway.client.output import patiently
+from slipway.client.service import Listed, Service
+from slipway.commands.jobs import asking, show, why
+from slipway.failure import Failure
+from slipway.screen import table
+from slipway.times import age, moment
+
+#: Seconds between two looks: each is one request.
+_EVERY = 2.0
+#: Characters of an id that mean one job to every command; of a name; and of a line, at least.
+_ID, _NAME, _NARROWEST = 10, 16, 60
+#: Home, and the rest of the screen cleared.
+_REDRAW = "\x1b[H\x1b[J"
+_RESET = "\x1b[0m"
+_COLOURS = {"succeeded": 32, "failed": 31, "lost": 31, "rejected": 31, "running": 36, "cancelled": 2}
+
+Job = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """How a list looks. `width`: characters of the terminal; None for a file or a pipe, which gets all."""
+
+    width: int | None = None
+    height: int = 0
+    colour: bool = False
+    utc: bool = False
+
+
+def view(*, utc: bool) -> View:
+    """That of standard output."""
+    if not sys.stdout.isatty():
+        return View(utc=utc)
+    size = shutil.get_terminal_size()
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return View(max(size.columns, _NARROWEST), size.lines, colour, utc)
+
+
+def conditions(asked: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
+    """What to ask the service for. Raises Failure where `--failed` and `--state` say two things."""
+    if failed and asked["state"] is not None:
+        raise Failure("--failed and --state do not go together; --failed is --state failed,lost")
+    named = {name: text for name, text in asked.items() if text is not None}
+    return named | ({"state": "failed,lost"} if failed else {})
+
+
+def jobs(
+    url: str, key: str, conditions: Mapping[str, str], limit: int, view: View, *, as_json: bool = False
+) -> int:
+    """Show the newest jobs that fit the conditions; where more begin is said on standard error."""
+
+    async def ask(api: Service) -> int:
+        listing = await api.jobs(conditions, limit)
+        show(listing.jobs, lambda jobs: lines(jobs, view), as_json=as_json)
+        if listing.next:
+            print(f"more: slipway jobs … --after '{listing.next}'", file=sys.stderr)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: View, *, as_json: bool) -> int:
+    """Show them until Ctrl-C: a terminal is drawn anew, elsewhere each change of a state is a line."""
+    if as_json:
+        raise Failure("--watch and --json do not go together; ask again for JSON")
+
+    async def ask(api: Service) -> int:
+        states: dict[str, str] = {}
+        listing = await api.jobs(conditions, limit)  # at once where nothing answers
+        while True:
+            _draw(listing, view, states)
+            await asyncio.sleep(_EVERY)
+            listing = await patiently(lambda: api.jobs(conditions, limit))
+
+    try:
+        return asking(ask, url, key)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _draw(listing: Listed, view: View, states: dict[str, str]) -> None:
+    if view.width is not None:
+        shown = lines(listing.jobs, view)[: max(2, view.height - 1)]
+        sys.stdout.write(_REDRAW + "\n".join(shown) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in news(listing.jobs, states))
+    sys.stdout.flush()
+
+
+def news(jobs: Sequence[Job], states: dict[str, str]) -> list[str]:
+    """A line for each job whose state is another than before, the oldest first; notes the states."""
+    changed = [job for job in reversed(jobs) if states.get(job["id"]) != job["state"]]
+    states |= {job["id"]: job["state"] for job in changed}
+    return [
+        f"{job['id']}  {job['name']}: {job['state']}" + (f": {why(job)}" if why(job) else "")
+        for job in changed
+    ]
+
+
+def lines(jobs: Sequence[Job], view: View, now: datetime | None = None) -> list[str]:
+    """Jobs as a table."""
+    if not jobs:
+        return ["there are no jobs"]
+    if view.width is None:
+        return _whole(jobs, view)
+    now = now or datetime.now(UTC)
+    rows = [("id", "name", "state", "created" if view.utc else "age")]
+    for job in jobs:
+        created = moment(job["createdAt"], utc=True) if view.utc else age(job["createdAt"], now)
+        rows.append((job["id"][:_ID], _cut(job["name"], _NAME), job["state"], created))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    left = view.width - sum(widths) - 2 * len(widths)
+    reasons = ["why", *(_cut(why(job, utc=view.utc), left) for job in jobs)]
+    return [
+        _row(row, reason, widths, view.colour)
+        for row, reason in zip(rows, reasons if left > 2 else [""] * len(rows), strict=True)
+    ]
+
+
+def _row(row: Sequence[str], reason: str, widths: Sequence[int], colour: bool) -> str:
+    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+    number = _COLOURS.get(row[2])
+    if colour and number:
+        cells[2] = f"\x1b[{number}m{row[2]}{_RESET}" + " " * (widths[2] - len(row[2]))
+    text = "  ".join([*cells, reason]).rstrip()
+    return f"\x1b[1m{text}{_RESET}" if colour and row[0] == "id" else text
+
+
+def _whole(jobs: Sequence[Job], view: View) -> list[str]:
+    head = ("id", "name", "door", "state", "created", "message")
+    rows = [
+        (
+            job["id"],
+            job["name"],
+            job["door"],
+            job["state"],
+            moment(job["createdAt"], utc=view.utc),
+            why(job, utc=view.utc),
+        )
+        for job in jobs
+    ]
+    return table([head, *rows])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
