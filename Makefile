@@ -10,7 +10,8 @@ FUZZ_SECONDS ?= 60
 SBOM ?= slipway.cdx.json
 JOBS ?= 2000
 SEEDS ?= 10000
-PYTEST_FLAGS ?= -n 2 --dist loadscope --no-loadscope-reorder
+# Of three workers, one usually waits for another process: two processors are busy.
+PYTEST_FLAGS ?= -n 3 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm

@@ -77,14 +77,19 @@ async def test_by_queue_every_message_gets_its_record_and_none_is_poisoned(door:
         await door.send(body)
     marker = unique("after")
     await door.send({"name": marker, "spec": shell("true")})
+    seen: list[str] = []
 
-    assert (await door.ended(name=marker))["state"] == "succeeded"
-    refused = await eventually(lambda: _refused(door, start, len(sendable)), "a record for each bad message")
+    async def refused() -> list[dict[str, Any]] | None:
+        jobs = [job for job in await door.jobs(door="queue") if job["id"] not in start]
+        found = [job for job in jobs if job["state"] in ("rejected", "failed")]
+        seen[:] = [job["id"] for job in found]
+        return found if len(found) >= len(sendable) else None
 
-    for job in refused:
+    for job in await eventually(refused, "a record for each bad message", seen):
         assert job["message"], job
         if job["state"] == "rejected":
             assert all(problem["remedy"] for problem in job["problems"])
+    assert (await door.ended(name=marker))["state"] == "succeeded"
     assert await door.poisoned() == []
 
 
@@ -101,11 +106,14 @@ async def test_by_drop_every_bad_job_file_gets_diagnostics_beside_its_receipt(do
         *(door.drop(f"{folder}/{n}/job.json", BAD[name]) for n, name in enumerate(droppable))
     )
 
+    seen: list[str] = []
+
     async def answered() -> list[dict[str, Any]] | None:
         jobs = [job for job in await door.jobs(experiment=folder) if job["state"] == "rejected"]
+        seen[:] = [job["id"] for job in jobs]
         return jobs if len(jobs) == len(droppable) else None
 
-    for job in await eventually(answered, "an answer for each bad drop"):
+    for job in await eventually(answered, "an answer for each bad drop", seen):
         place = job["receipt"].removeprefix("runs/").rpartition("/")[0]
         text = await eventually(partial(door.answer, f"{place}/diagnostics.txt"), "the diagnostics")
         assert job["problems"][0]["code"].encode() in text
@@ -143,9 +151,3 @@ async def test_validate_runs_nothing_and_says_everything(door: Door) -> None:
     assert not body["valid"]
     assert {"/properties/nodeCount", "/properties/colour"} <= {p["pointer"] for p in body["problems"]}
     assert (await door.call("POST", "validate", shell("true")))[1]["valid"]
-
-
-async def _refused(door: Door, start: set[str], count: int) -> list[dict[str, Any]] | None:
-    jobs = [job for job in await door.jobs(door="queue") if job["id"] not in start]
-    found = [job for job in jobs if job["state"] in ("rejected", "failed")]
-    return found if len(found) >= count else None

@@ -38,13 +38,13 @@ async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     answers += await _with_strange_headers(door)
     answers.append(await door.call("POST", "jobs", _failing(door, name)))
 
+    await _all_answered(door, name, len(bodies))
     job = await door.ended(name=name)
     assert (job["state"], job["exitCode"]) == ("failed", 3)
     await door.event(name, "io.slipway.job.failed.v1")
     receipt = await eventually(lambda: door.answer(job["receipt"].removeprefix("runs/")), "the receipt")
     assert b"lastLines" in receipt
     assert b"***" in receipt
-    await _all_answered(door, name, len(bodies))
 
     places = {"answers": str(answers), "jobs": str(await door.jobs())}
     places |= await _tables(door) | await _blobs(door) | await _queues(door) | await _files(door)
@@ -70,12 +70,15 @@ async def _with_strange_headers(door: Door) -> list[object]:
 
 
 async def _all_answered(door: Door, name: str, count: int) -> None:
+    seen: list[str] = []
+
     async def look() -> bool | None:
         waiting = await door.queues.get_queue_client("jobs").get_queue_properties()
         folders = {answer.split("/")[1] for answer in await door.answers(name)}
+        seen[:] = [str(waiting.approximate_message_count), *sorted(folders)]
         return True if not waiting.approximate_message_count and len(folders) == count else None
 
-    await eventually(look, "an answer to each drop, and an empty queue")
+    await eventually(look, "an answer to each drop, and an empty queue", seen)
 
 
 async def _tables(door: Door) -> dict[str, str]:

@@ -105,6 +105,7 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
             table = await slipway("jobs", url)
             states = re.findall(r"queued|running|cancel\w+|rejected", table)
             assert not patience.is_over(states), table
+            await asyncio.sleep(0.5)
         code = await running.stop(signal.SIGINT)
 
     async with up(tmp_path) as again:
