@@ -64,7 +64,8 @@ EVERY_ROUTE = (
     *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
     *(("GET", path) for path in ("jobs/j_x/outputs", "jobs/j_x/files/MODEL/a.bin", "jobs/j_x/receipt")),
     ("POST", "jobs/j_x/cancel"),
-    *(("GET", path) for path in ("jobs/j_x/events", "receivers/disabled", "dead")),
+    ("GET", "openapi.json"),
+    *(("GET", path) for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers/disabled", "dead")),
     *(("POST", path) for path in ("jobs/j_x/events/redeliver", "events/j_x/redeliver")),
     *(("POST", path) for path in ("receivers/test", "dead/j_x/redrive")),
 )
