@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, Self
+from typing import BinaryIO, Literal, NamedTuple, Self
 
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
@@ -52,6 +52,27 @@ class Entry:
     size: int
     #: Unix time, one that a date can hold
     modified: float
+
+
+class Parent(NamedTuple):
+    """The directory of a path, and the path's last name."""
+
+    folder: Fence
+    name: str
+
+
+class _Found(NamedTuple):
+    """What stands somewhere, and where that really is."""
+
+    status: os.stat_result
+    path: str
+
+
+class _Opened(NamedTuple):
+    """A descriptor, and the names that lead there without any link."""
+
+    fd: int
+    names: list[str]
 
 
 class Fence:
@@ -101,12 +122,12 @@ class Fence:
                     folder = folder.below(name, links=False)
         return folder
 
-    def parent(self, path: str, *, links: bool = True) -> tuple[Fence, str]:
+    def parent(self, path: str, *, links: bool = True) -> Parent:
         """The directory of a path, and the path's last name, of which nothing is known."""
         above, _, name = path.strip("/").rpartition("/")
         if name in ("", ".", ".."):
             raise Refused("the path ends with no name")
-        return self.below(above, links=links), name
+        return Parent(self.below(above, links=links), name)
 
     def file(self, path: str, *, write: bool = False, links: bool = True) -> BinaryIO:
         """A regular file, to be read, or with `write` to be read and changed."""
@@ -148,16 +169,14 @@ class Fence:
             elif stat.S_ISREG(status.st_mode):
                 yield Entry(name, path, "file", status.st_size, modified(status))
 
-    def _stat(self, path: str, steps: Iterator[int]) -> tuple[os.stat_result, str]:
+    def _stat(self, path: str, steps: Iterator[int]) -> _Found:
         fd, names = self._walk(path, _LOOK, links=True, steps=steps)
         try:
-            return os.fstat(fd), "/".join(names)
+            return _Found(os.fstat(fd), "/".join(names))
         finally:
             os.close(fd)
 
-    def _walk(
-        self, path: str, last: int, *, links: bool, steps: Iterator[int] | None = None
-    ) -> tuple[int, list[str]]:
+    def _walk(self, path: str, last: int, *, links: bool, steps: Iterator[int] | None = None) -> _Opened:
         """A descriptor opened with the flags `last`, and the names that lead there without any link.
 
         Each component takes one of `steps`; when they are used up, the path is refused.
@@ -194,7 +213,7 @@ class Fence:
         except BaseException:
             os.close(way.fd)
             raise
-        return way.fd, way.names
+        return _Opened(way.fd, way.names)
 
     def _inside(self, target: str) -> str:
         """The target of an absolute link from here. Raises Refused."""

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
+from shared.core.account import MountAccount, StorageAddresses
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule, durations
 from shared.engines.entry import Entry
@@ -27,15 +28,6 @@ def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
 
 #: Every setting that there is.
 TABLE = table_of(ENGINES)
-
-
-class StorageAddresses(NamedTuple):
-    """A connection string, or the addresses of the three services; "" for what is not given."""
-
-    string: str
-    blob: str
-    queue: str
-    table: str
 
 
 @dataclass(frozen=True)
@@ -163,16 +155,16 @@ class Settings:
             raise Misconfigured(f"{name} must be an address that starts with https://, not {text!r}")
         return text
 
-    def account(self) -> tuple[str, str]:
+    def account(self) -> MountAccount:
         """Storage account and key for mounts; the key may be empty."""
         name, key = self.text("AZURE_BATCHAI_STORAGE_ACCOUNT"), self.text("AZURE_BATCHAI_STORAGE_KEY")
         if name:
-            return name, key
+            return MountAccount(name, key)
         string, blob, *_ = self.connection()
         if not string:
-            return blob.partition("://")[2].partition(".")[0], key
+            return MountAccount(blob.partition("://")[2].partition(".")[0], key)
         parts = dict(part.partition("=")[::2] for part in string.split(";") if part)
-        return parts.get("AccountName", ""), key or parts.get("AccountKey", "")
+        return MountAccount(parts.get("AccountName", ""), key or parts.get("AccountKey", ""))
 
     def storage_suffix(self) -> str:
         """The cloud of that account: what follows ACCOUNT.file. in the addresses of its shares.

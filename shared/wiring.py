@@ -8,6 +8,7 @@ import random
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
@@ -90,7 +91,14 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     )
 
 
-def _written_containers(settings: Settings, drops: str) -> tuple[str, str]:
+class _Written(NamedTuple):
+    """The containers that the app writes into."""
+
+    answers: str
+    archive: str
+
+
+def _written_containers(settings: Settings, drops: str) -> _Written:
     """The containers of answers and of the archive; neither is that of drops."""
     answers, archive = (
         settings.text("SLIPWAY_ANSWERS_CONTAINER"),
@@ -102,7 +110,7 @@ def _written_containers(settings: Settings, drops: str) -> tuple[str, str]:
     ):
         if container == drops:
             raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
-    return answers, archive
+    return _Written(answers, archive)
 
 
 def _now() -> datetime:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob
+from shared.core.ports import Blob, Content
 
 
 class FolderDrops:
@@ -22,12 +22,12 @@ class FolderDrops:
         blobs = (blob for blob in self._blobs if blob.name.startswith(prefix))
         return [blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)]
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """The file; there is one version of it."""
         body = self._files.get(name)
         if body is not None and len(body) > limit:
             raise Misuse(f"{name} has {len(body)} bytes, more than {limit}")
-        return None if body is None else (body, name)
+        return None if body is None else Content(body, name)
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
         """Only what would be uploaded can be read here."""
@@ -35,7 +35,7 @@ class FolderDrops:
         if container != self._container:
             raise Misuse(f"container {container!r} may not be read")
         content = await self.read(name, limit=limit)
-        return content[0] if content else None
+        return content.data if content else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Nothing is kept."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from shared.core.breaker import Breaker
 from shared.core.caller import Caller
@@ -185,13 +185,20 @@ class Blob:
     mode: str = ""
 
 
+class Content(NamedTuple):
+    """The bytes of a blob, and its ETag."""
+
+    data: bytes
+    etag: str
+
+
 class Drops(Protocol):
     """The drop container, and the container of answers."""
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
         """Every blob whose name starts with the prefix; with `deep=False` none in a folder below it."""
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """Content and ETag; None when it is missing or has another ETag. Misuse above `limit` bytes."""
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:

@@ -31,13 +31,12 @@ async def read_end(
     file = _stderr(await engine.files(target, "stdouterr"), reason)
     if file is None:
         return None
-    name, size = file
-    start = max(0, size - _BYTES)
-    chunk = await engine.read(target, "stdouterr", name, start, _BYTES)
+    start = max(0, (file.size or 0) - _BYTES)
+    chunk = await engine.read(target, "stdouterr", file.name, start, _BYTES)
     # First: a sequence within a secret would hide it.
     written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
     lines = without_secrets(ports, job, document, written).splitlines()[1 if start else 0 :]  # one is cut
-    return LastLines(plain(name, _NAME), tuple(lines[-_LINES:])) if lines else None
+    return LastLines(plain(file.name, _NAME), tuple(lines[-_LINES:])) if lines else None
 
 
 def error_line(lines: Iterable[str]) -> str:
@@ -47,12 +46,9 @@ def error_line(lines: Iterable[str]) -> str:
     return plain((named or said or [""])[-1].strip(), _ONE).strip()
 
 
-def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> tuple[str, int] | None:
-    """The file that most likely says why: of the preparation if that failed, else the first with text.
-
-    Its name and its size.
-    """
-    found = sorted((f.name, f.size) for f in files if f.name.startswith("stderr") and f.size)
+def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | None:
+    """The file that most likely says why: of the preparation if that failed, else the first with text."""
+    written = sorted((f for f in files if f.name.startswith("stderr") and f.size), key=lambda f: f.name)
     preparation = reason is Reason.PREPARATION
-    fitting = [(name, size) for name, size in found if ("job_prep" in name) is preparation]
-    return next(iter(fitting or found), None)
+    fitting = [file for file in written if ("job_prep" in file.name) is preparation]
+    return next(iter(fitting or written), None)

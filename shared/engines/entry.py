@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shared.setting_table import Setting
 
 if TYPE_CHECKING:
+    from shared.core.account import MountAccount, StorageAddresses
     from shared.core.engine import Ability
     from shared.core.facts import ClusterFacts
     from shared.core.ports import Engine
@@ -78,10 +79,10 @@ class Values(Protocol):
     def hours(self, name: str) -> timedelta | None:
         """A number of hours; None for none."""
 
-    def connection(self) -> tuple[str, str, str, str]:
+    def connection(self) -> StorageAddresses:
         """The storage account: a connection string, or else the addresses of its services."""
 
-    def account(self) -> tuple[str, str]:
+    def account(self) -> MountAccount:
         """The storage account's name and key."""
 
     def storage_suffix(self) -> str:

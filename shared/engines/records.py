@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
@@ -35,6 +35,13 @@ class Shares(Protocol):
     @property
     def reads(self) -> Mapping[str, str]:
         """Directory of the nodes → where this app sees it."""
+
+
+class _Local(NamedTuple):
+    """A path of the nodes as it is seen here: which entry of `reads` leads there, and the rest."""
+
+    prefix: str
+    rest: str
 
 
 class Records:
@@ -179,25 +186,32 @@ class Records:
         with Fence.from_root(self._reads[prefix], display=prefix) as root, root.below(rest) as place:
             yield place
 
-    def _local_path(self, path: str) -> tuple[str, str] | None:
+    def _local_path(self, path: str) -> _Local | None:
         """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""
         real = PurePosixPath(path)
         for prefix in sorted(self._reads, key=len, reverse=True):
             if real.is_relative_to(prefix) and ".." not in real.parts:
-                return prefix, str(real.relative_to(prefix))
+                return _Local(prefix, str(real.relative_to(prefix)))
         return None
 
 
-def _written_by(target: Target, record: Record) -> tuple[Target, str]:
+class _Run(NamedTuple):
+    """Attempt and run whose output it is."""
+
+    target: Target
+    name: str
+
+
+def _written_by(target: Target, record: Record) -> _Run:
     """Attempt and run whose output it is: an earlier attempt of the job may have answered for this one."""
     answers = record.get("answers")
     name, run = (answers.get("name"), answers.get("run")) if isinstance(answers, dict) else (None, None)
     if not isinstance(name, str) or not isinstance(run, str) or not _is_folder(run):
-        return target, str(record["run"])
+        return _Run(target, str(record["run"]))
     job, _, attempt = name.rpartition("-")
     if job != target.name.rpartition("-")[0] or not attempt.isdecimal():
-        return target, str(record["run"])
-    return target.model_copy(update={"name": name}), run
+        return _Run(target, str(record["run"]))
+    return _Run(target.model_copy(update={"name": name}), run)
 
 
 def _is_folder(name: object) -> bool:

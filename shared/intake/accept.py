@@ -10,7 +10,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import intent, job_id
@@ -126,7 +126,14 @@ def key_of(scope: str, key: str) -> str:
     return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
 
 
-def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> tuple[str, Draft]:
+class KeyedDraft(NamedTuple):
+    """What makes two candidates the same, as records keep it; and the document, ready to record."""
+
+    key: str
+    draft: Draft
+
+
+def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
     """What makes two candidates the same, as records keep it; and the document, ready to record. No I/O.
 
     `cluster` is what `cluster_for` says of it.
@@ -136,7 +143,7 @@ def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None)
     draft = prepare(
         ports, candidate.request, key=key, script=candidate.script, folder=folder, cluster=cluster
     )
-    return key, draft
+    return KeyedDraft(key, draft)
 
 
 async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice | None) -> Job:

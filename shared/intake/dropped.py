@@ -51,7 +51,7 @@ async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo 
 async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:
     limit = ports.policy.max_document if blob is plan.envelope else ports.policy.max_script
     content = await ports.drops.read(blob.name, etag=blob.etag, limit=limit)
-    return content[0] if content else None
+    return content.data if content else None
 
 
 def _candidate(

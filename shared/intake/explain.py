@@ -10,7 +10,7 @@ import asyncio
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.cost.prices import matching
 from shared.core.engine import room
@@ -74,33 +74,46 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
     return body if keyed else _without_id(body, job)
 
 
-async def _job(
-    ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool
-) -> tuple[Job, Stored | None, Misuse | None]:
+class _Foreseen(NamedTuple):
+    """The record that would be made, the one that would be joined, and why it would be refused."""
+
+    job: Job
+    existing: Stored | None
+    refused: Misuse | None
+
+
+async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     generation = candidate.generation
     while True:
         job = record(ports, candidate, draft, key, generation)
         existing = await ports.ledger.get(job.id) if live else None
         if existing is None or generation >= candidate.generation + _GENERATIONS:
-            return job, None, None
+            return _Foreseen(job, None, None)
         try:
             if not runs_again(existing, candidate):
-                return job, existing, None
+                return _Foreseen(job, existing, None)
         except Misuse as error:
-            return job, existing, error
+            return _Foreseen(job, existing, error)
         generation += 1
 
 
-async def _view(ports: Ports, cluster: Cluster | None) -> tuple[ClusterView | None, str]:
+class _Seen(NamedTuple):
+    """A cluster as its engine shows it, or why it does not."""
+
+    view: ClusterView | None
+    trouble: str
+
+
+async def _view(ports: Ports, cluster: Cluster | None) -> _Seen:
     if cluster is None:
-        return None, ""
+        return _Seen(None, "")
     try:
         async with asyncio.timeout(_PATIENCE):
             view = await ports.engines.get(cluster.engine).nodes(cluster.name)
-            return replace(view, facts=together(cluster.facts, view.facts)), ""
+            return _Seen(replace(view, facts=together(cluster.facts, view.facts)), "")
     except (EngineError, TimeoutError) as error:
-        return None, str(error) or "it did not answer in time"
+        return _Seen(None, str(error) or "it did not answer in time")
 
 
 async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:

@@ -91,4 +91,4 @@ async def _read(ports: Ports, name: str) -> bytes | None:
         content = await ports.drops.read(name, limit=_LONGEST)
     except SlipwayError:
         return b""
-    return content[0] if content else None
+    return content.data if content else None

@@ -10,6 +10,7 @@ import logging
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
@@ -247,7 +248,14 @@ def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
     return [problem("SW001", "", message)]
 
 
-def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, list[Problem]]:
+class _Sealed(NamedTuple):
+    """A document without readable secrets, and what cannot be kept."""
+
+    document: JsonObject
+    problems: list[Problem]
+
+
+def _sealed(ports: Ports, document: JsonObject, key: str) -> _Sealed:
     pointers: dict[str, None] = {}
 
     def seal(pointer: str, value: str) -> str:
@@ -256,6 +264,6 @@ def _sealed(ports: Ports, document: JsonObject, key: str) -> tuple[JsonObject, l
 
     sealed = seal_secrets(document, seal)
     if ports.seal.available:
-        return sealed, []
+        return _Sealed(sealed, [])
     why = "a secret value cannot be kept here: no sealing key is configured"
-    return redact(document), [refused("SW102", at, why) for at in pointers]
+    return _Sealed(redact(document), [refused("SW102", at, why) for at in pointers])

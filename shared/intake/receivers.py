@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from shared.core.errors import Misconfigured
 from shared.core.job import Receiver
 from shared.core.notify.webhook_url import hides, refusal, safe_url
@@ -11,9 +13,14 @@ from shared.intake.message import Request
 from shared.jobspec import Problem, Subscription
 
 
-def receivers_of(
-    ports: Ports, request: Request, key: str
-) -> tuple[tuple[Receiver, ...], tuple[Problem, ...]]:
+class Receivers(NamedTuple):
+    """The receivers of a job, and what forbids others."""
+
+    receivers: tuple[Receiver, ...]
+    problems: tuple[Problem, ...]
+
+
+def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
     """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
     subscriptions = request.envelope.notify or tuple(
         Subscription.model_validate(s) for s in ports.policy.default_notify
@@ -36,7 +43,7 @@ def receivers_of(
                 events=tuple(subscription.events),
             )
         )
-    return tuple(receivers), tuple(problems)
+    return Receivers(tuple(receivers), tuple(problems))
 
 
 def check_default_notify(ports: Ports) -> None:

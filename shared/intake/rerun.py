@@ -77,20 +77,20 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
     own = {name for name in drop.files if PurePosixPath(name).name == ENVELOPE_FILE} | {drop.job_file}
     scripts = sorted(drop.files.keys() - own)  # the accepted document stands for the other two
 
-    async def one(name: str) -> tuple[str, str]:
+    async def etag_of(name: str) -> str:
         content = await ports.drops.read(name, limit=ports.policy.max_script)
         place = f"{drop.container}/{name}"
         if content is None:
             raise Misuse(f"{place} is gone", status=409, remedy=f"upload it again as it was, or {_SEND_ANEW}")
-        if hashlib.sha256(content[0]).hexdigest() != drop.files[name]:
+        if hashlib.sha256(content.data).hexdigest() != drop.files[name]:
             raise Misuse(
                 f"{place} has changed since the job ran",
                 status=409,
                 remedy=f"upload the version with SHA-256 {drop.files[name][:12]}…, or {_SEND_ANEW}",
             )
-        return name, content[1]
+        return content.etag
 
-    etags = dict(await asyncio.gather(*(one(name) for name in scripts)))
+    etags = dict(zip(scripts, await asyncio.gather(*map(etag_of, scripts)), strict=True))
     return drop.model_copy(update={"etags": etags, "files": {name: drop.files[name] for name in scripts}})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
@@ -87,16 +87,21 @@ def is_bare_job(document: Any) -> bool:
     return isinstance(document, dict) and not document.keys() & _MEMBERS
 
 
-def read_envelope(
-    document: JsonObject, *, drop: bool = False, limits: Limits | None = None
-) -> tuple[Envelope | None, tuple[Problem, ...]]:
+class ReadEnvelope(NamedTuple):
+    """The envelope, None if any problem is an error; and all problems."""
+
+    envelope: Envelope | None
+    problems: tuple[Problem, ...]
+
+
+def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | None = None) -> ReadEnvelope:
     """The envelope, or None if any problem is an error; and all problems. `drop`: a slipway.json.
 
     The spec inside is left to `validate`, whose problems go `under("/spec")`. Never raises.
     """
     limits = limits or Limits()
     if not is_object(document):
-        return None, (problem("SW008", "", "the document is not a JSON object"),)
+        return ReadEnvelope(None, (problem("SW008", "", "the document is not a JSON object"),))
     problems = list(texts({key: value for key, value in document.items() if key != "spec"}, limits))
     envelope: Envelope | None = None
     try:
@@ -107,7 +112,7 @@ def read_envelope(
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
-    return None if has_errors(ordered) else envelope, shortened(ordered, limits)
+    return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))
 
 
 def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelope:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -66,13 +66,22 @@ def resource_problems(document: Any, pointer: str = "/resources") -> list[Proble
     return [*_excluded(root), *_memory(root), *_names(root), *_options(root.member("options"))]
 
 
-def read_resources(document: Any) -> tuple[JsonObject, list[Problem]]:
+class ReadResources(NamedTuple):
+    """Resources as they are written, none where their shape is wrong; and everything that is wrong."""
+
+    resources: JsonObject
+    problems: list[Problem]
+
+
+def read_resources(document: Any) -> ReadResources:
     """Resources that stand by themselves, as in a setting; and everything that is wrong with them."""
     try:
         resources = Resources.model_validate(document).as_written()
     except ValidationError as error:
-        return {}, [one.relocate("/resources") for one in shape_problems(Resources, document, error)]
-    return resources, resource_problems(document)
+        return ReadResources(
+            {}, [one.relocate("/resources") for one in shape_problems(Resources, document, error)]
+        )
+    return ReadResources(resources, resource_problems(document))
 
 
 def mebibytes(memory: str) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from shared.core.backoff import is_due
 from shared.core.engine import Why
@@ -73,8 +74,8 @@ async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), _SETTING)
-    (found,) = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
-    return found
+    found = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
+    return found.pause
 
 
 async def standing(ports: Ports) -> Standing:
@@ -85,8 +86,16 @@ async def standing(ports: Ports) -> Standing:
     return found
 
 
-async def _switch(ports: Ports) -> tuple[Pause | None]:
-    return (await ports.ledger.paused(),)
+class _Switch(NamedTuple):
+    """Who paused submissions in the ledger; None while they go on."""
+
+    pause: Pause | None
+
+
+async def _switch(ports: Ports) -> _Switch:
+    return _Switch(
+        await ports.ledger.paused(),
+    )
 
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.backoff import full_jitter
 from shared.core.conceal import without_secrets
@@ -254,9 +254,16 @@ def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_tex
     return {"due": due, "message": text, "unknown_since": since, "waiting": waits}
 
 
-def _parked(job: Job, error_text: str, now: datetime) -> tuple[float, str]:
+class _Parked(NamedTuple):
+    """Seconds until the next try, and what it waits for."""
+
+    seconds: float
+    text: str
+
+
+def _parked(job: Job, error_text: str, now: datetime) -> _Parked:
     """Seconds until the next try, about as many as it has waited; and what it waits for, since when."""
     before = job.waiting
     since = before.since if before is not None and before.word == PARKED else now
     wait = min(max((now - since).total_seconds(), _SHORTEST_PARKED), _LONGEST_PARKED)
-    return wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {error_text}"
+    return _Parked(wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {error_text}")

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from shared.core.errors import EngineError, Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored, Target
@@ -224,9 +225,14 @@ async def _note_other_rows(ports: Ports) -> None:
     await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
 
 
-async def _observations(
-    ports: Ports, targets: Iterable[Target], report: Audit
-) -> tuple[set[str], dict[str, Observation]]:
+class _Observed(NamedTuple):
+    """The clusters that answered, and what they said, by engine-side name."""
+
+    reached: set[str]
+    observations: dict[str, Observation]
+
+
+async def _observations(ports: Ports, targets: Iterable[Target], report: Audit) -> _Observed:
     """The clusters that answered, and what they said, by engine-side name."""
     groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for target in targets:
@@ -244,7 +250,7 @@ async def _observations(
             report.cannot_ask(cluster)
         else:
             reached.add(cluster)
-    return reached, observations
+    return _Observed(reached, observations)
 
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse
 from shared.core.job import JobState
-from shared.core.ledger.listing import Page, Query
+from shared.core.ledger.listing import Label, Page, Query
 from shared.core.ports import Ports
 
 #: What a page says that was cut short.
@@ -83,11 +83,11 @@ def _door(word: str) -> str:
     return word
 
 
-def _label(text: str) -> tuple[str, str | None]:
+def _label(text: str) -> Label:
     name, equals, value = text.partition("=")
     if not name:
         raise Misuse("a label has a name", remedy="e.g. label=team or label=team=vision")
-    return name, value if equals else None
+    return Label(name, value if equals else None)
 
 
 def _moment(text: str, now: datetime) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound
@@ -123,9 +123,15 @@ def forgotten(archived: Job) -> Misuse:
     )
 
 
-async def log(
-    ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER
-) -> tuple[str, FileChunk, bool]:
+class LogPart(NamedTuple):
+    """A part of a log, the name of its file, and whether more may come."""
+
+    file: str
+    chunk: FileChunk
+    more: bool
+
+
+async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER) -> LogPart:
     """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
     if file is not None:
         _check_path(file)
@@ -143,8 +149,8 @@ async def log(
             raise forgotten(stored.job) from error
         if stored.job.state.terminal:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
-        return file or "", FileChunk(b"", start, start), True
-    return name, chunk, bool(chunk.data) or not stored.job.state.terminal
+        return LogPart(file or "", FileChunk(b"", start, start), True)
+    return LogPart(name, chunk, bool(chunk.data) or not stored.job.state.terminal)
 
 
 def target_of(stored: Stored) -> Target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
@@ -129,11 +130,18 @@ async def send_test(ports: Ports, url: str, secret: str) -> Posted:
     return posted
 
 
-def _test_event(ports: Ports, url: str, now: datetime) -> tuple[str, bytes]:
+class _TestEvent(NamedTuple):
+    """An event of its own, outside of any job."""
+
+    id: str
+    body: bytes
+
+
+def _test_event(ports: Ports, url: str, now: datetime) -> _TestEvent:
     identity = "evt_" + hashlib.sha256(f"{url}|{now.isoformat()}".encode()).hexdigest()[:26]
     data = {"message": "a test of this address"}
     subject = f"receivers/{receiver_id(url)}"
     body = cloud_event(
         id=identity, source=ports.policy.source, type=_TEST, subject=subject, time=now, data=data
     )
-    return identity, body
+    return _TestEvent(identity, body)

@@ -117,7 +117,7 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
         if folder_plans.waits:
             # What is missing here may be there.
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
-            runs += [(own[0], {"folder": where.rstrip("/")})] if own else []
+            runs += [(own.data, {"folder": where.rstrip("/")})] if own else []
             continue
         for plan in folder_plans.runs:
             if plan.problems:

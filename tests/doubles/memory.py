@@ -13,7 +13,7 @@ from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, 
 from shared.core.errors import Misuse
 from shared.core.job import Job
 from shared.core.ledger.finished_jobs import LineLocation
-from shared.core.ports import Blob, Posted
+from shared.core.ports import Blob, Content, Posted
 from shared.core.trouble import Troubles
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
@@ -165,14 +165,14 @@ class MemoryDrops:
             if name.startswith(prefix) and (deep or "/" not in name[len(prefix) :])
         ]
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """One version."""
         body, blob = self.blobs.get(name, (b"", None))
         if blob is None or (etag is not None and etag != blob.etag):
             return None
         if len(body) > limit:
             raise Misuse(f"{name} has {len(body)} bytes, more than {limit}")
-        return body, blob.etag
+        return Content(body, blob.etag)
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
         """Only the drop container may be read."""
@@ -180,7 +180,7 @@ class MemoryDrops:
         if container != self.container:
             raise Misuse(f"container {container!r} may not be read")
         found = await self.read(name, limit=limit)
-        return found[0] if found else None
+        return found.data if found else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.core.errors import Misuse, Unavailable
-from shared.core.ports import Blob
+from shared.core.ports import Blob, Content
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 _LINES = 20_000
 #: How often a line is tried again when another writer was quicker.
 _RACES = 6
+
+
+class _Line(NamedTuple):
+    """The state of a job as its last line in storage says it: of which change, and the line's ETag."""
+
+    sequence: int
+    etag: str
 
 
 class BlobDrops:
@@ -50,7 +57,7 @@ class BlobDrops:
             except ResourceNotFoundError:
                 return []
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """One version of one dropped blob."""
         return await self._read(self._drops, name, etag, limit)
 
@@ -63,7 +70,7 @@ class BlobDrops:
                 f"container {container[:63]!r} may not be read", remedy=f"put the spec into one of: {names}"
             )
         blob = await self._read(container, name, None, limit)
-        return blob[0] if blob else None
+        return blob.data if blob else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write an answer; makes the container at the first one. The version of a new one is remembered."""
@@ -89,7 +96,7 @@ class BlobDrops:
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
         """The blob as it is now."""
         blob = await self._read(self._answers, name, None, limit)
-        return blob[0] if blob else None
+        return blob.data if blob else None
 
     async def drop_answer(self, name: str) -> None:
         """Delete; missing is success."""
@@ -149,7 +156,7 @@ class BlobDrops:
                     await self._make_answers()
         return None
 
-    async def _line(self, name: str) -> tuple[int, str] | None:
+    async def _line(self, name: str) -> _Line | None:
         from azure.core.exceptions import ResourceNotFoundError
 
         async with storage_errors():
@@ -158,7 +165,7 @@ class BlobDrops:
             except ResourceNotFoundError:
                 return None
         text = (blob.metadata or {}).get("sequence", "")
-        return int(text) if text.isdigit() else 0, str(blob.etag)
+        return _Line(int(text) if text.isdigit() else 0, str(blob.etag))
 
     async def _make_answers(self) -> None:
         from azure.core.exceptions import ResourceExistsError
@@ -168,9 +175,7 @@ class BlobDrops:
         except ResourceExistsError:
             return
 
-    async def _read(
-        self, container: str, name: str, etag: str | None, limit: int
-    ) -> tuple[bytes, str] | None:
+    async def _read(self, container: str, name: str, etag: str | None, limit: int) -> Content | None:
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
 
@@ -187,7 +192,7 @@ class BlobDrops:
                         f"{container}/{name} has {size} bytes, more than {limit}",
                         remedy="make it smaller; put data into a mounted container",
                     )
-                return await stream.readall(), str(stream.properties.etag).strip('"')
+                return Content(await stream.readall(), str(stream.properties.etag).strip('"'))
             except (ResourceNotFoundError, ResourceModifiedError):
                 return None
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.adapters.storage.rows import LISTED_UNTIL, Entity, joined, listed, listing_key, row_of, split
 from shared.core.job import Job
@@ -84,10 +84,20 @@ def listed_key(entity: Mapping[str, Any]) -> str:
     return key
 
 
-def turn_of(entity: Mapping[str, Any]) -> tuple[str, str, datetime]:
+class Turn(NamedTuple):
+    """A row of the list of all jobs, or of a turn."""
+
+    source: str
+    job_id: str
+    at: datetime
+
+
+def turn_of(entity: Mapping[str, Any]) -> Turn:
     """Source, job and moment of a row of the list of all jobs, or of a turn."""
     key = listed_key(entity)
-    return entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
+    return Turn(
+        entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
+    )
 
 
 def _of(name: str, entity: Mapping[str, Any]) -> Job | None:

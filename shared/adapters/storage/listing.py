@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.store import Store
@@ -62,6 +63,13 @@ class _Stream:
         return page
 
 
+class _Ranges(NamedTuple):
+    """How the keys of the rows begin, and whether index rows are asked for, too."""
+
+    prefixes: list[str]
+    active: bool
+
+
 class Listing:
     """Finds jobs in one store. `record` reads the record of a job; None where it cannot be read."""
 
@@ -91,24 +99,24 @@ class Listing:
             }
         return await self._merge(limit, streams, entries, shown)
 
-    async def _ranges(self, query: Query) -> tuple[list[str], bool]:
+    async def _ranges(self, query: Query) -> _Ranges:
         """How the keys of the rows begin that have what is asked for, and whether index rows have some of it.
 
         Until the table has every job in its groups, the rows of all jobs do.
         """
         grouped = query.states or query.experiment or query.cluster
         if not grouped or not await self._store.listed():
-            return [listed.EVERY], False
+            return _Ranges([listed.EVERY], False)
         states = query.states or frozenset(JobState)
         ended = sorted(state.value for state in states if state.terminal)
         active = len(ended) < len(states)
         if not ended:
-            return [], active
+            return _Ranges([], active)
         if query.experiment:
-            return [listed.by_experiment(query.experiment)], active
+            return _Ranges([listed.by_experiment(query.experiment)], active)
         if query.states:
-            return [listed.by_state(state) for state in ended], active
-        return [listed.by_cluster(query.cluster)], active
+            return _Ranges([listed.by_state(state) for state in ended], active)
+        return _Ranges([listed.by_cluster(query.cluster)], active)
 
     async def _merge(self, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown) -> Page:
         loop = asyncio.get_running_loop()

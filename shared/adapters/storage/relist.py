@@ -13,6 +13,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from shared.adapters.storage import listed, rows
 from shared.adapters.storage.store import Store
@@ -61,19 +62,26 @@ async def _moved(store: Store, row: Active) -> bool:
     return True
 
 
-async def _active(store: Store, shard: int, end: float) -> tuple[int, bool]:
+class _Listed(NamedTuple):
+    """How many jobs of a shard were listed, and whether that were all."""
+
+    number: int
+    whole: bool
+
+
+async def _active(store: Store, shard: int, end: float) -> _Listed:
     """How many active jobs of a shard were listed as they are, and whether that were all."""
     entities = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
     old = [row for row in store.legible(entities, rows.active_of) if not row.listed_now]
     number = 0
     for at in range(0, len(old), _ROWS):
         if asyncio.get_running_loop().time() > end:
-            return number, False
+            return _Listed(number, False)
         number += await relist_active(store, old[at : at + _ROWS])
-    return number, True
+    return _Listed(number, True)
 
 
-async def _shard(store: Store, shard: int, first: str, end: float) -> tuple[int, bool]:
+async def _shard(store: Store, shard: int, first: str, end: float) -> _Listed:
     """How many jobs of a shard were put into lists, and whether that were all."""
     number = 0
     while True:
@@ -82,10 +90,10 @@ async def _shard(store: Store, shard: int, first: str, end: float) -> tuple[int,
         old = [str(row["RowKey"]) for row in entities if not row.get("Listed")]
         for at in range(0, len(old), _PARALLEL):
             if asyncio.get_running_loop().time() > end:
-                return number, False
+                return _Listed(number, False)
             number += sum(await asyncio.gather(*(_job(store, key) for key in old[at : at + _PARALLEL])))
         if len(entities) < _ROWS:
-            return number, True
+            return _Listed(number, True)
         first = f"{entities[-1]['RowKey']}!"
 
 

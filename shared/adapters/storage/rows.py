@@ -13,7 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -178,15 +178,22 @@ def notice_key(job_id: str, sequence: int, kind: str = "o") -> str:
     return f"{kind}|{job_id}|{sequence:08d}"
 
 
+class KeyedNotice(NamedTuple):
+    """An event, and the key of the row that holds it."""
+
+    key: str
+    notice: Notice
+
+
 def latest(notices: Iterable[tuple[str, Notice]]) -> list[Notice]:
     """The events of some rows, by sequence. Of one that stands in two, the undelivered one counts."""
     each = {notice.event_id: notice for _, notice in sorted(notices, key=lambda row: row[0])}  # e| before o|
     return sorted(each.values(), key=lambda notice: notice.sequence)
 
 
-def keyed_notice(entity: Mapping[str, Any]) -> tuple[str, Notice]:
+def keyed_notice(entity: Mapping[str, Any]) -> KeyedNotice:
     """The event that a row holds, with the key of the row."""
-    return entity["RowKey"], notice_of_row(entity)
+    return KeyedNotice(entity["RowKey"], notice_of_row(entity))
 
 
 def notice_of_row(entity: Mapping[str, Any]) -> Notice:
@@ -201,15 +208,22 @@ def range_of(
     return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal=equal)
 
 
+class DueRange(NamedTuple):
+    """`Due` columns up to the first, or beyond the second, are due; compared as text."""
+
+    due: str
+    never: str
+
+
 def unfinished(shard: int, now: datetime, longest: timedelta) -> Range:
     """Index rows and events that are due: their kinds are neighbours, so one range holds both."""
     due, never = due_range(now, longest)
     return Range(partition(shard), "n|", "o}", due, never, due_from="o|", etags=True)
 
 
-def due_range(now: datetime, longest: timedelta) -> tuple[str, str]:
+def due_range(now: datetime, longest: timedelta) -> DueRange:
     """The `Due` columns up to the first, or beyond the second, are due; compared as text."""
-    return text_of(now), text_of(now + longest)
+    return DueRange(text_of(now), text_of(now + longest))
 
 
 def row_of(job_id: str, key: str, shards: int) -> Entity:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.webhook.gate import AddressRefusedError, Gate, OwnThreads
 from shared.adapters.webhook.signing import signature_headers
@@ -149,13 +149,20 @@ class _Slots:
                 del self._users[key], self._free[key]
 
 
-def _meaning(status: int) -> tuple[Outcome, str]:
+class _Verdict(NamedTuple):
+    """What became of one try, and the word for it."""
+
+    outcome: Outcome
+    detail: str
+
+
+def _meaning(status: int) -> _Verdict:
     """Standard Webhooks: only 2xx is success, 410 is a farewell, all else (3xx too) is tried again."""
     if 200 <= status <= 299:
-        return "delivered", "2xx"
+        return _Verdict("delivered", "2xx")
     if status == 410:
-        return "gone", "410"
-    return "retry", f"{status // 100}xx"
+        return _Verdict("gone", "410")
+    return _Verdict("retry", f"{status // 100}xx")
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
@@ -164,14 +171,16 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     return (ClientError, OSError)  # TimeoutError is an OSError
 
 
-def _failure(error: Exception) -> tuple[Outcome, str]:
+def _failure(error: Exception) -> _Verdict:
     """Name the class of an error, never its text: that holds resolved addresses and the receiver's words."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressRefusedError):
-        return "refused", "The webhook host leads to an address that is not public; use a public receiver."
+        return _Verdict(
+            "refused", "The webhook host leads to an address that is not public; use a public receiver."
+        )
     if isinstance(error, TimeoutError):
-        return "retry", "timeout"
-    return "retry", type(error).__name__
+        return _Verdict("retry", "timeout")
+    return _Verdict("retry", type(error).__name__)
 
 
 def _host(url: str) -> str:

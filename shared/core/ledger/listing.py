@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from shared.core.job import Budget, Job, JobState
+
+
+class Label(NamedTuple):
+    """A label that jobs have, and its value; None for any."""
+
+    name: str
+    value: str | None
 
 
 @dataclass(frozen=True)
@@ -17,8 +25,7 @@ class Query:
     name: str = ""
     experiment: str = ""
     cluster: str = ""
-    #: the name of a label, and its value; None for any
-    label: tuple[str, str | None] | None = None
+    label: Label | None = None
     doors: frozenset[str] = frozenset()
     #: created then or later
     since: datetime | None = None

@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from shared.core.errors import Busy, Conflict, Misconfigured, Transient
@@ -49,6 +49,15 @@ log = logging.getLogger(__name__)
 
 #: Seconds for which a look at a cluster is good: what its jobs wait for is in it.
 _GOOD = 15.0
+
+
+class _Place(NamedTuple):
+    """The names in the path of a job."""
+
+    group: str
+    workspace: str
+    experiment: str
+    name: str
 
 
 class BatchAIEngine:
@@ -290,8 +299,8 @@ class BatchAIEngine:
         files = (await self._client()).jobs.list_output_files(*self._place(target), options)
         return [file async for file in files]
 
-    def _place(self, target: Target) -> tuple[str, str, str, str]:
-        return self._workspace.group, self._workspace.name, target.experiment, target.name
+    def _place(self, target: Target) -> _Place:
+        return _Place(self._workspace.group, self._workspace.name, target.experiment, target.name)
 
     async def _client(self) -> Any:
         if self._open is None:

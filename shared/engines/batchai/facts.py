@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
@@ -67,11 +67,18 @@ def _mounts(setup: Mapping[str, Any]) -> frozenset[str] | None:
     return frozenset(str(entry["relativeMountPath"]) for entry in entries)
 
 
-def _hardware(size: str) -> tuple[int | None, int | None]:
+class _Hardware(NamedTuple):
+    """GPUs of a node, and their memory in MiB; None where the size is not known here."""
+
+    gpus: int | None
+    memory: int | None
+
+
+def _hardware(size: str) -> _Hardware:
     """GPUs and MiB of a node; None for sizes that are not known here."""
     match = _GPU_SIZE.fullmatch(size.upper())
     if match is None:
-        return None, None
+        return _Hardware(None, None)
     gpus = int(match["cores"]) // _CORES
     first = match["kind"] in "CV" and match["later"] is None
-    return gpus, gpus * (_FIRST_MEMORY if first else _MEMORY) * 1024
+    return _Hardware(gpus, gpus * (_FIRST_MEMORY if first else _MEMORY) * 1024)

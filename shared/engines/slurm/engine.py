@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from shared.core.engine import Ability
 from shared.core.errors import Misconfigured
@@ -199,6 +200,13 @@ class SlurmEngine:
         return self._attempts[cluster.name]
 
 
-def _place(cluster: SlurmCluster, resources: JsonObject) -> tuple[str, str]:
+class _Place(NamedTuple):
+    """Where a job goes."""
+
+    cluster: str
+    partition: str
+
+
+def _place(cluster: SlurmCluster, resources: JsonObject) -> _Place:
     """The cluster's name, and the partition that a job with those resources goes to."""
-    return cluster.name, str(resources.get("partition") or cluster.partition)
+    return _Place(cluster.name, str(resources.get("partition") or cluster.partition))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.facts import ClusterFacts
 from shared.engines.slurm.cluster import SlurmCluster
@@ -43,12 +43,19 @@ def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) ->
     return next(iter(marked or (partitions if len(partitions) == 1 else [])), {})
 
 
-def _limits(partition: Mapping[str, Any]) -> tuple[int | None, int | None]:
+class _Limits(NamedTuple):
+    """Of a job; None for none."""
+
+    nodes: int | None
+    minutes: int | None
+
+
+def _limits(partition: Mapping[str, Any]) -> _Limits:
     """Nodes and minutes; v0.0.38 has both at the top, the others below `maximums`."""
     most = partition.get("maximums")
     if isinstance(most, Mapping):
-        return _count(most.get("nodes")), _count(most.get("time"))
-    return _count(partition.get("maximum_nodes_per_job")), _count(partition.get("max_time_limit"))
+        return _Limits(_count(most.get("nodes")), _count(most.get("time")))
+    return _Limits(_count(partition.get("maximum_nodes_per_job")), _count(partition.get("max_time_limit")))
 
 
 def _count(value: Any) -> int | None:

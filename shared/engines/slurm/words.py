@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
@@ -16,35 +16,43 @@ from shared.engines.slurm.wire.dialect import Copy
 
 _S, _R = JobState, Reason
 
+
+class Meaning(NamedTuple):
+    """A state of ours, and why the job has it."""
+
+    state: JobState
+    reason: Reason | None = None
+
+
 #: A job's state → ours, and why. The flags that may stand beside a state come first: they say more.
-STATES: dict[str, tuple[JobState, Reason | None]] = {
-    "REQUEUED": (_S.QUEUED, None),
-    "REQUEUE_FED": (_S.QUEUED, None),
-    "REQUEUE_HOLD": (_S.QUEUED, None),
-    "SPECIAL_EXIT": (_S.QUEUED, None),
-    "CONFIGURING": (_S.QUEUED, None),
-    "POWER_UP_NODE": (_S.QUEUED, None),
+STATES: dict[str, Meaning] = {
+    "REQUEUED": Meaning(_S.QUEUED),
+    "REQUEUE_FED": Meaning(_S.QUEUED),
+    "REQUEUE_HOLD": Meaning(_S.QUEUED),
+    "SPECIAL_EXIT": Meaning(_S.QUEUED),
+    "CONFIGURING": Meaning(_S.QUEUED),
+    "POWER_UP_NODE": Meaning(_S.QUEUED),
     # Its processes may still run.
-    "COMPLETING": (_S.RUNNING, None),
-    "STAGE_OUT": (_S.RUNNING, None),
-    "LAUNCH_FAILED": (_S.FAILED, _R.INFRASTRUCTURE),
-    "RECONFIG_FAIL": (_S.FAILED, _R.INFRASTRUCTURE),
-    "PENDING": (_S.QUEUED, None),
-    "RUNNING": (_S.RUNNING, None),
-    "SUSPENDED": (_S.RUNNING, None),
-    "STOPPED": (_S.RUNNING, None),
-    "SIGNALING": (_S.RUNNING, None),
-    "RESIZING": (_S.RUNNING, None),
-    "COMPLETED": (_S.SUCCEEDED, None),
-    "CANCELLED": (_S.CANCELLED, _R.TERMINATED),
-    "FAILED": (_S.FAILED, _R.USER),
-    "TIMEOUT": (_S.FAILED, _R.TIMEOUT),
-    "DEADLINE": (_S.FAILED, _R.TIMEOUT),
-    "NODE_FAIL": (_S.FAILED, _R.INFRASTRUCTURE),
-    "BOOT_FAIL": (_S.FAILED, _R.INFRASTRUCTURE),
-    "REVOKED": (_S.FAILED, _R.INFRASTRUCTURE),
-    "PREEMPTED": (_S.FAILED, _R.PREEMPTED),
-    "OUT_OF_MEMORY": (_S.FAILED, _R.USER),
+    "COMPLETING": Meaning(_S.RUNNING),
+    "STAGE_OUT": Meaning(_S.RUNNING),
+    "LAUNCH_FAILED": Meaning(_S.FAILED, _R.INFRASTRUCTURE),
+    "RECONFIG_FAIL": Meaning(_S.FAILED, _R.INFRASTRUCTURE),
+    "PENDING": Meaning(_S.QUEUED),
+    "RUNNING": Meaning(_S.RUNNING),
+    "SUSPENDED": Meaning(_S.RUNNING),
+    "STOPPED": Meaning(_S.RUNNING),
+    "SIGNALING": Meaning(_S.RUNNING),
+    "RESIZING": Meaning(_S.RUNNING),
+    "COMPLETED": Meaning(_S.SUCCEEDED),
+    "CANCELLED": Meaning(_S.CANCELLED, _R.TERMINATED),
+    "FAILED": Meaning(_S.FAILED, _R.USER),
+    "TIMEOUT": Meaning(_S.FAILED, _R.TIMEOUT),
+    "DEADLINE": Meaning(_S.FAILED, _R.TIMEOUT),
+    "NODE_FAIL": Meaning(_S.FAILED, _R.INFRASTRUCTURE),
+    "BOOT_FAIL": Meaning(_S.FAILED, _R.INFRASTRUCTURE),
+    "REVOKED": Meaning(_S.FAILED, _R.INFRASTRUCTURE),
+    "PREEMPTED": Meaning(_S.FAILED, _R.PREEMPTED),
+    "OUT_OF_MEMORY": Meaning(_S.FAILED, _R.USER),
 }
 
 #: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
@@ -68,7 +76,7 @@ _CODES: dict[int, tuple[Reason, str]] = {
 IDLE = frozenset({252, 253, 254})
 
 
-def state_of(states: frozenset[str], job: object) -> tuple[JobState, Reason | None]:
+def state_of(states: frozenset[str], job: object) -> Meaning:
     """Raises Transient for words that are not in the table: they decide nothing."""
     for word, meaning in STATES.items():
         if word in states:
@@ -98,27 +106,36 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
     return replace(plain, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
 
 
-def _explained(copy: Copy, observed: Observation, begun: bool | None) -> tuple[Observation, tuple[str, ...]]:
+class _Explained(NamedTuple):
+    """What an end means beyond its state, and the reasons in words."""
+
+    observed: Observation
+    why: tuple[str, ...]
+
+
+def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explained:
     """What an end means beyond its state, and why. `begun`: None where that is not known."""
     if _never_began(copy, begun):
         unstarted = replace(observed, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
-        return replace(unstarted, unstarted=True), (why,)
+        return _Explained(replace(unstarted, unstarted=True), (why,))
     if "OUT_OF_MEMORY" in copy.states:
-        return replace(observed, exit_code=copy.code or None), (_MEMORY,)
+        return _Explained(replace(observed, exit_code=copy.code or None), (_MEMORY,))
     if observed.reason is not _R.USER:
-        return observed, ()
+        return _Explained(observed, ())
     if copy.code in _NO_PROGRAM and begun is None:
-        return observed, ("a command was not found, or python3 in `path` of the cluster",)
+        return _Explained(observed, ("a command was not found, or python3 in `path` of the cluster",))
     if copy.code in _CODES:
         reason, text = _CODES[copy.code]
-        return replace(observed, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
+        return _Explained(
+            replace(observed, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
+        )
     if copy.signal == _KILL and begun is not False:
-        return replace(observed, exit_code=128 + _KILL), (_MEMORY,)
+        return _Explained(replace(observed, exit_code=128 + _KILL), (_MEMORY,))
     if copy.signal and not copy.code:
         text = f"its script ended by signal {copy.signal}"
-        return replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (text,)
-    return observed, ()
+        return _Explained(replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (text,))
+    return _Explained(observed, ())
 
 
 def _never_began(copy: Copy, begun: bool | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -18,6 +19,13 @@ from shared.jobspec.problems.problem import Problem, has_errors, in_document_ord
 from shared.jobspec.text.tree import JsonObject, Node, is_object
 
 
+class Validation(NamedTuple):
+    """The spec, None if any problem is an error; and all problems."""
+
+    spec: JobSpec | None
+    problems: tuple[Problem, ...]
+
+
 def validate(
     document: JsonObject,
     *,
@@ -26,7 +34,7 @@ def validate(
     accounts: Collection[str] | None = None,
     storage_suffix: str | None = None,
     limits: Limits | None = None,
-) -> tuple[JobSpec | None, tuple[Problem, ...]]:
+) -> Validation:
     """The spec of a completed document, or None if any problem is an error; and all problems.
 
     What is unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
@@ -35,7 +43,7 @@ def validate(
     """
     limits = limits or Limits()
     if not is_object(document):
-        return None, (problem("SW008", "", "the document is not a JSON object"),)
+        return Validation(None, (problem("SW008", "", "the document is not a JSON object"),))
     problems = list(texts(document, limits))
     spec: JobSpec | None = None
     shape: list[Problem] = []
@@ -53,7 +61,7 @@ def validate(
     )
     ruled = [flaw for rule in RULES for flaw in rule(context)]
     ordered = in_document_order(document, [*problems, *without_echoes(shape, ruled)])
-    return None if has_errors(ordered) else spec, shortened(ordered, limits)
+    return Validation(None if has_errors(ordered) else spec, shortened(ordered, limits))
 
 
 def shaped(document: JsonObject, problems: Collection[Problem]) -> JobSpec | None:

@@ -84,15 +84,23 @@ def _both_levels(properties: JsonObject, inner: JsonObject) -> Unwrapped:
     return Unwrapped({"properties": _without_answers(inner)}, flaw, "/properties/properties")
 
 
-def _contained_job(document: JsonObject) -> tuple[str, JsonObject, int] | None:
+class _Contained(NamedTuple):
+    """A job that another object or a list holds: where it stands, and how many there are."""
+
+    location: str
+    job: JsonObject
+    number: int
+
+
+def _contained_job(document: JsonObject) -> _Contained | None:
     """Where the job stands that another object or a list holds, the job, and how many there are."""
     members = [name for name in document if name not in ("$schema", "nextLink")]
     if len(members) != 1 or members[0] not in _HOLDERS:
         return None
     value, at = document[members[0]], step("", members[0])
     if isinstance(value, list) and value:
-        return (f"{at}/0", value[0], len(value)) if isinstance(value[0], dict) else None
-    return (at, value, 1) if isinstance(value, dict) else None
+        return _Contained(f"{at}/0", value[0], len(value)) if isinstance(value[0], dict) else None
+    return _Contained(at, value, 1) if isinstance(value, dict) else None
 
 
 def _inside(document: JsonObject, location: str, job: JsonObject, count: int) -> Unwrapped | None:

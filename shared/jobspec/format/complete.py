@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS, MOUNT_LISTS
@@ -34,6 +34,13 @@ class Defaults:
     std_out_err_path_prefix: str | None = None
 
 
+class Completed(NamedTuple):
+    """A completed copy, and a note on each completion."""
+
+    document: JsonObject
+    notes: tuple[str, ...]
+
+
 def complete(
     document: JsonObject,
     defaults: Defaults,
@@ -41,7 +48,7 @@ def complete(
     script: str | None = None,
     folder: str | None = None,
     cluster: str | None = None,
-) -> tuple[JsonObject, tuple[str, ...]]:
+) -> Completed:
     """A completed copy, and a note on each completion. Takes any JSON; what is wrong stays as it is.
 
     It shares with the document the parts that are not completed.
@@ -52,7 +59,7 @@ def complete(
     whole = _copied(document, to_fill=defaults.drop_container is not None)
     properties = whole.get("properties") if isinstance(whole, dict) else None
     if not isinstance(properties, dict):
-        return whole, ()
+        return Completed(whole, ())
     notes = [
         *_cluster(properties, defaults, cluster),
         *_prefix(properties, defaults),
@@ -61,7 +68,7 @@ def complete(
     ]
     if defaults.drop_container is not None and _mounts_drop(properties, defaults):
         notes += _scripts(properties, script, folder)
-    return whole, tuple(notes)
+    return Completed(whole, tuple(notes))
 
 
 def _copied(document: JsonObject, *, to_fill: bool) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -112,6 +112,13 @@ class Constraints(Model):
     max_wall_clock_time: Annotated[str, Field(description="ISO 8601 duration; P7D if absent")] | None = None
 
 
+class _Block(NamedTuple):
+    """A toolkit block, and the service's name of it."""
+
+    name: str
+    block: Toolkit
+
+
 class JobProperties(Model):
     """What to run, on how many nodes, with which files."""
 
@@ -140,15 +147,15 @@ class JobProperties(Model):
     @property
     def tool_type(self) -> str:
         """The service's name of the toolkit: cntk, pytorch, tensorflow, custom, custommpi, …"""
-        return self._toolkit[0]
+        return self._toolkit.name
 
     @property
     def toolkit(self) -> Toolkit:
         """The one toolkit block that a validated job has."""
-        return self._toolkit[1]
+        return self._toolkit.block
 
     @property
-    def _toolkit(self) -> tuple[str, Toolkit]:
+    def _toolkit(self) -> _Block:
         blocks: tuple[Toolkit | None, ...] = (
             self.cntk_settings,
             self.py_torch_settings,
@@ -161,7 +168,7 @@ class JobProperties(Model):
             self.horovod_settings,
         )
         named = zip(TOOLKITS.values(), blocks, strict=True)
-        return next((name, block) for name, block in named if block is not None)
+        return next(_Block(name, block) for name, block in named if block is not None)
 
 
 #: Every property of a job, by the name that people write.

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.problems.codes import problem
@@ -33,15 +33,20 @@ _NEVER = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
-def read(data: bytes, limits: Limits | None = None) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+class ReadDocument(NamedTuple):
+    """A document as far as it can be taken, None where it cannot; and what is wrong with its text."""
+
+    document: JsonObject | None
+    problems: tuple[Problem, ...]
+
+
+def read(data: bytes, limits: Limits | None = None) -> ReadDocument:
     """The document, or None and what is wrong with the text. Never raises, and quotes no value."""
     document, problems = _read(data, limits or Limits())
-    return (None, problems) if problems else (document, ())
+    return ReadDocument(None, problems) if problems else ReadDocument(document, ())
 
 
-def read_through(
-    source: Source, limits: Limits | None = None
-) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+def read_through(source: Source, limits: Limits | None = None) -> ReadDocument:
     """The document as far as it can be made out behind the mistakes of its text, and all of them.
 
     With problems it is only good for saying what else is wrong: what could not be read has been guessed.
@@ -51,23 +56,23 @@ def read_through(
     if document is None and (rest := source.readable_part(problems)) is not None:
         document, more = _read(rest, limits)
         problems = (*problems, *more)
-    return document, problems
+    return ReadDocument(document, problems)
 
 
-def _read(data: bytes, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+def _read(data: bytes, limits: Limits) -> ReadDocument:
     """What can be made out, and what is wrong."""
     if len(data) > limits.max_bytes:
         message = f"the document has {len(data)} bytes; {limits.max_bytes} are allowed"
-        return None, (problem("SW001", "", message),)
+        return ReadDocument(None, (problem("SW001", "", message),))
     if packed := foreign_bytes(data):
-        return None, (packed.text(""),)
+        return ReadDocument(None, (packed.text(""),))
     try:
         text = _decoded(data)
     except _NotUtf8 as error:
-        return None, (error.problem,)
+        return ReadDocument(None, (error.problem,))
     too_deep = _too_deep(text, limits.max_depth)
     if too_deep:
-        return None, (too_deep,)
+        return ReadDocument(None, (too_deep,))
     return _parsed(text, limits)
 
 
@@ -148,7 +153,7 @@ class _Hooks:
         return _Flaw()
 
 
-def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+def _parsed(text: str, limits: Limits) -> ReadDocument:
     hooks = _Hooks()
     try:
         document = json.loads(
@@ -160,26 +165,26 @@ def _parsed(text: str, limits: Limits) -> tuple[JsonObject | None, tuple[Problem
         )
     except json.JSONDecodeError as error:
         if foreign := foreign_text(text):
-            return None, (foreign.text(text),)
-        return None, mending(text, error).problems
+            return ReadDocument(None, (foreign.text(text),))
+        return ReadDocument(None, mending(text, error).problems)
     # A value takes at least two characters, with what parts it from the next.
     if len(text) >= 2 * limits.max_values and (count := count_values(document)) > limits.max_values:
         message = f"the document has {count} values; {limits.max_values} are allowed"
-        return None, (problem("SW009", "", message),)
+        return ReadDocument(None, (problem("SW009", "", message),))
     if isinstance(document, dict) and not hooks.strange and not _ESCAPED.search(text):
-        return document, ()
+        return ReadDocument(document, ())
     return _with_flaws(document, limits)
 
 
-def _with_flaws(document: Any, limits: Limits) -> tuple[JsonObject | None, tuple[Problem, ...]]:
+def _with_flaws(document: Any, limits: Limits) -> ReadDocument:
     """What of a document can be taken, and what cannot, place by place."""
     problems = [found for node in walk(document) for found in _flaws(node)]
     if not isinstance(document, dict):
         problems.append(_no_object(document))
     if not problems:
-        return document, ()
+        return ReadDocument(document, ())
     found = in_document_order(document, problems)[: limits.max_problems]
-    return (_cleaned(document) if isinstance(document, dict) else None), found
+    return ReadDocument(_cleaned(document) if isinstance(document, dict) else None, found)
 
 
 def _no_object(document: Any) -> Problem:

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from shared.jobspec.checks.echoes import without_misplaced
 from shared.jobspec.problems.fix import Edit
@@ -27,6 +28,13 @@ _WHOLE = ("SW001", "SW009")
 #: Values that cannot be read, and what is still reported about them.
 _UNREAD = ("SW006", "SW007")
 _KEPT = (*_UNREAD, "SW005", "SW012")
+
+
+class _Placed(NamedTuple):
+    """A problem with its place."""
+
+    place: Place
+    problem: Problem
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ class Source:
 
     def _placed(
         self, problem: Problem, reading: _Reading | None, masks: list[tuple[int, int]] | None
-    ) -> tuple[Place, Problem]:
+    ) -> _Placed:
         start, end = self._token(problem, reading)
         if problem.code == "SW005" and reading:
             problem = self._with_first(problem, reading)
@@ -145,7 +153,7 @@ class Source:
                 for edit in edits
             ),
         )
-        return place, replace(problem, place=place, fix=problem.fix if edits else None)
+        return _Placed(place, replace(problem, place=place, fix=problem.fix if edits else None))
 
     def _with_first(self, problem: Problem, reading: _Reading) -> Problem:
         """Where the property that is given twice was given first."""

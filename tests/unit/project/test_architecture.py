@@ -192,6 +192,51 @@ def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
             yield found - {"None"}
 
 
+#: Two of one kind are a range.
+RANGES = {"int", "float", "datetime"}
+#: Functions whose result is compared, and never looked into.
+COMPARED = {"shared/jobspec/reader/source.py: _order", "shared/jobspec/problems/problem.py: place"}
+
+
+def is_unnamed(annotation: ast.expr) -> bool:
+    """Whether a result is a tuple of several things that only their order tells apart."""
+    if isinstance(annotation, ast.BinOp):
+        return is_unnamed(annotation.left) or is_unnamed(annotation.right)
+    if not isinstance(annotation, ast.Subscript) or ast.unparse(annotation.value).lower() != "tuple":
+        return False
+    parts = [ast.unparse(one) for one in getattr(annotation.slice, "elts", [annotation.slice])]
+    is_range = len(parts) == 2 and parts[0] == parts[1] and parts[0] in RANGES
+    return parts[-1] != "..." and not is_range
+
+
+@pytest.mark.parametrize(
+    ("annotation", "found"),
+    [
+        ("tuple[Job, Stored | None]", True),
+        ("tuple[str, str] | None", True),
+        ("tuple[Pause | None]", True),
+        ("tuple[int, int] | None", False),
+        ("tuple[Problem, ...]", False),
+        ("Validation", False),
+    ],
+)
+def test_a_result_whose_parts_have_no_names_is_found(annotation: str, found: bool) -> None:
+    assert is_unnamed(ast.parse(annotation, mode="eval").body) == found
+
+
+def test_the_parts_of_a_result_have_names() -> None:
+    unnamed = {
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}"
+        for path in deployed()
+        if "node" not in path.parts  # a program of its own, for old Pythons
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
+        if is_unnamed(node.returns)
+    }
+
+    assert unnamed == COMPARED
+
+
 def test_a_result_is_one_type_and_no_text_or_tuple_stands_for_another() -> None:
     """What did not come about is a field of the result, or an exception."""
     told_apart = {

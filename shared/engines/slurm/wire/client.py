@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
-from shared.engines.slurm.wire.first_response import first_response
+from shared.engines.slurm.wire.first_response import Response, first_response
 from shared.engines.slurm.wire.key import Key
 
 if TYPE_CHECKING:
@@ -166,9 +166,7 @@ class SlurmClient:
             raise Misconfigured(f"slurmrestd of {self._cluster.name} refuses our token ({status})")
         return Answer(status, _object(text))
 
-    async def _exchange(
-        self, method: str, url: str, body: Any, headers: Mapping[str, str]
-    ) -> tuple[int, str]:
+    async def _exchange(self, method: str, url: str, body: Any, headers: Mapping[str, str]) -> Response:
         from aiohttp import ClientSession, ClientTimeout
 
         if self._session is None:
@@ -177,7 +175,7 @@ class SlurmClient:
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:
-            return answer.status, await answer.text()
+            return Response(answer.status, await answer.text())
 
     def _headers(self) -> dict[str, str]:
         user = self._cluster.user

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
 
@@ -43,6 +43,13 @@ class Copy:
     nodes: str
 
 
+class Exit(NamedTuple):
+    """How a batch script ended; 0 for what it did not."""
+
+    code: int
+    signal: int
+
+
 @dataclass(frozen=True)
 class Dialect:
     """One version of the interface."""
@@ -60,7 +67,7 @@ class Dialect:
     states: bool
     #: whether processes in `srun --container` know their rank: in 22.05 all have the same
     bundles: bool
-    exit: Callable[[Any], tuple[int, int]]
+    exit: Callable[[Any], Exit]
 
     def submission(self, job: Fields, script: str) -> Fields:
         """The body of a submission."""
@@ -69,16 +76,16 @@ class Dialect:
         return {"script": script, "job": job}
 
 
-def _wait_status(value: Any) -> tuple[int, int]:
+def _wait_status(value: Any) -> Exit:
     status = int(value or 0)
-    return status >> 8 & 255, status & 127
+    return Exit(status >> 8 & 255, status & 127)
 
 
-def exit_object(value: Any) -> tuple[int, int]:
+def exit_object(value: Any) -> Exit:
     """Exit code and signal, from the form that newer dialects and every slurmdbd have."""
     exit_code = value or {}
     signal = (exit_code.get("signal") or {}).get("id")
-    return integer(exit_code.get("return_code")) or 0, integer(signal) or 0
+    return Exit(integer(exit_code.get("return_code")) or 0, integer(signal) or 0)
 
 
 def _old(version: str) -> Dialect:

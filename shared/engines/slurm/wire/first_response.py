@@ -9,15 +9,22 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 _LENGTH = re.compile(rb"^content-length: *(\d+)\r$", re.I | re.M)
 
 
+class Response(NamedTuple):
+    """What came back: a status, and a text that may be JSON."""
+
+    status: int
+    text: str
+
+
 async def first_response(
     method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float
-) -> tuple[int, str]:
+) -> Response:
     """Send the request again, and read status and body. Raises OSError, EOFError or ValueError."""
     address = urlsplit(url)
     tls = address.scheme == "https"
@@ -41,6 +48,6 @@ async def first_response(
             length = _LENGTH.search(head)
             if length is None:
                 raise ValueError("no length")
-            return int(head.split(None, 2)[1]), (await reader.readexactly(int(length[1]))).decode()
+            return Response(int(head.split(None, 2)[1]), (await reader.readexactly(int(length[1]))).decode())
         finally:
             writer.close()

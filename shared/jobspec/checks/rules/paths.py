@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.checks.rules.mounted import Mounted
@@ -110,6 +111,20 @@ def _plainly(node: Node, text: str) -> Fix | None:
     return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
 
 
+class _Below(NamedTuple):
+    """The mounts below a root, None while they are unknown; and a path below it."""
+
+    mounted: Mounted | None
+    path: str
+
+
+class _Missing(NamedTuple):
+    """What is not mounted, and the remedy if there is one."""
+
+    message: str
+    remedy: str | None
+
+
 def _mounted(
     context: Context, node: Node, match: re.Match[str], *, in_command: bool
 ) -> Iterator[tuple[tuple[str, ...], Problem]]:
@@ -147,21 +162,21 @@ def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Proble
         yield replace(flaw, message=flaw.message + where)
 
 
-def _below(context: Context, match: re.Match[str]) -> tuple[Mounted | None, str]:
+def _below(context: Context, match: re.Match[str]) -> _Below:
     """The mounts below the root that is named, None while they are unknown; and the path below it."""
     root = match["name"] or match["braced"] or _CLUSTER_ROOT
     mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
-    return mounted, (match["rest"] or "").strip("/")
+    return _Below(mounted, (match["rest"] or "").strip("/"))
 
 
-def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> tuple[str, str | None]:
+def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Missing:
     owner = "the job" if of_job else "the cluster"
     if not path:
-        return f"the mount root itself is on no mount of {owner}", None
+        return _Missing(f"the mount root itself is on no mount of {owner}", None)
     first = path.partition("/")[0]
     other = context.cluster_mounted if of_job else context.job_mounted
     remedy = None
     if other and other.covers(path):
         remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
     hint = context.suggestions.did_you_mean(first, mounted.paths)
-    return f"{owner} mounts nothing at {quote(first)}{hint}", remedy
+    return _Missing(f"{owner} mounts nothing at {quote(first)}{hint}", remedy)

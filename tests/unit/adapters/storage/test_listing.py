@@ -22,7 +22,7 @@ from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState
-from shared.core.ledger.listing import Query
+from shared.core.ledger.listing import Label, Query
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SHARDS, FINISHED, ACTIVE = 4, 100_000, 40
@@ -259,7 +259,7 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
     after, requests = None, 0
     while requests == 0 or after is not None:
         wire.ranges = 0
-        page = await ledger.find(Query(label=("team", "vision")), limit=50, after=after)
+        page = await ledger.find(Query(label=Label("team", "vision")), limit=50, after=after)
         assert wire.ranges <= listing.PAGES
         assert page.cut == (page.next is not None)
         assert page.next is None or after is None or page.next > after
@@ -280,7 +280,9 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
         (Query(states=frozenset({JobState.FAILED}), cluster="old", name="train-1507"), [1507]),
         (
             Query(
-                states=frozenset({JobState.FAILED, JobState.RUNNING}), name="train-*7", label=("team", None)
+                states=frozenset({JobState.FAILED, JobState.RUNNING}),
+                name="train-*7",
+                label=Label("team", None),
             ),
             [],
         ),

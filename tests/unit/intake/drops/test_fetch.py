@@ -11,6 +11,7 @@ import pytest
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
 from shared.core.orders import digest
+from shared.core.ports import Content
 from shared.intake.fetch import fetched
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Limits
@@ -29,7 +30,7 @@ class Files(MemoryDrops):
     away: tuple[str, ...] = ()
     refused: str = ""
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         self.asked.append((name, limit))
         if name in self.away:
             raise Unavailable("storage did not answer")

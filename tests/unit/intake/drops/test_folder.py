@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob
+from shared.core.ports import Blob, Content
 from shared.intake.folder import Plan, Plans, plans
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
@@ -41,7 +41,7 @@ class Listed(MemoryDrops):
             self.upload(self.newer, b"{}")
         return found
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         if name == self.large:
             raise Misuse(f"{name} is too large", remedy="make it smaller")
         return await super().read(name, etag=etag, limit=limit)

@@ -10,6 +10,7 @@ import pytest
 
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState, Stored
+from shared.core.ports import Content
 from shared.intake.arrive import blob_arrived
 from shared.intake.inventory import inventory
 from tests.doubles.memory import MemoryDrops, MemoryLedger
@@ -87,7 +88,7 @@ async def test_a_script_that_changed_while_it_was_read_is_found_though_its_sibli
 
         gone = True
 
-        async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
             if name.endswith("train2.py") and self.gone:
                 self.gone = False
                 return None
@@ -266,7 +267,7 @@ async def test_a_note_that_came_while_the_drop_was_accepted_is_removed_later(wor
 class Defective(MemoryDrops):
     """Reading a file fails, as code does."""
 
-    async def read(self, name: str, **asked: Any) -> tuple[bytes, str] | None:
+    async def read(self, name: str, **asked: Any) -> Content | None:
         """Not this time, nor another."""
         raise ArithmeticError("canary-77")
 

@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.ports import DropMemo
+from shared.core.ports import Content, DropMemo
 from shared.intake.drop import Explanations, FolderResult, explain_folder, look_at_folder
 from shared.intake.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops, MemoryLedger
@@ -30,7 +30,7 @@ class Reads(MemoryDrops):
         self.etags: list[str | None] = []
         self.changed: str = ""
 
-    async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         self.read_names.append(name.rpartition("/")[2])
         self.etags.append(etag)
         return None if name == self.changed else await super().read(name, etag=etag, limit=limit)
@@ -293,7 +293,7 @@ async def test_an_envelope_keeps_the_limits_and_is_refused_in_its_own_file(
 
 async def test_what_storage_advises_about_a_file_is_the_remedy(world: World) -> None:
     class Refuses(MemoryDrops):
-        async def read(self, name: str, *, etag: str | None = None, limit: int) -> tuple[bytes, str] | None:
+        async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
             if name.endswith(".py"):
                 raise Misuse("train.py is too large", remedy="cut it into pieces")
             return await super().read(name, etag=etag, limit=limit)
