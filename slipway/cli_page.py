@@ -12,7 +12,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from slipway.main import ROOT, app
+from slipway.main import app
+from slipway.settings import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 

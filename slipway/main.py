@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -10,19 +9,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from local.clusters.registry import CLUSTERS, USUAL
+from slipway.clone import CLUSTERS, USUAL, module_of_clone
 from slipway.commands.dead_commands import app as dead
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
 from slipway.failure import Failure
 from slipway.options import LOCAL, Json, Key, SettingsFile, Url
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def _known_cluster(name: str) -> str:
     """A word of the registry of local clusters."""
-    if name not in CLUSTERS:
+    if CLUSTERS and name not in CLUSTERS:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(CLUSTERS)}.")
     return name
 
@@ -30,9 +27,9 @@ def _known_cluster(name: str) -> str:
 Cluster = Annotated[
     str,
     typer.Option(
-        metavar="|".join(CLUSTERS),
+        metavar="|".join(CLUSTERS) or "NAME",
         callback=_known_cluster,
-        help=f"{', or '.join(kind.words for kind in CLUSTERS.values())}, on this machine",
+        help=f"{', or '.join(kind.words for kind in CLUSTERS.values()) or 'a cluster'}, on this machine",
     ),
 ]
 app = typer.Typer(
@@ -180,7 +177,7 @@ def setup(
     ] = None,
 ) -> None:
     """Create the resources that a deployment lacks: storage, workspace, autoscaling cluster."""
-    plan = import_module("slipway.stack.provision").Plan(
+    plan = _stack("provision").Plan(
         location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
     )
     raise typer.Exit(_command("setup").run(settings, plan, ssh_key, cluster_file))
@@ -264,7 +261,7 @@ def az_env(
     ] = None,
 ) -> None:
     """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
-    raise typer.Exit(_command("az_env").run(data))
+    raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data))
 
 
 def _print_version(requested: bool) -> None:
@@ -285,8 +282,9 @@ def slipway(
 @app.command()
 def version() -> None:
     """Print the version."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    typer.echo(f"slipway {project['version']} (Python {sys.version.split()[0]})")
+    from shared import __version__
+
+    typer.echo(f"slipway {__version__} (Python {sys.version.split()[0]})")
 
 
 def _command(name: str) -> Any:
@@ -294,7 +292,7 @@ def _command(name: str) -> Any:
 
 
 def _stack(name: str) -> Any:
-    return import_module(f"slipway.stack.{name}")
+    return module_of_clone(f"slipway.stack.{name}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """`python -m local.setup.lock [--upgrade]`: writes requirements*.txt, with hashes, and constraints.txt.
 
-pyproject.toml says what we ask for; uv finds what that brings, for every platform and Python at once, and the
-hash of each file. A version that is locked stays, unless it fits no more or `--upgrade` asks for newer ones.
+The groups of pyproject.toml say what we ask for; uv finds what that brings, for every platform and Python at
+once, and the hash of each file. A version that is locked stays, unless it fits no more, or `--upgrade` asks
+for newer ones.
 """
 
 import re
@@ -101,8 +102,8 @@ def _compiled(
             out.write_text(constraints.read_text())
         argv = [str(tool("uv")), "pip", "compile", "--quiet", "--universal", f"--python-version={_OLDEST}"]
         argv += ["--no-header", "--no-annotate", f"--output-file={out}", *options]
-        argv += [f"--group={group}" for group in groups]
-        subprocess.run([*argv, *(["pyproject.toml"] if app else [])], cwd=ROOT, check=True)
+        argv += [f"--group={group}" for group in (*groups, *(["app"] if app else []))]
+        subprocess.run(argv, cwd=ROOT, check=True)
         return out.read_text()
 
 
@@ -112,8 +113,8 @@ def _blocks(text: str) -> list[str]:
 
 
 def _write_app(blocks: Sequence[str]) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    direct = {_name(requirement) for requirement in project["dependencies"]}
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    direct = {_name(requirement) for requirement in groups["app"]}
     about = "What the function app asks for; a deployment and the local stack install it."
     own = "".join(block for block in blocks if _name(block) in direct)
     (ROOT / _APP).write_text(f"{_WRITTEN.format(about=about)}-r {_TRANSITIVE}\n{own}")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from local.process import StartError
 from shared.core.errors import EngineError, Unavailable
 from slipway.failure import Failure
 
@@ -37,15 +36,6 @@ def reaching(what: str, setting: str) -> Iterator[None]:
         raise Failure(f"{what} cannot be used: {type(error).__name__}; check {setting}") from error
     except ValueError as error:  # so the SDKs say that an address or a connection string is malformed
         raise Failure(f"{what} cannot be used: its address is malformed; check {setting}") from error
-
-
-@contextmanager
-def starting() -> Iterator[None]:
-    """Turn what the local stack raises when a part does not start into Failures."""
-    try:
-        yield
-    except StartError as error:
-        raise Failure(str(error)) from error
 
 
 def _refusal(error: Exception) -> str:

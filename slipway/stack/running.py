@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 from local.clusters.registry import CLUSTERS
+from local.process import StartError
 from local.stack import Options, Stack, stack
 from shared.settings import Settings
-from slipway.client.trouble import starting
 from slipway.failure import Failure
 from slipway.settings import display_path
 from slipway.stack.provision import Plan, Step, provision
@@ -35,8 +35,10 @@ async def running(
         provisioned([step async for step in provision(Settings(settings), plan)])
 
     async with AsyncExitStack() as ends:
-        with starting():
+        try:
             up = await ends.enter_async_context(stack(options, create))
+        except StartError as error:
+            raise Failure(str(error)) from error
         yield up
 
 

@@ -1,7 +1,8 @@
-"""`python -m tests.acceptance.setup.clean_install VERSION…`: plain pip installs the app, as remote builds do.
+"""`python -m tests.acceptance.setup.clean_install VERSION…`: plain pip installs the app, and the command.
 
-Into a new environment of each Python; a package of each list whose hashes were changed is refused. Not in the
-suite: no test there dials out.
+Into new environments of each Python. The app as remote builds do it, where a package of each list whose
+hashes were changed is refused; the command from its wheel, as pipx does it. Not in the suite: no test there
+dials out.
 """
 
 import os
@@ -14,10 +15,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from local.setup.interpreter import Interpreter, ask, candidates
+from tests.acceptance.setup.wheel import wheel
 
 ROOT = Path(__file__).resolve().parents[3]
 #: A package of each list.
 _LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
+#: What the command alone is asked, what it says, and whether it fails.
+_ASKED: tuple[tuple[tuple[str, ...], str, bool], ...] = (
+    (("--help",), "Commands:", False),
+    (("version",), "slipway ", False),
+    (("validate", "job.json"), "valid", False),
+    (("explain", "job.json"), "settings: none", False),
+    (("jobs", "--url", "http://127.0.0.1:9"), "nothing listens there", True),
+    (("drop", "."), "there are no settings", True),
+    (("up",), "needs a clone", True),
+    (("demo",), "needs a clone", True),
+    (("az-env",), "needs a clone", True),
+    (("setup",), "needs a clone", True),
+)
 _PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
 
 
@@ -34,12 +49,15 @@ def main(versions: Sequence[str]) -> int:
             continue
         try:
             with tempfile.TemporaryDirectory() as folder:
-                try_one(found, Path(folder))
+                try_app(found, Path(folder))
+            with tempfile.TemporaryDirectory() as folder:
+                try_command(found, Path(folder))
         except Failed as error:
             sys.stdout.write(f"Python {version}: FAILED: {error}\n")
             return 1
         sys.stdout.write(
-            f"Python {version}: the app is installed and loads; what has another hash is refused\n"
+            f"Python {version}: the app is installed and loads; what has another hash is refused; "
+            "the command alone works\n"
         )
     return 0
 
@@ -52,7 +70,7 @@ def interpreter(version: str) -> Interpreter | None:
     return None
 
 
-def try_one(found: Interpreter, folder: Path) -> None:
+def try_app(found: Interpreter, folder: Path) -> None:
     """Raises Failed."""
     for file in _LISTS:
         shutil.copy(ROOT / file, folder)
@@ -70,9 +88,24 @@ def try_one(found: Interpreter, folder: Path) -> None:
     run(python, "-W", "error", "-c", "import function_app", cwd=ROOT)
 
 
+def try_command(found: Interpreter, folder: Path) -> None:
+    """Raises Failed."""
+    made = wheel(folder)
+    run(found.path, "-m", "venv", "clean", cwd=folder)
+    programs, here = folder / "clean" / "bin", folder / "elsewhere"
+    shutil.copytree(ROOT / "examples" / "hello", here)
+    run(str(programs / "python"), *_PIP, str(made), cwd=folder)
+    run(str(programs / "python"), "-m", "pip", "check", cwd=folder)
+    slipway = str(programs / "slipway")
+    for asked, said, fails in _ASKED:
+        if said not in (answer := run(slipway, *asked, cwd=here, fails=fails)):
+            raise Failed(f"slipway {' '.join(asked)} said: {answer}")
+
+
 def run(*argv: str, cwd: Path, fails: bool = False) -> str:
     """What a command said. Raises Failed unless it ends as it is to end."""
-    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, timeout=600)
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(argv, cwd=cwd, env=clean, capture_output=True, text=True, check=False, timeout=600)
     said = (done.stdout + done.stderr)[-2000:]
     if bool(done.returncode) != fails:
         raise Failed(f"{' '.join(argv)} ended with {done.returncode}: {said}")

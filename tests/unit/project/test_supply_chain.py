@@ -48,14 +48,14 @@ def test_no_lock_says_where_packages_come_from(file: str) -> None:
 
 
 def test_the_function_app_installs_what_pyproject_asks_for_and_all_that_it_brings() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = {canonical(one) for one in project["dependencies"]}
+    app = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["app"]
+    asked = {canonical(one) for one in app}
     direct = {canonical(one) for one in entries("requirements.txt")}
 
     assert direct == asked
     assert "-r requirements-lock.txt" in (ROOT / "requirements.txt").read_text().splitlines()
     assert not {canonical(one) for one in entries("requirements-lock.txt")} & direct
-    assert not [one for one in project["dependencies"] if "--hash" in one]
+    assert not [one for one in app if "--hash" in one]
 
 
 def test_a_deployment_gets_every_file_that_its_requirements_include() -> None:

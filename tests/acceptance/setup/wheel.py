@@ -1,0 +1,35 @@
+"""The wheel of the project: made from a copy, so that the checkout stays as it is."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+#: What a wheel is made of; the app and the local stack are there, so that they could come in.
+_TAKEN = ("pyproject.toml", "README.md", "LICENSE", "function_app.py")
+_FOLDERS = ("fence", "functions", "local", "shared", "slipway")
+
+
+def wheel(place: Path) -> Path:
+    """Make it, without the network, by the setuptools of this environment."""
+    source = place / "source"
+    for folder in _FOLDERS:
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in _TAKEN:
+        shutil.copy(ROOT / name, source)
+    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
+    argv += ["--no-deps", "--no-build-isolation", "--no-index", f"--wheel-dir={place}", str(source)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    (made,) = place.glob("*.whl")
+    return made
+
+
+def top_levels(made: Path) -> set[str]:
+    """What it puts at the top of site-packages, beside its metadata."""
+    names = {name.partition("/")[0] for name in zipfile.ZipFile(made).namelist()}
+    return {name for name in names if not re.fullmatch(r"slipway-.*\.dist-info", name)}

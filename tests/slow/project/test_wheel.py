@@ -1,0 +1,120 @@
+"""What is installed where only the command is wanted, as with pipx: it, what it needs, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.setup.wheel import top_levels, wheel
+
+ROOT = Path(__file__).resolve().parents[3]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+#: What a package is imported as, where that is another name than its own; and what one brings for sure.
+IMPORTED = {
+    "azure-identity": ("azure.identity", "azure.core", "cryptography", "jwt", "certifi"),
+    "azure-storage-blob": ("azure.storage.blob", "typing_extensions"),
+    "aiohttp": ("aiohttp", "yarl"),
+    "pydantic": ("pydantic", "pydantic_core"),
+}
+#: What only engines, telemetry and the local stack import, each at its first use.
+OF_THE_APP = ("azure.mgmt", "azure.storage.fileshare", "azure.monitor", "opentelemetry", "msrest")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel(tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(made: Path) -> None:
+    assert top_levels(made) == {"fence", "shared", "slipway"}
+    names = zipfile.ZipFile(made).namelist()
+    assert "slipway/main.py" in names
+    assert not [name for name in names if name.startswith("slipway/stack/")]
+
+
+def test_every_module_of_these_packages_is_in_the_wheel(made: Path) -> None:
+    there = {name for name in zipfile.ZipFile(made).namelist() if name.endswith(".py")}
+    here = {
+        file.relative_to(ROOT).as_posix()
+        for top in ("fence", "shared", "slipway")
+        for file in (ROOT / top).rglob("*.py")
+        if "stack" not in file.parts
+    }
+
+    assert there == here
+
+
+def test_its_metadata_names_the_command_and_what_remote_use_needs(made: Path) -> None:
+    archive = zipfile.ZipFile(made)
+    (place,) = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
+    found = Parser().parsestr(archive.read(f"{place}/METADATA").decode())
+
+    wanted = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
+    assert {re.split(r"[~<>=]", one)[0] for one in found.get_all("Requires-Dist", [])} == wanted
+    assert "slipway = slipway.main:main" in archive.read(f"{place}/entry_points.txt").decode()
+
+
+def test_what_it_asks_for_is_what_the_tests_run_with() -> None:
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    pinned = {}
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        if found := re.match(r"([\w.-]+)==([^\s;]+)", line):
+            pinned[canonicalize_name(found[1])] = found[2]
+    for one in map(Requirement, PYPROJECT["project"]["dependencies"]):
+        assert one.specifier.contains(pinned[canonicalize_name(one.name)]), one
+
+
+def imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def test_what_it_imports_is_what_it_asks_for() -> None:
+    names = [re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]]
+    known = [top for name in names for top in IMPORTED.get(name, (name,))]
+    known += ["fence", "shared", "slipway", "local", *OF_THE_APP]
+    unknown = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for top in ("fence", "shared", "slipway")
+        for file in (ROOT / top).rglob("*.py")
+        if "stack" not in file.parts
+        for name in imports(file)
+        if name.partition(".")[0] not in sys.stdlib_module_names
+        and not any(f"{name}.".startswith(f"{one}.") for one in known)
+    }
+
+    assert unknown == set()
+
+
+def test_no_module_that_works_without_a_clone_imports_the_local_stack() -> None:
+    importing = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "slipway").rglob("*.py")
+        if "stack" not in file.parts
+        for name in imports(file)
+        if name.partition(".")[0] in {"local", "functions", "tests", "bench"}
+    }
+
+    assert importing == {"slipway/clone.py", "slipway/commands/az_env.py"}
+
+
+def test_a_command_of_the_local_stack_says_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from slipway import clone
+    from slipway.failure import Failure
+
+    monkeypatch.setitem(sys.modules, "slipway.stack.none", None)
+    with pytest.raises(Failure, match=r"needs a clone of the project.*make up"):
+        clone.module_of_clone("slipway.stack.none")
