@@ -1,7 +1,7 @@
 """metrics: what a job and its nodes say in numbers, from the files where they do. Never changes anything.
 
-An answer reads a bounded part of the files, and its cursor says where the next one goes on. So a look at a
-job that has written nothing since costs the listing of one directory, and a look into each other one.
+An answer reads a bounded part of the files, and its cursor says where the next one goes on. So a job that has
+written nothing since costs the list of one directory, and a byte of a file in each other one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shared.operate.output import forgotten, target_of
 from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
 
 #: Bytes that one answer reads, and one call of the engine.
-MOST_BYTES, PART = 4 << 20, 1 << 20
+MOST_BYTES, PART = 2 << 20, 1 << 19
 #: Files that are read, and the points of one answer, whatever a caller asks for.
 MOST_FILES, MOST_POINTS = 32, 50_000
 _POINTS, _LEAST, _MOST = 500, 4, 2000

@@ -24,6 +24,8 @@ _AXES = ("step", "epoch", "time")
 _LINE, _RANK = "line", "rank"
 _MOST_RANKS = 1_000_000
 _MARK = b'"slipway"'
+#: NaN and Infinity are no numbers, neither here nor in JSON.
+_JSON = json.JSONDecoder(parse_constant=lambda _: None)
 #: Whole numbers up to here are exact as floats.
 _EXACT = 2.0**53
 
@@ -148,7 +150,7 @@ def _members(line: bytes, *, wrapped: bool) -> Mapping[str, Any]:
     if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return {}
     try:
-        found = json.loads(line.decode(), parse_constant=lambda _: None)
+        found = _JSON.decode(line.decode())
     except (ValueError, RecursionError):
         return {}
     inner = found.get("slipway") if "slipway" in found or wrapped else found

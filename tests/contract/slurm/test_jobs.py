@@ -48,6 +48,18 @@ async def test_ranks_are_spread_over_the_nodes_after_the_preparation_of_each(clu
             assert await text(on, asked.target, f"stdout-job_prep-{host}.txt") == "ready\n"
 
 
+async def test_each_node_says_how_busy_it_is_while_the_job_runs(cluster: Slurm) -> None:
+    waits = "until grep -q 'rank.: 0,.*memory' $FILE && grep -q 'rank.: 1,.*memory' $FILE; do sleep 0.1; done"
+    file = [{"name": "FILE", "value": "$AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl"}]
+    async with engine(cluster) as on:
+        asked = order(f'timeout 60 bash -c "{waits}"', nodeCount=2, environmentVariables=file)
+        await on.submit(asked)
+        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
+
+        samples = map(json.loads, (await text(on, asked.target, "usage.jsonl")).splitlines())
+        assert {sample["rank"] for sample in samples} == {0, 1}
+
+
 @_NO_MPI
 async def test_mpi_finds_the_nodes_and_the_environment(cluster: Slurm) -> None:
     body = "echo $OMPI_COMM_WORLD_RANK on $SLURMD_NODENAME $WHERE $SECRET"
