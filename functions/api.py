@@ -23,9 +23,12 @@ _KEY_LENGTH = 256
 
 @blueprint.function_name("post_job")
 @blueprint.route("jobs", methods=["POST"])
-@api_route()
+@api_route("name")
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
-    """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run."""
+    """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run.
+
+    ?name= is its name where the document has none.
+    """
     from shared.intake.arrive import request_arrived
     from shared.intake.message import read_request
 
@@ -34,8 +37,9 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     request = read_request(body_of(req), app.policy.limits)
     key = key_of(req, request.key) or f"once:{app.token()}"
     request = dataclasses.replace(request, key=None)
+    name = req.params.get("name", "")
     return _accepted_answer(
-        await request_arrived(app, request, door="http", scope=who.source, key=key, who=who)
+        await request_arrived(app, request, door="http", scope=who.source, key=key, name=name, who=who)
     )
 
 

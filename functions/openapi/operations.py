@@ -76,6 +76,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Submit a job",
         {202: job.AcceptedJob, 200: job.AcceptedJob},
         (409, 413, 422, 429, *UNREADABLE),
+        query=(_text("name", "the job's name where the document has none", "digits"),),
         headers=(KEY,),
         body=JOB_DOCUMENT,
     ),

@@ -95,11 +95,15 @@ class Service:
         self._url = url
 
     async def submit(
-        self, document: bytes, key: str | None = None, file: str = "the document"
+        self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
-        """Ask for a job; what became of it. A refusal names the places in `file`."""
+        """Ask for a job; what became of it. A refusal names the places in `file`.
+
+        `name` is the job's where the document has none.
+        """
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
-        return await self._json("POST", "jobs", file=file, data=document, headers=headers)
+        asked = {"name": name} if name else {}
+        return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=asked)
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Ask for exactly the same again."""

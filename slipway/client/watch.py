@@ -7,13 +7,12 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.screen import Line
+from slipway.terminal import harmless
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
 #: States in which there may be something new in the log.
 _HAS_LOG = frozenset({"running", "succeeded", "failed", "cancelled"})
 _STYLES = {"succeeded": "green", "running": "cyan", "queued": "", "accepted": "", "submitting": ""}
-_SHOWN_LINES = 2
-_WIDTH = 100
 #: Logs are read at every so manyth look.
 _LOG_EVERY = 3
 
@@ -72,14 +71,16 @@ class Watch:
         if log.done or job["state"] not in _HAS_LOG:
             return
         try:
-            part = await self.service.log(job["id"], log.offset)
+            while (part := await self.service.log(job["id"], log.offset)).data:
+                *lines, log.rest = (log.rest + part.data).split(b"\n")
+                log.offset = part.next
+                self._tell(log_news(job, lines))
         except Failure:  # a job that ended before it wrote anything has no log
             log.done = job["state"] in ENDED
             return
-        *lines, log.rest = (log.rest + part.data).split(b"\n")
-        log.offset = part.next
         log.done = not part.more
-        self._tell(log_news(job, [line.decode("utf-8", "replace") for line in lines]))
+        if log.done and log.rest:
+            self._tell(log_news(job, [log.rest]))
 
     def _tell(self, lines: Iterable[Line]) -> None:
         for line in lines:
@@ -116,13 +117,10 @@ def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -
     return [Line(cluster["name"], text, "magenta")]
 
 
-def log_news(job: Mapping[str, Any], lines: Sequence[str]) -> list[Line]:
-    """The last lines of those that came: enough to see that it goes on."""
-    shown = [line for line in lines if line.strip()][-_SHOWN_LINES:]
-    return [
-        Line(who(job), "│ " + (line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"), "dim")
-        for line in shown
-    ]
+def log_news(job: Mapping[str, Any], lines: Sequence[bytes]) -> list[Line]:
+    """The lines that a job wrote, without those that are empty."""
+    texts = (harmless(line.decode("utf-8", "replace"), colour=False) for line in lines)
+    return [Line(who(job), f"│ {text}", "dim") for text in texts if text.strip()]
 
 
 def who(job: Mapping[str, Any]) -> str:

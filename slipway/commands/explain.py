@@ -20,6 +20,7 @@ from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.service import service
 from slipway.commands.drop import to_upload
+from slipway.commands.output.files import printable
 from slipway.commands.waiting import ONLY_TEMPLATE
 from slipway.failure import Failure
 from slipway.folder_drops import FolderDrops
@@ -53,8 +54,20 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
     if as_json:
         print(json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False))
     else:
-        print("\n".join(markdown(body) for body in bodies), end="")
+        _print_page("\n".join(markdown(body) for body in bodies))
     return int(any(body["verdict"] in ("rejected", "refused") for body in bodies))
+
+
+def _print_page(page: str) -> None:
+    """Markdown as it is for a file or a pipe; for a terminal as it is meant, and printable."""
+    if not sys.stdout.isatty():
+        print(page, end="")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    text = "\n".join(map(printable, page.split("\n")))
+    Console().print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))
 
 
 def _ports(settings_file: Path | None) -> Ports:

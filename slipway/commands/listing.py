@@ -1,7 +1,6 @@
 """`slipway jobs`: the newest jobs that fit, once, or again and again as they change."""
 
 import asyncio
-import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from slipway.client.service import Listed, Service
 from slipway.commands.jobs import asking, show, why
 from slipway.failure import Failure
 from slipway.screen import table
+from slipway.terminal import RESET, coloured
 from slipway.times import age, moment
 
 #: Seconds between two looks: each is one request.
@@ -22,7 +22,6 @@ _EVERY = 2.0
 _ID, _NAME, _NARROWEST = 10, 16, 60
 #: Home, and the rest of the screen cleared.
 _REDRAW = "\x1b[H\x1b[J"
-_RESET = "\x1b[0m"
 _COLOURS = {"succeeded": 32, "failed": 31, "lost": 31, "rejected": 31, "running": 36, "cancelled": 2}
 
 Job = Mapping[str, Any]
@@ -43,8 +42,7 @@ def view(*, utc: bool) -> View:
     if not sys.stdout.isatty():
         return View(utc=utc)
     size = shutil.get_terminal_size()
-    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return View(max(size.columns, _NARROWEST), size.lines, colour, utc)
+    return View(max(size.columns, _NARROWEST), size.lines, coloured(sys.stdout), utc)
 
 
 def conditions(asked: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
@@ -132,9 +130,9 @@ def _row(row: Sequence[str], reason: str, widths: Sequence[int], colour: bool) -
     cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
     number = _COLOURS.get(row[2])
     if colour and number:
-        cells[2] = f"\x1b[{number}m{row[2]}{_RESET}" + " " * (widths[2] - len(row[2]))
+        cells[2] = f"\x1b[{number}m{row[2]}{RESET}" + " " * (widths[2] - len(row[2]))
     text = "  ".join([*cells, reason]).rstrip()
-    return f"\x1b[1m{text}{_RESET}" if colour and row[0] == "id" else text
+    return f"\x1b[1m{text}{RESET}" if colour and row[0] == "id" else text
 
 
 def _whole(jobs: Sequence[Job], view: View) -> list[str]:

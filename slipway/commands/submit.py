@@ -20,15 +20,22 @@ def run(file: Path, url: str, key: str) -> int:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
-        return await submit(api, document, "standard input" if stdin else str(file))
+        return await submit(api, document, "standard input" if stdin else str(file), name_of(file))
 
     return asking(ask, url, key)
 
 
-async def submit(api: Service, document: bytes, name: str) -> int:
-    """Post it, and show its warnings, as of a file of that name, and what it waits for."""
-    job = await api.submit(document, file=name)
-    if warnings := placed(job.get("problems", []), name):
+def name_of(file: Path) -> str:
+    """What a job is called whose document has no name: a job.json as its folder, another file as it is."""
+    if file.name == "-":
+        return ""
+    return file.resolve().parent.name if file.name == "job.json" else file.stem
+
+
+async def submit(api: Service, document: bytes, file: str, name: str = "") -> int:
+    """Post it, and show its warnings, as of that file, and what it waits for."""
+    job = await api.submit(document, file=file, name=name)
+    if warnings := placed(job.get("problems", []), file):
         sys.stderr.write(f"{warnings}\n")
     print(f"{job['id']}  {job['name']}: {job['state']}")
     if "waiting" in job:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 import uuid
 from typing import Any
 
@@ -134,6 +136,8 @@ async def test_two_nodes_train_together(door: Door) -> None:
     assert {"stdout-0.txt", "stdout-1.txt"} <= names
     _, log, _ = await door.call("GET", f"jobs/{job['id']}/log?file=stdout-1.txt")
     assert log["text"] == "rank 1\n"
+    assert await _said(door, "log", name) == "0 | rank 0\n1 | rank 1\n"
+    assert await _said(door, "log", "--follow", "--rank", "1", name) == "rank 1\n"
 
 
 async def test_a_running_job_is_cancelled(door: Door) -> None:
@@ -147,13 +151,16 @@ async def test_a_running_job_is_cancelled(door: Door) -> None:
     assert (job["state"], job["reason"]) == ("cancelled", "terminated")
 
 
-async def test_a_job_that_fails_says_with_which_code(door: Door) -> None:
+async def test_a_job_that_fails_says_with_which_code_and_why(door: Door) -> None:
     name = unique("fails")
-    await door.call("POST", "jobs", {"name": name, "spec": shell("exit 7"), "notify": [door.hook(name)]})
+    spec = shell("echo ValueError: no data >&2; echo bye >&2; exit 7")
+    await door.call("POST", f"jobs?name={name}", {"spec": spec, "notify": [door.hook(name)]})
 
     job = await door.ended(name=name)
 
     assert (job["state"], job["reason"], job["exitCode"]) == ("failed", "user", 7)
+    assert job["lastError"] == "ValueError: no data"
+    assert "ValueError: no data" in await _said(door, "jobs", "--failed", "--name", name)
     await door.event(name, "io.slipway.job.failed.v1")
 
 
@@ -193,6 +200,17 @@ def _with_drops(spec: dict[str, dict[str, object]]) -> dict[str, dict[str, objec
         "relativeMountPath": "scripts",
     }
     return {"properties": {**spec["properties"], "mountVolumes": {"azureBlobFileSystems": [mount]}}}
+
+
+async def _said(door: Door, *words: str) -> str:
+    """What a command prints on a pipe."""
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", *words, "--url", door.stack.host_url, "--key", door.key),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await command.communicate()
+    assert command.returncode == 0
+    return out.decode()
 
 
 async def _final(door: Door, receipt: str) -> dict[str, Any] | None:

@@ -5,12 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from slipway.terminal import RESET, harmless
+
 #: Bytes of a line, at most: one that is longer is printed in parts.
 _LONGEST = 1 << 16
-#: Control sequences of terminals (ECMA-48); those that end with m set colours.
-_SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m", re.ASCII)
-_RESET = "\x1b[0m"
 #: Of the ranks, one after the other: cyan, yellow, green, magenta, blue.
 _RANK_COLOURS = (36, 33, 32, 35, 34)
 
@@ -70,28 +68,4 @@ class Printer:
             self._ranks.append(rank)
         text = f"{rank:>{max(map(len, self._ranks))}} | "
         number = _RANK_COLOURS[self._ranks.index(rank) % len(_RANK_COLOURS)]
-        return f"\x1b[{number}m{text}{_RESET}" if self.colour else text
-
-
-def harmless(text: str, *, colour: bool) -> str:
-    """A line for a terminal: of control sequences only colours are left, if any, and all else is printable.
-
-    A carriage return would let a line overwrite another, so it ends one.
-    """
-    parts = [
-        _plain(part) if not number % 2 else part if colour and _COLOUR.fullmatch(part) else ""
-        for number, part in enumerate(_SEQUENCE.split(text.rstrip("\r")))
-    ]
-    reset = _RESET if any(parts[1::2]) else ""
-    return "".join(parts) + reset
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\t" else "\n" if c == "\r" else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
-        return f"\\x{code - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode()
+        return f"\x1b[{number}m{text}{RESET}" if self.colour else text

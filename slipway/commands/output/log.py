@@ -1,7 +1,6 @@
 """`slipway log`: what a job has written, and what is to be said about it."""
 
 import asyncio
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from slipway.commands.jobs import asking_about
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.processes import logs_of, start_of_tail
 from slipway.failure import Failure
+from slipway.terminal import coloured
 
 _LOOK_EVERY = 1.0
 #: States in which a job waits for its (next) run.
@@ -54,10 +54,7 @@ def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | Non
         grep = re.compile(pattern) if pattern else None
     except re.error as error:
         raise Failure(f"--grep {pattern}: is no regular expression: {error}") from error
-    terminal = stream.isatty()
-    return Printer(
-        stream.buffer, terminal, colour=terminal and not os.environ.get("NO_COLOR"), grep=grep, clock=clock
-    )
+    return Printer(stream.buffer, stream.isatty(), coloured(stream), grep, clock)
 
 
 def wait(job: str, url: str, key: str) -> int:

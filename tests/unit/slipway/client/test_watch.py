@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import Listed
+from slipway.client.service import Listed, LogPart
 from slipway.client.watch import Watch, cluster_news, job_news, log_news
 from slipway.screen import Line
 
@@ -63,10 +63,24 @@ def test_a_cluster_that_cannot_be_asked_is_told_once() -> None:
     assert [line.text for line in cluster_news(broken, a_cluster(1, idle=1))] == ["1 node: 1 idle"]
 
 
-def test_of_many_log_lines_the_last_two_are_shown_and_long_ones_cut() -> None:
-    lines = log_news(a_job("running"), ["one", "two", "", "x" * 300, "four"])
+def test_every_line_of_a_log_is_shown_and_moves_no_cursor() -> None:
+    lines = log_news(a_job("running"), [b"one", b"two", b"", b"x" * 300, b"\x1b[2Jfour\x07"])
 
-    assert [line.text for line in lines] == ["│ " + "x" * 99 + "…", "│ four"]
+    assert [line.text for line in lines] == ["│ one", "│ two", "│ " + "x" * 300, "│ four\\x07"]
+
+
+async def test_a_log_is_read_to_its_end_with_a_last_line_that_has_none() -> None:
+    class Logs(_Service):
+        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+            data = b"one\ntwo\nthree"[offset : offset + 5]
+            return LogPart(data, offset + len(data), more=bool(data))
+
+    service, lines = Logs(), list[Line]()
+    service.record = a_job("running", "succeeded")
+    watch = Watch(service, lines.append)  # type: ignore[arg-type]
+    for _ in range(2):
+        await watch.poll()
+    assert [line.text for line in lines] == ["│ one", "│ two", "│ three", "running", "succeeded"]
 
 
 class _Service:

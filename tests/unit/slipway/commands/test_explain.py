@@ -157,3 +157,21 @@ def test_a_template_without_runs_and_one_with_too_many_scripts_are_one_line(tmp_
         asyncio.run(explain.runs_of(folder))
     with pytest.raises(Failure, match="never itself"):
         explain.run(folder, "", "", None, as_json=False)
+
+
+def test_a_terminal_gets_no_marks_of_markdown_and_nothing_that_moves_its_cursor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    hostile = "python x.py \x9b2J\u202e"
+    folder = _folder(tmp_path, customToolkitSettings={"commandLine": hostile})
+    explain.run(folder, "", "", None, as_json=False)
+    piped = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    explain.run(folder, "", "", None, as_json=False)
+    shown = capsys.readouterr().out
+
+    assert "## Problems" in piped
+    assert "Problems" in shown
+    assert not [mark for mark in ("## ", "**", "| --- |", "```", "\x9b", "\u202e") if mark in shown]

@@ -1,10 +1,12 @@
 """`slipway submit`: what it says of a job that was taken."""
 
+from pathlib import Path
+
 import pytest
 from aiohttp import web
 
 from slipway.client.service import service
-from slipway.commands.submit import submit
+from slipway.commands.submit import name_of, submit
 from slipway.times import moment
 from tests.unit.slipway.client.test_service import answering
 
@@ -34,3 +36,24 @@ async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
     assert said.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
     since = moment("2026-01-01T12:00:00Z")
     assert said.err.splitlines()[-1] == f"  it is down (PartitionDown, since {since})"
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("digits/job.json", "digits"), ("digits/mnist.json", "mnist"), ("job.json", "here"), ("-", "")],
+)
+async def test_a_job_without_a_name_is_called_by_its_folder_or_its_file(
+    file: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here/digits").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    assert name_of(Path(file)) == name
+    asked = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(dict(request.query))
+        return web.json_response({"id": "j_1", "name": "x", "state": "queued"})
+
+    async with answering(answer) as url, service(url) as api:
+        await submit(api, b"{}", file, name_of(Path(file)))
+    assert asked == [{"name": name} if name else {}]

@@ -1,0 +1,39 @@
+"""What a terminal may get: colours if they are wanted, and of a job nothing that moves its cursor."""
+
+import os
+import re
+from typing import TextIO
+
+RESET = "\x1b[0m"
+#: Control sequences of terminals (ECMA-48); those that end with m set colours.
+_SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m", re.ASCII)
+
+
+def coloured(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose user wants colours (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def harmless(text: str, *, colour: bool) -> str:
+    """A line for a terminal: of control sequences only colours are left, if any, and all else is printable.
+
+    A carriage return would let a line overwrite another, so it ends one.
+    """
+    parts = [
+        _plain(part) if not number % 2 else part if colour and _COLOUR.fullmatch(part) else ""
+        for number, part in enumerate(_SEQUENCE.split(text.rstrip("\r")))
+    ]
+    reset = RESET if any(parts[1::2]) else ""
+    return "".join(parts) + reset
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\t" else "\n" if c == "\r" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()
