@@ -55,7 +55,7 @@ class ClusterState(Answer):
 
 
 class SilentCluster(Answer):
-    """A cluster that cannot be asked, and why."""
+    """A cluster that cannot be queried, and why."""
 
     name: str
     error: str
@@ -85,7 +85,7 @@ class AuditDifference(Answer):
 
 
 class AuditReport(Answer):
-    """What was compared, in numbers; what differs; what could not be asked."""
+    """What was compared, in numbers; what differs; what could not be queried."""
 
     counted: dict[str, int]
     differences: tuple[AuditDifference, ...]

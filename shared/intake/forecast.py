@@ -54,7 +54,7 @@ def limits(
     if view is None:
         return [
             *rows,
-            _limit("nodes of the cluster", nodes, None, met=None, why="the cluster was not asked"),
+            _limit("nodes of the cluster", nodes, None, met=None, why="the cluster was not queried"),
         ]
     most = room(view)
     rows.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))

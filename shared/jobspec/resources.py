@@ -88,7 +88,7 @@ def mebibytes(memory: str) -> int:
     """The memory that a text such as 16G stands for. Raises ValueError for any other text."""
     match = _MEMORY.fullmatch(memory)
     if match is None:
-        raise ValueError(f"{memory!r} is no amount of memory")
+        raise ValueError(f"{memory!r} is not an amount of memory")
     return int(match[1]) * _MEBIBYTES[match[2]]
 
 
@@ -96,18 +96,18 @@ def _excluded(root: Node) -> Iterator[Problem]:
     if root.member("exclusive").is_written:
         for name in (*SHARE, "gpuType"):
             if root.member(name).is_written:
-                message = f'exclusive gives whole nodes, so "{name}" says nothing'
+                message = f'exclusive gives whole nodes, so "{name}" has no effect'
                 remedy = f'remove "{name}" or "exclusive"'
                 yield problem("SW022", root.member(name).pointer, message, remedy, of_name=True)
     elif root.member("gpuType").is_written and not root.member("gpus").value:
-        message = "gpuType says which GPUs, and gpus does not say how many"
+        message = "gpuType names the type of the GPUs, but their number, gpus, is missing"
         yield problem("SW067", root.member("gpuType").pointer, message, 'add "gpus": 1')
 
 
 def _memory(root: Node) -> Iterator[Problem]:
     memory = root.member("memory")
     if memory.text and not _MEMORY.fullmatch(memory.text):
-        message = f"{quote(memory.text)} is no amount of memory"
+        message = f"{quote(memory.text)} is not an amount of memory"
         yield problem("SW067", memory.pointer, message, 'write a whole number with M, G or T, as "16G"')
 
 

@@ -226,7 +226,10 @@ def _crowded(ports: Ports, job_id: str) -> Wait | None:
     limit, at_work = ports.policy.max_active_jobs, ports.memo.latest(_AT_WORK)
     if _few(ports, _AT_WORK, limit) or len(at_work) < limit or job_id in at_work:
         return None
-    return Wait(ports.clock(), Why("ActiveLimit", f"waits its turn: {limit} jobs are at work"))
+    return Wait(
+        ports.clock(),
+        Why("ActiveLimit", f"waits for its turn: the limit on active jobs ({limit}) is reached"),
+    )
 
 
 def _few(ports: Ports, key: str, limit: int) -> bool:

@@ -29,11 +29,11 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
         _silent(ports, place_of(*key), error)
-        log.warning("cluster %s cannot be asked: %r", key[1], error, extra={"cluster": key[1]})
+        log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
         # A defect of one adapter must not keep the other clusters from their sweep.
         ports.troubles.report("cluster", place_of(*key), "a defect of its adapter; the log has it")
-        log.exception("cluster %s cannot be asked", key[1], extra={"cluster": key[1]})
+        log.exception("cluster %s cannot be queried", key[1], extra={"cluster": key[1]})
     return None
 
 

@@ -245,7 +245,7 @@ def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_tex
         tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
         wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
         why = "no answer in time" if isinstance(error, TimeoutError) else error_text[:200]
-        text = f"the engine {how} ({why}); it is asked again with the same name"
+        text = f"the engine {how} ({why}); the call is repeated with the same name"
         text += ", and the job is cancelled then" if job.cancel else ""
     since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
     # A wait has its own time, a message has none.

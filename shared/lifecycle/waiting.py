@@ -13,8 +13,10 @@ from shared.jobspec import redact
 #: Words for jobs whose submission was tried: the deployment has to be mended, or the engine did not answer.
 PARKED, NO_ANSWER, NOT_NOW = "Parked", "NoAnswer", "NotNow"
 _CANCELLING = "Cancelling"
-_ENDS = Why(_CANCELLING, "its cancellation was asked for, and its cluster has to end it")
-_ENDS_SOON = Why(_CANCELLING, "its cancellation was asked for, and follows when its submission is known")
+_ENDS = Why(_CANCELLING, "it was cancelled, and its cluster has to end it")
+_ENDS_SOON = Why(
+    _CANCELLING, "it was cancelled, which takes effect when the outcome of its submission is known"
+)
 #: Characters of a word and of a sentence.
 _WORD, _TEXT = 60, 240
 #: For how long a job waits in its queue until it is recorded that others are before it.

@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass
 class Audit:
-    """What was compared, in numbers; what differs; and what could not be asked."""
+    """What was compared, in numbers; what differs; and what could not be queried."""
 
     counted: dict[str, int] = field(default_factory=dict)
     differences: list[Difference] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Audit:
 
     def cannot_ask(self, cluster: str) -> None:
         """Note that nothing is known of what runs there."""
-        self.not_known(f"cluster {cluster} cannot be asked")
+        self.not_known(f"cluster {cluster} cannot be queried")
 
     def not_known(self, text: str) -> None:
         """Note that something could not be compared."""
@@ -140,14 +140,16 @@ async def _overdue(ports: Ports, report: Audit) -> None:
             except Unreadable:
                 continue
             if job is not None:
-                report.differs("record", job_id, "not archived, a day and more after its retention")
+                report.differs("record", job_id, "not archived more than a day after its retention")
 
 
 async def _drops(ports: Ports, report: Audit) -> None:
     """Every complete folder has a job, and every job of a folder its record."""
     inventory = await unseen(ports)
     for blob in inventory.unusable:
-        report.differs("drop", ascii(blob.name), "a file whose name nothing can ask for; upload it again")
+        report.differs(
+            "drop", ascii(blob.name), "a file whose name storage clients cannot request; upload it again"
+        )
     for folder, blobs in inventory.folders.items():
         if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
             continue
@@ -216,7 +218,7 @@ async def _strangers(ports: Ports, active: Iterable[Active], report: Audit) -> N
         for name, token in at_work.items():
             job_id = token.rpartition(".")[0]
             if name not in ours and not await is_known(ports, job_id):
-                text = f"at work on {cluster.name} for {job_id}, of which there is no record here"
+                text = f"at work on {cluster.name} for {job_id}, which has no record here"
                 report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
 
 

@@ -54,7 +54,7 @@ def cursor_of(text: str) -> Cursor:
         return Cursor((_count(attempt), _count(queued)), found)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise Misuse(
-            "after is not the `next` of an earlier answer", remedy="leave it out, to begin anew"
+            "after is not the `next` of an earlier answer", remedy="leave it out to start from the beginning"
         ) from None
 
 

@@ -14,7 +14,7 @@ from shared.core.ledger.listing import Label, Page, Query
 from shared.core.ports import Ports
 
 #: What a page says that was cut short.
-CUT = "not all jobs were looked through for this page: the list goes on at `next`"
+CUT = "not all jobs were searched for this page: the list continues at `next`"
 _LARGEST_PAGE = 200
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
@@ -60,7 +60,7 @@ def _cluster_spelling(ports: Ports, cluster: str) -> str:
 
 def _name_pattern(name: str) -> str:
     if "*" in name[:-1]:
-        raise Misuse("a * in a name stands at its end only", remedy="e.g. ?name=train-*")
+        raise Misuse("a * may only be at the end of a name", remedy="e.g. ?name=train-*")
     return name
 
 
@@ -99,7 +99,7 @@ def _moment(text: str, now: datetime) -> datetime:
         moment = None
     if moment is None:
         raise Misuse(
-            f"since={text[:40]!r} is no moment and no duration",
+            f"since={text[:40]!r} is neither a time nor a duration",
             remedy="e.g. 2h, 7d, or 2026-11-20T10:00:00Z (a + in an address is written %2B)",
         )
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

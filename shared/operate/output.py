@@ -81,7 +81,7 @@ async def content(
                 raise Misuse(
                     f"the file has {chunk.size:,} bytes, and one answer has at most {MOST_BYTES:,}",
                     status=413,
-                    remedy="`slipway download` reads it in parts; with HTTP, send Range: bytes=0- and go on",
+                    remedy="read it in parts: `slipway download` does, or send Range: bytes=0-",
                 )
             return chunk
         if span.first is None:
@@ -139,7 +139,7 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
     target = target_of(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
     if start < 0:
-        raise Misuse("offset must be a number of bytes", remedy="start at 0, go on at Slipway-Next-Offset")
+        raise Misuse("offset must be a number of bytes", remedy="start at 0, continue at Slipway-Next-Offset")
     engine = ports.engines.get(target.engine)
     try:
         name = file or _first_log(await engine.files(target, "stdouterr"))

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ClusterAnswer:
-    """A configured cluster as it is now; or, where there is no view, why it cannot be asked."""
+    """A configured cluster as it is now; or, where there is no view, why it cannot be queried."""
 
     name: str
     view: ClusterView | None = None
@@ -37,6 +37,6 @@ async def clusters(ports: Ports) -> list[ClusterAnswer]:
             return ClusterAnswer(name, error=str(error))
         except Exception:  # a defect of one adapter hides no other cluster
             logger.exception("cluster %s cannot be shown", name)
-            return ClusterAnswer(name, error="it cannot be asked; the log says why")
+            return ClusterAnswer(name, error="it cannot be queried; the log says why")
 
     return list(await asyncio.gather(*(one(name) for name in ports.engines.clusters)))

@@ -43,7 +43,9 @@ async def redrive(ports: Ports, identity: str) -> str:
     dead = await ports.dead.get(identity) if DEAD_ID.fullmatch(identity) else None
     if dead is None:
         raise Misuse(
-            f"nothing dead has the id {identity[:80]!r}", status=404, remedy="list what is: GET /api/dead"
+            f"there is no dead message or event with the id {identity[:80]!r}",
+            status=404,
+            remedy="list them: GET /api/dead",
         )
     await ports.queues.send(dead.queue, json.dumps({"type": REDRIVE, "dead": dead.id}))
     return "message"

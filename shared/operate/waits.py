@@ -48,7 +48,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         text = f"the cluster {cluster} is not configured: configure it again, or cancel the job"
         reasons.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
     if one is not None:
-        text = f"the cluster {cluster} cannot be asked: {one.why}"
+        text = f"the cluster {cluster} cannot be queried: {one.why}"
         reasons.append(Waiting(word="ClusterSilent", text=text, since=one.since))
     if not submitted and pause is not None:
         reasons.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))

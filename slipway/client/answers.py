@@ -32,7 +32,7 @@ def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
 def listed(files: object, folder: str) -> list[dict[str, Any]]:
     """The entries of a folder. Raises Failure for what is no list of them."""
     if not isinstance(files, list) or not all(map(_is_entry, files)):
-        raise Failure(f"the service's answer is no list of {folder}; is it of another version?")
+        raise Failure(f"the service's answer is not a list of {folder}; is it of another version?")
     return files
 
 

@@ -4,8 +4,8 @@ import aiohttp
 
 #: The first that fits counts, so what is special stands before what is general.
 _WORDS: tuple[tuple[type[Exception], str], ...] = (
-    (aiohttp.InvalidURL, "it is no address of the form http://HOST:PORT"),
-    (aiohttp.NonHttpUrlClientError, "it is no address of the form http://HOST:PORT"),
+    (aiohttp.InvalidURL, "it is not an address of the form http://HOST:PORT"),
+    (aiohttp.NonHttpUrlClientError, "it is not an address of the form http://HOST:PORT"),
     (aiohttp.ClientResponseError, "something else answers there"),
     (aiohttp.ClientConnectorDNSError, "its name is not known"),
     (aiohttp.ClientSSLError, "no trusted TLS connection"),

@@ -103,7 +103,7 @@ def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[L
 def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -> list[Line]:
     """How many nodes there are and what they do, when that changed."""
     if "error" in cluster:
-        text = f"cannot be asked: {cluster['error']}"
+        text = f"cannot be queried: {cluster['error']}"
         return [] if before == cluster else [Line(cluster["name"], text, "red")]
     last = before if before and "error" not in before else None
     had = last["nodes"] if last else None

@@ -10,7 +10,7 @@ from slipway.screen import table
 
 
 def run(url: str, key: str, *, as_json: bool) -> int:
-    """Print what differs; 0 when nothing does, 1 when something does, 3 when a part could not be asked."""
+    """Print what differs; 0 when nothing does, 1 when something does, 3 when a part could not be queried."""
 
     async def ask() -> dict[str, Any]:
         async with service(url, key) as api:

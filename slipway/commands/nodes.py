@@ -13,7 +13,7 @@ Cluster = Mapping[str, Any]
 
 
 def run(cluster: str, url: str, key: str, *, as_json: bool) -> int:
-    """Show one cluster, or all; 1 when one of them cannot be asked. Raises Failure."""
+    """Show one cluster, or all; 1 when one of them cannot be queried. Raises Failure."""
     return asyncio.run(_run(cluster, url, key, as_json=as_json))
 
 
@@ -42,7 +42,7 @@ def lines(clusters: Sequence[Cluster]) -> list[str]:
     if nodes:
         result += ["", *table([("node", "cluster", "state"), *nodes])]
     result += [f"{one['name']}: {error}" for one in well for error in one["errors"]]
-    result += [f"{one['name']} cannot be asked: {one['error']}" for one in clusters if "error" in one]
+    result += [f"{one['name']} cannot be queried: {one['error']}" for one in clusters if "error" in one]
     return result
 
 

@@ -26,7 +26,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise Failure(
-                f"another `slipway up` works in {display_path(folder)}; "
+                f"another `slipway up` is running in {display_path(folder)}; "
                 "stop it, or name another folder with --data"
             ) from error
         yield

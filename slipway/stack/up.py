@@ -171,7 +171,7 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         f"  {command} enqueue examples/message.json{settings}",
         f"  az storage message put --connection-string '{connection}' \\",
         '    --queue-name jobs --content "$(base64 -w0 examples/message.json)"',
-        "Ask for a job",
+        "Submit a job over HTTP",
         f"  {command} submit examples/request.json{url}",
         f"  curl -s {api}/jobs -H 'Content-Type: application/json' -d @examples/request.json",
     ]
@@ -187,13 +187,13 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         f"  tables        {storage.table_url}",
         f"  logs          {display_path(stack.logs)}",
         "",
-        *(sending if stack.cluster else ["Ask for a job", f"  {command} submit job.json{url}"]),
+        *(sending if stack.cluster else ["Submit a job over HTTP", f"  {command} submit job.json{url}"]),
         "See what became of it",
         f"  {command} jobs{url}",
         f"  {command} log JOB --follow{url}",
         f"  curl -s {api}/jobs",
         "",
-        f"What was stored stays in {display_path(data)}. Ctrl-C stops everything.",
+        f"The stored data stays in {display_path(data)}. Ctrl-C stops everything.",
     ]
 
 

@@ -315,7 +315,7 @@ def _understand(job: Mapping[str, Any]) -> Observation | None:
     except Transient as error:
         log.warning("%s", error)
     except (ValueError, KeyError, TypeError, AttributeError):
-        log.warning("the cluster's API said something unreadable of %s", job.get("name"), exc_info=True)
+        log.warning("the cluster's API sent an unreadable answer of %s", job.get("name"), exc_info=True)
     return None
 
 

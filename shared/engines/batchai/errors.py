@@ -29,7 +29,7 @@ async def api_errors() -> AsyncIterator[None]:
         raise Transient(f"the cluster's API did not answer: {type(error).__name__}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         # A proxy's page, a date that is none: what cannot be understood decides nothing.
-        raise Transient(f"the cluster's API said something unreadable: {type(error).__name__}") from error
+        raise Transient(f"the cluster's API sent an unreadable answer: {type(error).__name__}") from error
 
 
 def raise_for(answer: Any, *status: int) -> None:

@@ -48,7 +48,7 @@ def _configured(value: Any, place: str) -> ClusterFacts:
     written = options.get("maxWallClock")
     longest = parse_duration(written) if written else None
     if written and not longest:
-        raise Misconfigured(f"{place}: maxWallClock is no ISO 8601 duration, such as P1D or PT12H")
+        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
     return ClusterFacts(
         mounts=frozenset(options["mounted"]) if "mounted" in options else None,
         max_nodes=options.get("maxNodes"),

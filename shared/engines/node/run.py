@@ -23,7 +23,7 @@ from shared.engines.node.processes import Failed, run_all, words
 #: Exit codes where no command of the job gave one; the record says the same in words.
 NOT_READY, NOT_PREPARED, TIMEOUT, MISSING, TERMINATED = 250, 251, 124, 127, 143
 #: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
-KILLED, MEMORY = 137, "mostly for using more memory than there is"
+KILLED, MEMORY = 137, "usually because it used more memory than there is"
 #: Seconds that the scheduler's controller may be away.
 PATIENCE = 600.0
 #: Seconds after its time limit from which nothing of a run can be left on a node but files.

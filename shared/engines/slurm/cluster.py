@@ -131,12 +131,12 @@ def _check(cluster: SlurmCluster, place: str) -> None:
     paths += [*cluster.bundles.values(), *filter(None, (cluster.ends, cluster.completions))]
     for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
-            raise Misconfigured(f"{place}: {path!r} is no absolute path")
+            raise Misconfigured(f"{place}: {path!r} is not an absolute path")
     _check_path(cluster.path, place)
     _check_numbers(cluster, place)
     _check_resources(cluster, place)
     if cluster.max_wall_clock and not cluster.longest:
-        raise Misconfigured(f"{place}: maxWallClock is no ISO 8601 duration, such as P1D or PT12H")
+        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
     unknown = set(cluster.priorities) - {"low", "normal", "high"}
     if unknown:
         raise Misconfigured(f"{place}: priorities are low, normal and high, not {sorted(unknown)[0]!r}")
@@ -145,7 +145,7 @@ def _check(cluster: SlurmCluster, place: str) -> None:
 def _check_path(path: str, place: str) -> None:
     for directory in path.split(":"):
         if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
-            text = f"path: {directory!r} is no absolute directory; e.g. /opt/slurm/bin:/usr/bin:/bin"
+            text = f"path: {directory!r} is not an absolute directory; e.g. /opt/slurm/bin:/usr/bin:/bin"
             raise Misconfigured(f"{place}: {text}")
 
 
@@ -167,11 +167,7 @@ def _check_resources(cluster: SlurmCluster, place: str) -> None:
         raise Misconfigured(f"{place}: resources.gpus: a node has {cluster.gpus} GPUs (gpus)")
     for name in ("exclusive", "partition", "account"):
         if name in cluster.resources:
-            also = (
-                "whole nodes are what is given anyway"
-                if name == "exclusive"
-                else f"{name} is an option itself"
-            )
+            also = "jobs get whole nodes anyway" if name == "exclusive" else f"{name} is an option itself"
             raise Misconfigured(f"{place}: resources.{name} has no place there: {also}")
     if text := refusal(cluster.resources.get("options") or {}):
         raise Misconfigured(f"{place}: resources.{text}")

@@ -57,7 +57,7 @@ STATES: dict[str, Meaning] = {
 
 #: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
 _KILL, _LAST_SIGNAL = 9, 31
-_MEMORY = "killed by the cluster (signal 9), mostly for using more memory than it had"
+_MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
 #: What the kernel, or env, says of a program that is not there or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})

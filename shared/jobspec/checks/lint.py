@@ -114,7 +114,7 @@ def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
     """More nodes than there will ever be."""
     node = context.properties.member("nodeCount")
     if node.whole is not None and facts.max_nodes is not None and node.whole > facts.max_nodes:
-        message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait for ever"
+        message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait forever"
         yield problem("SW075", node.pointer, message, f"write at most {facts.max_nodes}")
 
 

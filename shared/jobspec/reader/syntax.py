@@ -159,7 +159,7 @@ def _at_character(text: str, offset: int, rest: str, preceding: str) -> _Flaw | 
 def _strange(offset: int, first: str) -> _Flaw | None:
     """What only looks like a blank or a mark, or like nothing."""
     if first in SPACES or first in INVISIBLE:
-        right, remedy = (" ", "write a plain blank") if first in SPACES else ("", "delete it")
+        right, remedy = (" ", "write an ordinary space") if first in SPACES else ("", "delete it")
     elif first != "\uff02" and (right := MARKS.get(first) or WIDE.get(first) or ""):
         remedy = f"write {right}"
     else:

@@ -26,7 +26,7 @@ MARKS: dict[str, str] = {wide: mark for wide, mark in WIDE.items() if not mark.i
     **dict.fromkeys("\ufe55\ufe13\u2236\ua789", ":"),
     **dict.fromkeys("\u2044\u2215\u29f8", "/"),
 }
-#: What stands in place of a blank: spaces, separators, and letters that leave their place empty.
+#: What stands in place of a space: spaces, separators, and letters that leave their place empty.
 SPACES = frozenset(
     "\u00a0\u1680\u2007\u2028\u2029\u202f\u205f\u2800\u3000\u3164\u115f\u1160\uffa0"
     + "".join(map(chr, range(0x2000, 0x200B)))

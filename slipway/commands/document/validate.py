@@ -138,7 +138,7 @@ def _tell(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
     members = report.problems_as_json(problems)
     print(report.text(members, name), end="")
     if certain := sum("edits" in one for one in members):
-        print(f"{name}: --fix mends {certain} of {len(members)}")
+        print(f"{name}: --fix corrects {certain} of {len(members)}")
     print(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(members)}")
 
 

@@ -94,7 +94,7 @@ async def read(
             raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
         if any(offsets.values()) and run_of(job) != began:
             out.finish()
-            _say(f"{job_id} begins anew ({state}): what follows is its next run, from the beginning")
+            _say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
             offsets = {}
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)

@@ -124,7 +124,7 @@ async def read(
         while more:
             answer = await patiently(lambda since=after: api.metrics(job_id, since))  # type: ignore[misc]
             if answer["restarted"]:
-                _say(f"{job_id} begins anew: what follows is its next run")
+                _say(f"{job_id} starts again: what follows is its next run")
             shown.news(curves, curves.add(answer))
             after, more = answer["next"], answer["more"]
         if state in ENDED or not follow:

@@ -49,7 +49,7 @@ class Beginning:
             place = f"{uploaded.container}/{self._target}/"
             files = f"{uploaded.sent} of {len(uploaded.names)} files, the others were there"
             files = files if uploaded.sent < len(uploaded.names) else f"{uploaded.sent} files"
-            say(f"uploaded {files}, to {place}; the job begins when they are quiet")
+            say(f"uploaded {files}, to {place}; the job starts when they have not changed for a moment")
             if waits := await waits_of(self._settings, uploaded.names):
                 raise Failure(f"nothing runs yet: {'; '.join(waits)}")
             return await self._own(api, uploaded, before)

@@ -84,7 +84,7 @@ def _interrupted(job_id: str, url: str, key: str) -> int:
     """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
     if sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] "):
         asyncio.run(_cancel(job_id, url, key))
-        say(f"{job_id} was asked to end")
+        say(f"{job_id} is being cancelled")
     else:
         commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
         say(f"{job_id} goes on; {commands}")

@@ -75,7 +75,7 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
         if choices.envelope:
             _write_envelope(script.parent / _ENVELOPE, choices.envelope)
     else:
-        say(f"it runs by this job.json (--save keeps it):\n{text.rstrip()}")
+        say(f"made this job.json (--save keeps it):\n{text.rstrip()}")
     files = to_upload(path) if path.is_dir() else [script]
     with _copied(files, script.parent, folder.rpartition("/")[2]) as place:
         (place / _JOB_FILE).write_text(text, encoding="utf-8")

@@ -25,7 +25,7 @@ SOURCES = [
         "nothing runs yet",
         "in this folder, and no template above it",
         "can never start as things stand",
-        "killed by the cluster (signal 9), mostly for using more memory than it had",
+        "killed by the cluster (signal 9), usually because it used more memory than it had",
         "no container runtime answers",
         "FailedStartingContainer",
         "nothing was written",

@@ -90,7 +90,7 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
         ({"nodes": 1}, "no option 'nodes'"),
         ({"gpus": True}, "gpus has the wrong type"),
         ({"mounted": [1]}, "mounted has the wrong type"),
-        ({"maxWallClock": "24h"}, "no ISO 8601 duration"),
+        ({"maxWallClock": "24h"}, "not an ISO 8601 duration"),
     ],
 )
 def test_a_mistake_in_the_facts_is_named_with_its_place(options: Any, said: str) -> None:

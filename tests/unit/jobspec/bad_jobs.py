@@ -300,7 +300,7 @@ FAILING = (
     *(Bad(f"image {image[:30]}", _registry(image=image), "SW017", f"{_REGISTRY}/image", says=says)
       for image, says in (
         ("https://registry.example.org/team/a:1", "an address"), ("docker://ubuntu:22.04", "ubuntu:22.04"),
-        ("ubuntu:1:2", "two tags"), ("Ubuntu:16.04", "capitals"), ("team/Image", "capitals"),
+        ("ubuntu:1:2", "two tags"), ("Ubuntu:16.04", "capital letters"), ("team/Image", "capital letters"),
         ("ubuntu@sha256:0123", "digest"), (f"ubuntu@md5:{_DIGEST}", "digest"), (f"a:1@{_DIGEST}", "digest"),
         ("ubuntu:", "name of an image"), ("a//b", "name of an image"), ("ubuntu/", "name of an image"),
     )),

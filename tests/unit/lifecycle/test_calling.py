@@ -85,8 +85,11 @@ async def test_since_when_a_job_waits_begins_anew_with_another_word(world: World
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        (JobState.SUBMITTING, "its cancellation was asked for, and follows when its submission is known"),
-        (JobState.QUEUED, "its cancellation was asked for, and its cluster has to end it"),
+        (
+            JobState.SUBMITTING,
+            "it was cancelled, which takes effect when the outcome of its submission is known",
+        ),
+        (JobState.QUEUED, "it was cancelled, and its cluster has to end it"),
         (JobState.RUNNING, "as before"),
     ],
 )

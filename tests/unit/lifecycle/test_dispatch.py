@@ -170,20 +170,20 @@ async def _answered(world: World, error: Exception) -> Job:
             Transient("reset " + "x" * 300),
             2,
             "NoAnswer",
-            f"the engine did not answer (reset {'x' * 194}); it is asked again with the same name",
+            f"the engine did not answer (reset {'x' * 194}); the call is repeated with the same name",
         ),
         (
             TimeoutError(),
             2,
             "NoAnswer",
-            "the engine did not answer (no answer in time); it is asked again with the same name",
+            "the engine did not answer (no answer in time); the call is repeated with the same name",
         ),
         (
             Busy("Slurm: Required node not available"),
             2,
             "NotNow",
-            "the engine cannot take it now (Slurm: Required node not available); it is asked again with the "
-            "same name",
+            "the engine cannot take it now (Slurm: Required node not available); the call is repeated "
+            "with the same name",
         ),
     ],
 )

@@ -441,7 +441,7 @@ async def test_while_a_cluster_is_left_alone_its_cancelled_jobs_fill_no_log(
 
     await world.sweep(20)
 
-    assert [line.getMessage()[:28] for line in caplog.records] == ["cluster dev cannot be asked:"]
+    assert [line.getMessage()[:30] for line in caplog.records] == ["cluster dev cannot be queried:"]
 
 
 # No step stops the next

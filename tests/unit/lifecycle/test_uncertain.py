@@ -85,7 +85,7 @@ async def test_a_refusal_is_no_end_while_nobody_can_tell_what_landed(world: Worl
     job = await _sent(world)
 
     assert (job.state, mute.started) == (JobState.SUBMITTING, [job.target and job.target.name])
-    assert job.message == "the engine did not answer (no answer); it is asked again with the same name"
+    assert job.message == "the engine did not answer (no answer); the call is repeated with the same name"
 
 
 async def test_a_cancelled_job_whose_door_died_is_not_called_cancelled_while_it_runs(

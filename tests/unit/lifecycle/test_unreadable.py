@@ -439,7 +439,7 @@ async def test_an_adapter_with_a_defect_is_named_by_the_audit_and_hides_nothing_
     await submitted(world)
     world.use(engines=Engines(Defective()))
     found = await audit(world.ports)
-    assert found.unknown == ["cluster dev cannot be asked"]
+    assert found.unknown == ["cluster dev cannot be queried"]
     assert found.counted["dead"] == 0
 
 

@@ -125,7 +125,7 @@ async def test_a_cluster_that_cannot_be_asked_is_no_difference_and_is_named(worl
     world.engine.fail.append(Transient("no answer"))
     found = await audit(world.ports)
     assert _kinds(found) == []
-    assert found.unknown == ["cluster dev cannot be asked"]
+    assert found.unknown == ["cluster dev cannot be queried"]
 
 
 @pytest.mark.parametrize(("outcome", "later"), [("retry", 2 * 86_400), ("gone", 10)])
@@ -161,7 +161,9 @@ async def test_an_end_of_which_no_event_tells(world: World) -> None:
 
 def test_the_text_names_each_difference_and_the_verdict() -> None:
     one = {"kind": "drop", "what": "digits/run/", "message": "a complete folder without a job"}
-    text = lines({"counted": {"active": 1}, "differences": [one], "unknown": ["cluster dev cannot be asked"]})
+    text = lines(
+        {"counted": {"active": 1}, "differences": [one], "unknown": ["cluster dev cannot be queried"]}
+    )
     assert text[1].split()[:2] == ["drop", "digits/run/"]
-    assert text[-2:] == ["not known: cluster dev cannot be asked", "1 difference (1 active)"]
+    assert text[-2:] == ["not known: cluster dev cannot be queried", "1 difference (1 active)"]
     assert lines({"counted": {}, "differences": [], "unknown": []}) == ["no difference ()"]

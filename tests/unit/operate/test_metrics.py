@@ -274,7 +274,7 @@ async def test_what_is_no_cursor_is_refused(world: World, shelves: Shelves, text
     job = await running(world)
     with pytest.raises(Misuse) as refused:
         await look(world, job, text)
-    assert (refused.value.status, refused.value.remedy) == (400, "leave it out, to begin anew")
+    assert (refused.value.status, refused.value.remedy) == (400, "leave it out to start from the beginning")
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:

@@ -86,11 +86,11 @@ def _flaw_of(image: str) -> str:
     if "://" in image:
         return "is an address; it has to be the name of an image"
     if "@" in image:
-        return "has a digest that is none; one is sha256: and 64 hexadecimal digits"
+        return "has an invalid digest; a digest is sha256: and 64 hexadecimal digits"
     if image.rpartition("/")[2].count(":") > 1:
         return "has two tags"
     if image.partition(":")[0] != image.partition(":")[0].lower():
-        return "has capitals, which no name of an image has"
+        return "has capital letters, which the name of an image cannot have"
     return "is not the name of an image"
 
 

@@ -62,14 +62,16 @@ def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iter
     text = node.text or ""
     for one in dict.fromkeys("" if text.isascii() else text):
         if one in SPACES:
-            message = f"the text has the character {character_name(one)} in place of a blank"
-            yield _swapped("SW007", node, one, " ", message, "write a plain blank")
+            message = f"the text has the character {character_name(one)} in place of a space"
+            yield _swapped("SW007", node, one, " ", message, "write an ordinary space")
         elif in_command and one in QUOTES:
             # Not mended: a plain one would open a quote where an apostrophe is meant.
-            message = f"the text has the character {character_name(one)}, which is no quote for a shell"
+            message = (
+                f"the text has the character {character_name(one)}, which a shell does not read as a quote"
+            )
             yield problem("SW089", node.pointer, message, f"write {QUOTES[one]}", "warning", part=one)
         elif in_command and one in DASHES:
-            message = f"the text has the character {character_name(one)}, with which no option starts"
+            message = f"the text has the character {character_name(one)}, which does not start an option"
             yield problem("SW089", node.pointer, message, 'write "-" or "--"', "warning", part=one)
         elif MARKS.get(one, " ") in (_OF_SHELLS if in_command else _OF_PATHS) and beside_ascii(text, one):
             message = f'the character {character_name(one)} only looks like "{MARKS[one]}"'

@@ -156,9 +156,9 @@ async def test_a_document_may_hold_what_a_request_holds(world: World) -> None:
 async def test_a_cluster_that_cannot_be_asked_leaves_the_rest_of_the_answer(world: World, error: Any) -> None:
     world.engine.fail = [error]
     body = await _explain(world, job_json())
-    assert body["cluster"]["note"] == f"could not be asked: {error}"
+    assert body["cluster"]["note"] == f"could not be queried: {error}"
     assert body["wait"]["to"] is None
-    assert any("could not be asked" in text for text in body["warnings"])
+    assert any("could not be queried" in text for text in body["warnings"])
     assert body["request"]["method"] == "PUT"
 
 

@@ -150,7 +150,7 @@ async def test_a_cluster_that_hangs_is_not_waited_for(world: World, monkeypatch:
     monkeypatch.setattr(MemoryEngine, "nodes", nodes)
     monkeypatch.setattr(explaining, "_PATIENCE", 0)
     body = await explained(world, job_json())
-    assert body["cluster"]["note"] == "could not be asked: it did not answer in time"
+    assert body["cluster"]["note"] == "could not be queried: it did not answer in time"
 
 
 # The run
@@ -294,7 +294,7 @@ async def test_a_cluster_that_could_not_be_asked_is_a_warning_and_one_that_was_n
 ) -> None:
     world.engine.down = True
     body = await explained(world, job_json())
-    assert body["warnings"][-1] == "cluster dev could not be asked: no answer"
+    assert body["warnings"][-1] == "cluster dev could not be queried: no answer"
 
 
 async def test_errors_are_no_warnings(world: World) -> None:

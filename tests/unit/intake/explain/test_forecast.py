@@ -78,7 +78,7 @@ def test_each_limit_says_what_is_asked_what_is_allowed_and_whether_it_is_met() -
     allowed, day = Limits(max_nodes=4, max_wall_clock=timedelta(days=2)), timedelta(days=1)
     own = [limit("nodes of a job", 4, 4), limit("wall-clock limit", "P2D", "P2D")]
     facts = ClusterFacts(longest=2 * day)
-    unasked = limit("nodes of the cluster", 4, None, None, why="the cluster was not asked")
+    unasked = limit("nodes of the cluster", 4, None, None, why="the cluster was not queried")
     assert limits(4, 2 * day, allowed, None, NO_FACTS) == [*own, unasked]
     assert limits(4, 2 * day, allowed, view_of(counts={"idle": 4}), facts) == [
         *own,

@@ -71,7 +71,7 @@ ONE_OF_TEXT: dict[str, tuple[str, str, str, str]] = {
     "one for many": ('"nodeCount": 1, "customToolkitSettings": {"commandLine": "ls $AZ_BATCHAI_INPUT_A"}, '
         '"inputDirectory": [{"id": "A", "path": "/opt"}]', "SW012", "inputDirectory", "inputDirectories"),
     "an image that is none": (f'"nodeCount": 1, {_TOOLKIT}, "containerSettings": {{"imageSourceRegistry": '
-        '{"image": "Ubuntu"}}', "SW017", "containerSettings/imageSourceRegistry/image", "capitals"),
+        '{"image": "Ubuntu"}}', "SW017", "containerSettings/imageSourceRegistry/image", "capital letters"),
     "a mount at the root": (f'"nodeCount": 1, {_TOOLKIT}, "mountVolumes": {{"azureBlobFileSystems": [{{'
         '"accountName": "acct", "containerName": "data", "relativeMountPath": "/"}]}, '
         f'"inputDirectories": [{{"id": "A", "path": "{ROOT}/data"}}]', "SW031",

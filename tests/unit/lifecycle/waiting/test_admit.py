@@ -141,7 +141,7 @@ async def test_beyond_the_active_jobs_the_oldest_waits_least(world: World) -> No
         jobs.append((await world.message(job_json(), f"m{n}")).job)
         world.pass_time(1)
     assert [job.state.value for job in jobs] == ["queued", "queued", "accepted", "accepted"]
-    assert jobs[2].message == "waits its turn: 2 jobs are at work"
+    assert jobs[2].message == "waits for its turn: the limit on active jobs (2) is reached"
 
     world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()

@@ -227,7 +227,7 @@ async def test_a_job_that_waits_for_the_switch_says_so_and_one_that_came_before_
     await pause(world.ports, "ann", "maintenance")
     waits = await shown(world, crowded)
     assert waits["word"] == "Paused"
-    assert waits["text"].startswith("waits: submissions are paused by ann (maintenance); waits its turn")
+    assert waits["text"].startswith("waits: submissions are paused by ann (maintenance); waits for its turn")
     assert (await shown(world, (await world.message(JOB, "third")).job))["word"] == "Paused"
 
 
@@ -285,7 +285,7 @@ async def test_each_job_of_a_cluster_that_does_not_answer_says_since_when_at_no_
     for job in jobs:
         waits = await shown(world, job)
         assert waits["word"] == "ClusterSilent"
-        assert waits["text"] == "the cluster dev cannot be asked: no answer"
+        assert waits["text"] == "the cluster dev cannot be queried: no answer"
         assert waits["since"] == since
 
     world.engine.down = False

@@ -37,7 +37,7 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
     await world.sweep()
     world.pass_time(11)
 
-    silent = "the cluster dev cannot be asked: no answer"
+    silent = "the cluster dev cannot be queried: no answer"
     assert await shown(world, never) == {**first, "text": f"{too_large.text}; {silent}"}
     waits = await shown(world, down)
     assert (waits["word"], waits["text"]) == (
@@ -56,9 +56,9 @@ async def test_a_silent_cluster_does_not_hide_a_pause_nor_what_our_own_limits_sa
     world.pass_time(11)
 
     assert (await shown(world, crowded))["text"].split("; ") == [
-        "the cluster dev cannot be asked: no answer",
+        "the cluster dev cannot be queried: no answer",
         "waits: submissions are paused by ann",
-        "waits its turn: 1 jobs are at work",
+        "waits for its turn: the limit on active jobs (1) is reached",
     ]
 
 
@@ -116,7 +116,7 @@ async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world
     await world.sweep(700)
     waits = (await world.job(job.id)).waiting
     assert waits is not None
-    assert waits.text.endswith("it is asked again with the same name, and the job is cancelled then")
+    assert waits.text.endswith("the call is repeated with the same name, and the job is cancelled then")
 
 
 async def test_a_running_job_that_is_to_be_cancelled_waits_for_nothing(world: World) -> None:
@@ -164,7 +164,7 @@ async def test_what_a_cancel_changes_is_in_receipt_and_status_after_the_next_swe
     await cancel(world.ports, job.id)
     await world.sweep()
     assert world.receipt(job)["waiting"]["word"] == "Cancelling"
-    assert "its cancellation was asked for" in status_line_of(world, job)
+    assert "it was cancelled" in status_line_of(world, job)
 
 
 # Health

@@ -84,7 +84,7 @@ async def test_an_address_that_is_not_of_slipway_says_so() -> None:
 @pytest.mark.parametrize("url", ["127.0.0.1:7071", "ftp://127.0.0.1", "http://"])
 async def test_an_address_that_is_none_is_told_in_words(url: str) -> None:
     async with service(url) as api:
-        with pytest.raises(Failure, match="it is no address of the form http://HOST:PORT"):
+        with pytest.raises(Failure, match="it is not an address of the form http://HOST:PORT"):
             await api.jobs()
 
 

@@ -58,7 +58,7 @@ def test_a_cluster_is_told_when_its_nodes_change(
 def test_a_cluster_that_cannot_be_asked_is_told_once() -> None:
     broken = {"name": "dev", "error": "no answer"}
 
-    assert [line.text for line in cluster_news(a_cluster(1), broken)] == ["cannot be asked: no answer"]
+    assert [line.text for line in cluster_news(a_cluster(1), broken)] == ["cannot be queried: no answer"]
     assert cluster_news(broken, broken) == []
     assert [line.text for line in cluster_news(broken, a_cluster(1, idle=1))] == ["1 node: 1 idle"]
 

@@ -52,12 +52,12 @@ def test_each_node_is_shown_where_the_engine_names_them() -> None:
 def test_what_is_wrong_with_a_cluster_is_said_below() -> None:
     told = lines([a_cluster(errors=["no quota"]), {"name": "far", "error": "it did not answer"}])
 
-    assert told[2:] == ["dev: no quota", "far cannot be asked: it did not answer"]
+    assert told[2:] == ["dev: no quota", "far cannot be queried: it did not answer"]
 
 
 def test_a_cluster_that_cannot_be_asked_is_no_empty_table() -> None:
     assert lines([{"name": "far", "error": "it did not answer"}]) == [
-        "far cannot be asked: it did not answer"
+        "far cannot be queried: it did not answer"
     ]
 
 

@@ -62,7 +62,7 @@ def test_settings_are_read_in_either_form(tmp_path: Path, document: Any) -> None
         ({**GOOD, "SLIPWAY_STORAGE": f"AccountKey={KEY}"}, "the stack keeps its own storage"),
         ({"SLIPWAY_CLUSTERS": {"gpu": CLUSTER}}, "SLIPWAY_SLURM_KEYS holds no key for the cluster gpu"),
         ({**GOOD, "SLIPWAY_SLURM_KEYS": {"gpu": "canary"}}, "SLIPWAY_SLURM_KEYS: gpu is neither a token nor"),
-        ({**GOOD, "SLIPWAY_CLUSTERS": {"gpu": {**CLUSTER, "shared": "x"}}}, "'x' is no absolute path"),
+        ({**GOOD, "SLIPWAY_CLUSTERS": {"gpu": {**CLUSTER, "shared": "x"}}}, "'x' is not an absolute path"),
         ({**GOOD, "SLIPWAY_MAX_NODES": "many"}, "SLIPWAY_MAX_NODES"),
     ],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def test_data_that_is_no_folder_is_refused_by_its_option(tmp_path: Path) -> None
 
 
 def test_a_second_stack_in_the_same_folder_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    with lock_folder(tmp_path), pytest.raises(Failure, match="another `slipway up` works in"):
+    with lock_folder(tmp_path), pytest.raises(Failure, match="another `slipway up` is running in"):
         run(tmp_path, Ports(), 1)
 
     assert [file.name for file in tmp_path.iterdir()] == ["lock"]

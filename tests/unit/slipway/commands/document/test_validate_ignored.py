@@ -99,7 +99,7 @@ def test_what_can_be_mended_is_counted(here: Path, capsys: pytest.CaptureFixture
     run([file])
 
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        f"{file}: --fix mends 1 of 4",
+        f"{file}: --fix corrects 1 of 4",
         f"{file}: 2 errors, 1 warning, 1 hint",
     ]
 

@@ -182,7 +182,7 @@ async def test_a_run_after_a_preemption_is_read_from_its_beginning(
     code = await read(api, "j_1", Wanted(), Printer(out), follow=True, every=0)
 
     assert out.getvalue() == b"first run\nthe second run\n"
-    assert "j_1 begins anew" in capsys.readouterr().err
+    assert "j_1 starts again" in capsys.readouterr().err
     assert code == 0
 
 

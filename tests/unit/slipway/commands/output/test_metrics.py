@@ -95,7 +95,7 @@ async def test_a_new_run_takes_the_place_of_the_one_before(capsys: pytest.Captur
     assert [(one["name"], one["points"]) for one in json.loads(out.getvalue())["series"]] == [
         ("loss", [[1, 9]])
     ]
-    assert "begins anew" in capsys.readouterr().err
+    assert "starts again" in capsys.readouterr().err
 
 
 async def test_a_document_has_every_series_and_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
