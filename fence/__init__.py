@@ -20,7 +20,7 @@ from typing import BinaryIO, Literal, NamedTuple, Self
 
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
-#: A directory with more entries is not listed; and the steps by which the links in one are looked at.
+#: Entries of a directory that are listed at most; and the steps by which the links in one are looked at.
 _ENTRIES, _LISTED = 100_000, 50_000
 #: The last moment that a date can hold; files may be of later ones.
 _LATEST = 253_402_300_799.0
@@ -73,6 +73,14 @@ class _Opened(NamedTuple):
 
     fd: int
     names: list[str]
+
+
+class Listing(NamedTuple):
+    """Entries of a directory by name, how many names there are, and whether there are more than are named."""
+
+    entries: list[Entry]
+    names: int
+    more: bool
 
 
 class Fence:
@@ -136,23 +144,30 @@ class Fence:
 
     def entries(self, path: str = ".") -> list[Entry]:
         """What is in a directory, by name; no pipes, sockets and devices. Raises Refused for too many."""
+        entries, _, more = self.listing(path)
+        if more:
+            raise Refused(f"the directory has more than {_ENTRIES:,} entries")
+        return entries
+
+    def listing(self, path: str = ".", start: int = 0, count: int = _ENTRIES) -> Listing:
+        """The same in part: `count` of the names from `start` on. Of too many, those that are named first."""
         fd, names = self._walk(path, _PASS, links=True)
         try:
             listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
         finally:
             os.close(fd)
         try:
-            return sorted(self._entries(listed, names), key=lambda entry: entry.name)
+            with os.scandir(listed) as scan:
+                here = [entry.name for entry in islice(scan, _ENTRIES + 1)]
+            known = sorted(here[:_ENTRIES])
+            entries = list(self._entries(listed, known[start : start + count], names))
+            return Listing(entries, len(known), len(here) > _ENTRIES)
         finally:
             os.close(listed)
 
-    def _entries(self, listed: int, names: Sequence[str]) -> Iterator[Entry]:
-        with os.scandir(listed) as scan:
-            entries = [entry.name for entry in islice(scan, _ENTRIES + 1)]
-        if len(entries) > _ENTRIES:
-            raise Refused(f"the directory has more than {_ENTRIES:,} entries")
+    def _entries(self, listed: int, here: Sequence[str], names: Sequence[str]) -> Iterator[Entry]:
         steps = iter(range(_LISTED))
-        for name in entries:
+        for name in here:
             path = "/".join((*names, name))
             try:
                 status = os.stat(name, dir_fd=listed, follow_symlinks=False)

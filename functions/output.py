@@ -61,6 +61,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
             "bytes": f.size,
             "modified": f.modified.isoformat() if f.modified else None,
             **({"link": True} if f.link else {}),
+            **({"leftOut": True} if f.left_out else {}),
         }
         for f in files
     ]

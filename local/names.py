@@ -1,5 +1,6 @@
 """Which names files have in storage. What a job calls otherwise can be neither listed nor asked for."""
 
+import os
 import re
 
 #: No control characters, and nothing that XML and UTF-8 lack.
@@ -11,3 +12,10 @@ def is_name(part: str) -> bool:
     """Whether one part of a path is the name of a file or a directory."""
     text = part not in (".", "..") and _TEXT.fullmatch(part)
     return bool(text) and len(part.encode()) <= _MOST_BYTES
+
+
+def shown(part: str) -> str:
+    """What is listed of a name that can be neither shown nor asked for: its characters, or bytes, escaped."""
+    text = os.fsencode(part).decode("utf-8", "backslashreplace")
+    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return visible[:_MOST_BYTES]

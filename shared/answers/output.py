@@ -13,10 +13,12 @@ class OutputEntry(Answer):
 
     name: str
     bytes: int | None
-    """Null for a directory, and for a link that is not followed."""
+    """Null for a directory, for a link that is not followed, and for what is left out."""
     modified: Time | None
     link: bool | None = None
     """True for a link that leads out of the run's own folder."""
+    left_out: bool | None = None
+    """True where the name cannot be asked for, or stands for the rest of too many entries."""
 
 
 class OutputEntries(Answer):

@@ -79,12 +79,17 @@ class Observation:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file that a job wrote. `size` in bytes, None for a directory and a `link` that leads elsewhere."""
+    """A file that a job wrote.
+
+    `size` in bytes, None for a directory, for a `link` that leads elsewhere, and for what is `left_out`: its
+    name cannot be asked for, or it stands for the rest of a directory with too many entries.
+    """
 
     name: str
     size: int | None
     modified: datetime | None
     link: bool = False
+    left_out: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
 from shared.core.ports import FileChunk, OutputFile
+from shared.core.visible import is_visible
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
 
@@ -126,7 +127,10 @@ class Records:
     def _list(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         with self._output(target, directory, path) as (root, inside):
             try:
-                return tuple(map(_file, root.entries(inside)))
+                found = root.listing(inside)
+                files = tuple(map(_file, found.entries))
+                rest = OutputFile(f"… more than {found.names:,} entries", None, None, left_out=True)
+                return (*files, rest) if found.more else files
             except _ABSENT:
                 return ()
 
@@ -225,6 +229,9 @@ class _Unseen(Exception):
 def _file(entry: Entry) -> OutputFile:
     name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")  # a job may have chosen any bytes
     modified = datetime.fromtimestamp(entry.modified, UTC)
+    if not is_visible(entry.name):
+        shown = "".join(c if is_visible(c) else c.encode("unicode_escape").decode() for c in name)
+        return OutputFile(shown, None, modified, left_out=True)
     size = entry.size if entry.kind == "file" else None
     return OutputFile(name, size, modified, link=entry.kind == "link")
 

@@ -70,6 +70,8 @@ class _Walk:
             if entry.get("link"):
                 reason = "it is a link that leads out of the job's folder"
                 self.skipped.append((f"{folder.directory}/{name}", reason))
+            elif entry.get("leftOut"):
+                self.unread.append((f"{folder.directory}/{name}", "it is there, and cannot be asked for"))
             elif entry["bytes"] is not None:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))

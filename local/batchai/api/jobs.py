@@ -1,6 +1,7 @@
 """Operations on jobs."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
@@ -101,8 +102,12 @@ async def list_output_files(call: Call) -> web.Response:
         raise invalid("The parameter outputdirectoryid is required.", "outputdirectoryid", "MissingParameter")
     inside = call.request.query.get("directory", ".")
     minutes = call.number("linkexpiryinminutes", 60, 5, 600)
-    now = call.emulator.clock()
-    return call.list_page(listing(job, directory, inside, call.emulator.downloads, call.base, minutes, now))
+    downloads, expires = call.emulator.downloads, call.emulator.clock() + timedelta(minutes=minutes)
+
+    def sign(path: str) -> str:
+        return downloads.url(call.base, path, expires)
+
+    return call.made_page(lambda page: listing(job, directory, inside, page, sign, downloads))
 
 
 def _response(job: Job) -> web.Response:

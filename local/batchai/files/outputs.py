@@ -5,7 +5,8 @@ import hmac
 import posixpath
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.moment import stamp
 from local.batchai.state.records import Job
 from local.batchai.state.settings import Settings
-from local.names import is_name
+from local.names import is_name, shown
 
 PREFIX = "/download/"
 _LONGEST_PATH = 2048
@@ -72,12 +73,22 @@ class Downloads:
         return hmac.new(self._key, f"{path}\n{end}".encode(), hashlib.sha256).hexdigest()
 
 
+@dataclass(frozen=True)
+class Page:
+    """Names of a directory: `most` of them from `start` on."""
+
+    start: int
+    most: int
+
+
 def listing(
-    job: Job, directory_id: str, inside: str, downloads: Downloads, base: str, minutes: int, now: datetime
-) -> list[dict[str, Any]]:
-    """The entries of a directory of a job's output, by name. Raises ArmError.
+    job: Job, directory_id: str, inside: str, page: Page, sign: Callable[[str], str], downloads: Downloads
+) -> tuple[list[dict[str, Any]], bool]:
+    """The entries of a directory of a job's output, and whether another page follows. Raises ArmError.
 
     The job may have put links anywhere. They lead to what is below the folder of its run, or are left out.
+    What has no name that can be asked for is listed as a file without an address, as is what a directory with
+    too many entries has beyond those that are listed.
     """
     ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
     real = job.outputs.get(directory_id)
@@ -88,7 +99,7 @@ def listing(
             "OutputDirectoryNotFound",
         )
     if real is None:  # the job has not mounted anything yet
-        return []
+        return [], False
     names = [part for part in inside.split("/") if part not in ("", ".", "..")]
     if len(inside) > _LONGEST_PATH or not all(map(is_name, names)):
         raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
@@ -96,23 +107,26 @@ def listing(
         raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
     above, own, rest = real.partition(f"/{segment(job)}")
     root, place = downloads.locate(Path(above + own))
-    expires = now + timedelta(minutes=minutes)
     try:
         with (
             Fence.from_root(root) as served,
             served.below(place.partition("/")[2], links=False, display=above + own) as run,
         ):
-            entries = run.entries(f"{rest}/{inside}")
+            found = run.listing(f"{rest}/{inside}", page.start, page.most)
     except OSError:
-        return []
-    return [
-        _entry(entry, lambda path: downloads.url(base, f"{place}/{path}", expires))
-        for entry in entries
-        if entry.kind != "link" and all(map(is_name, (entry.name, *entry.path.split("/"))))
+        return [], False
+    listed = [
+        _entry(entry, lambda path: sign(f"{place}/{path}")) for entry in found.entries if entry.kind != "link"
     ]
+    follows = found.names > page.start + page.most
+    if found.more and not follows:
+        listed.append({"name": f"… more than {found.names:,} entries", "fileType": "file"})
+    return listed, follows
 
 
 def _entry(entry: Entry, url: Callable[[str], str]) -> dict[str, Any]:
+    if not all(map(is_name, (entry.name, *entry.path.split("/")))):
+        return {"name": shown(entry.name), "fileType": "file"}
     if entry.kind == "directory":
         return {"name": entry.name, "fileType": "directory"}
     return {

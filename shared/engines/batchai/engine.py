@@ -194,6 +194,7 @@ class BatchAIEngine:
                         file.name,
                         None if file.file_type == "directory" else file.content_length,
                         file.last_modified,
+                        left_out=file.file_type == "file" and not file.download_url,
                     )
                     for file in await self._files(target, directory, path)
                 ]

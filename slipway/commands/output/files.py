@@ -49,7 +49,15 @@ def rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _row(file: Mapping[str, Any]) -> tuple[str, ...]:
     modified = (file["modified"] or "")[:19].replace("T", " ")
-    size = "link" if file.get("link") else "" if file["bytes"] is None else str(file["bytes"])
+    size = (
+        "link"
+        if file.get("link")
+        else "left out"
+        if file.get("leftOut")
+        else ""
+        if file["bytes"] is None
+        else str(file["bytes"])
+    )
     return printable(file["name"]) + "/" * (not size), size, modified
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import fence
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.records import Records
@@ -51,7 +52,9 @@ class Share:
 
     async def listed(self, directory: str = "M", path: str = ".") -> dict[str, int | str | None]:
         found = await self.records.files(TARGET, directory, path)
-        return {file.name: "link" if file.link else file.size for file in found}
+        return {
+            file.name: "link" if file.link else "left out" if file.left_out else file.size for file in found
+        }
 
 
 @pytest.fixture
@@ -307,4 +310,28 @@ async def test_a_file_of_any_year_is_listed(
 async def test_a_name_that_is_no_text_is_listed_as_one(share: Share) -> None:
     os.mknod(os.fsencode(share.run() / "outputs") + b"/a\xff", stat.S_IFREG | 0o600)
 
-    assert await share.listed() == {"a\\xff": 0}
+    assert await share.listed() == {"a\\xff": "left out"}
+
+
+async def test_of_a_directory_with_too_many_entries_some_are_listed_and_the_rest_is_named(
+    share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fence, "_ENTRIES", 3)
+    for number in range(5):
+        (share.run() / f"outputs/{number}").touch()
+
+    listed = await share.listed()
+
+    assert listed.pop("… more than 3 entries") == "left out"
+    assert list(listed.values()) == [0, 0, 0]
+
+
+async def test_names_that_cannot_be_asked_for_are_listed_as_left_out(share: Share) -> None:
+    for name in ("new\nline", "bell\a", "unusual\u00a0space"):
+        (share.run() / f"outputs/{name}").touch()
+
+    assert await share.listed() == {
+        "new\\nline": "left out",
+        "bell\\x07": "left out",
+        "unusual\u00a0space": 0,
+    }

@@ -103,3 +103,15 @@ async def test_only_folders_are_listed_in_which_something_may_fit(
     assert api.lists == lists
     everything = await walk(api, "j_1", ["OUT"])
     assert tree.files == tuple(file for file in everything.files if file.fits(patterns))
+
+
+async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
+    class Odd(Wrote):
+        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+            odd = {"name": "a\\n", "bytes": None, "modified": None, "leftOut": True}
+            return [*await super().files(job_id, directory, path), odd]
+
+    tree = await walk(Odd({"good": b"good"}), "j_1", ["OUT"])
+
+    assert [file.path for file in tree.files] == ["good"]
+    assert tree.unread == (("OUT/a\\n", "it is there, and cannot be asked for"),)

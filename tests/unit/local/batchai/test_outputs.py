@@ -1,0 +1,85 @@
+"""What the emulator lists of a directory of a job's output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import fence
+from local.batchai.files.outputs import Downloads, Page, listing
+from local.batchai.launch.layout import segment
+from local.batchai.state.records import Job
+from tests.unit.local.batchai.simulation import START
+
+ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
+
+
+@pytest.fixture
+def downloads(tmp_path: Path) -> Downloads:
+    folders: Any = SimpleNamespace(**{n: tmp_path / n for n in ("shares", "blobs", "servers", "data")})
+    for folder in vars(folders).values():
+        folder.mkdir()
+    return Downloads(folders)
+
+
+def job_in(root: Path) -> tuple[Job, Path]:
+    job = Job(
+        id=ID, sequence=1, created=START, since=START, document={}, cluster="/c", instance="1", wall_clock=1
+    )
+    folder = root / "shares/logs" / segment(job) / "stdouterr"
+    folder.mkdir(parents=True)
+    job.outputs["stdouterr"] = str(folder)
+    return job, folder
+
+
+def pages(job: Job, downloads: Downloads, most: int) -> list[list[dict[str, Any]]]:
+    found: list[list[dict[str, Any]]] = []
+    follows = True
+    while follows:
+        page = Page(len(found) * most, most)
+        entries, follows = listing(job, "stdouterr", ".", page, lambda path: f"https://x/{path}", downloads)
+        found.append(entries)
+    return found
+
+
+def test_pages_make_up_the_directory(downloads: Downloads, tmp_path: Path) -> None:
+    job, folder = job_in(tmp_path)
+    for name in "abcde":
+        (folder / name).write_text(name)
+
+    found = pages(job, downloads, 2)
+
+    assert [[entry["name"] for entry in page] for page in found] == [["a", "b"], ["c", "d"], ["e"]]
+    assert found[0][0]["downloadUrl"] == f"https://x/shares/logs/{segment(job)}/stdouterr/a"
+
+
+def test_the_rest_of_too_many_entries_is_named_once(
+    downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fence, "_ENTRIES", 4)
+    job, folder = job_in(tmp_path)
+    for name in "abcdef":
+        (folder / name).touch()
+
+    *entries, rest = [entry for page in pages(job, downloads, 2) for entry in page]
+
+    assert len(entries) == 4
+    assert rest == {"name": "… more than 4 entries", "fileType": "file"}
+
+
+def test_a_name_that_cannot_be_asked_for_is_listed_without_an_address(
+    downloads: Downloads, tmp_path: Path
+) -> None:
+    job, folder = job_in(tmp_path)
+    (folder / "new\nline").touch()
+    (folder / "folder\x1b").mkdir()
+
+    (entries,) = pages(job, downloads, 10)
+
+    assert entries == [
+        {"name": "folder\\x1b", "fileType": "file"},
+        {"name": "new\\nline", "fileType": "file"},
+    ]
