@@ -4,21 +4,27 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
+import pytest
 import pytest_asyncio
+from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.queue import QueueMessage
 
-from local.azurite import azurite
 from local.host.deletion import Deletion
 from local.host.storage import Accounts, queue_key
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.wakeups import Wakeups
-from tests.contract.host.world import PATIENCE, Storage, eventually, storage_of
+from tests.contract.host.world import PATIENCE, Storage, eventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest_asyncio.fixture
-async def storage() -> AsyncIterator[Storage]:
-    async with azurite() as account, storage_of(account) as found:
-        yield found
+@pytest_asyncio.fixture(loop_scope="session")
+async def storage(storage: Storage) -> Storage:
+    """That of the package, without the queues of other tests."""
+    for name in ("jobs", "jobs-poison"):
+        with suppress(ResourceNotFoundError):
+            await storage.queues.get_queue_client(name).delete_queue()
+    return storage
 
 
 def _options(
