@@ -120,7 +120,8 @@ class Mutation:
     ) -> bool:
         """Every mutant of a module."""
         name = self._modules[module]
-        self._control(session, functions)
+        if not self._control(session, functions):
+            return False
         for mutant in mutants_of(self._sources[module]):
             outcome = self._report.known(name, mutant)
             if outcome is None and self._wanted():
@@ -134,7 +135,7 @@ class Mutation:
         reader, writer = os.pipe()
         if not (child := os.fork()):
             os.close(reader)
-            with os.fdopen(writer, "w") as out:
+            with os.fdopen(writer, "w", buffering=1) as out:  # a line is there, whatever the next test does
                 status = _record(session, functions, out.write)
             os._exit(status)
         os.close(writer)
@@ -148,21 +149,24 @@ class Mutation:
                 for place in places:
                     file, _, found = place.rpartition(":")
                     self._tests[file, int(found)].add(int(number))
-        if os.waitpid(child, 0)[1]:
+        ended = os.waitpid(child, 0)[1]
+        if (noted := len(self._seconds)) < len(session.items):
+            self._report.failed(f"{session.items[noted].nodeid}: it ends the process that runs it")
+        if ended or noted < len(session.items):
             raise session.Interrupted("a test fails without any mutant")
 
-    def _control(self, session: pytest.Session, functions: dict[tuple[str, int], FunctionType]) -> None:
+    def _control(self, session: pytest.Session, functions: dict[tuple[str, int], FunctionType]) -> bool:
         """What no one has changed has to survive, or nothing that is caught means anything."""
         for function in functions.values():
             code = function.__code__
             lines = [line for _, _, line in code.co_lines() if line]
             if numbers := self._that_run(code.co_filename, lines):
-                if (
-                    self._meets(session, function, code.replace(), self._quick(session, code, numbers))
-                    is CAUGHT
-                ):
-                    raise session.Interrupted(f"{code.co_qualname} is caught without any change")
-                return
+                quick = self._quick(session, code, numbers)
+                if noticed := self._meets(session, function, code.replace(), quick):
+                    self._report.failed(f"{noticed}: after the other tests of {code.co_qualname}")
+                    return False
+                return True
+        return True
 
     def _run(
         self,
@@ -180,12 +184,13 @@ class Mutation:
             return CAUGHT  # no program that could run
         quick = self._quick(session, code, numbers)
         others = numbers.difference(quick) if self._report.thorough(self._modules[module], mutant) else set()
-        return self._meets(session, function, code, [*quick, *sorted(others, key=self._seconds.__getitem__)])
+        order = [*quick, *sorted(others, key=self._seconds.__getitem__)]
+        return CAUGHT if self._meets(session, function, code, order) else SURVIVED
 
     def _meets(
         self, session: pytest.Session, function: FunctionType, code: CodeType, numbers: list[int]
     ) -> str:
-        """What the tests make of a function with this code."""
+        """The test that notices a function with this code, or how its process ended; "" when none does."""
         reader, writer = os.pipe()
         if not (child := os.fork()):
             os.close(reader)
@@ -199,7 +204,8 @@ class Mutation:
         if caught:
             self._catches[int(caught)] += 1
             self._own_catches[code.co_qualname, int(caught)] += 1
-        return CAUGHT if status else SURVIVED
+            return session.items[int(caught)].nodeid
+        return f"a test that ends its process, status {status}" if status else ""
 
     def _that_run(self, file: str, lines: Iterable[int]) -> set[int]:
         return {number for line in lines for number in self._tests[file, line]}

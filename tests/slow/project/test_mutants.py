@@ -11,11 +11,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 RUN = """
 import sys
+from pathlib import Path
 import pytest
 from tests.mutants.__main__ import FLAGS, Report
 from tests.mutants.running import Mutation
-mutation = Mutation({}, Report({}, fresh=True, quick=True), lambda: False, 1)
-sys.exit(pytest.main([*FLAGS, sys.argv[1]], plugins=[mutation]))
+modules = {Path(name): name for name in sys.argv[2:]}
+mutation = Mutation(modules, Report({}, fresh=True, quick=True), lambda: False, 1)
+status = pytest.main([*FLAGS, sys.argv[1]], plugins=[mutation])
+sys.exit(status or not mutation.as_expected)
 """
 
 
@@ -24,6 +27,7 @@ sys.exit(pytest.main([*FLAGS, sys.argv[1]], plugins=[mutation]))
     ("test", "why"),
     [
         ("def test_a():\n    assert 1 == 2\n", "::test_a: {file}:2: AssertionError"),
+        ("import os\ndef test_a():\n    os._exit(0)\n", "::test_a: it ends the process that runs it"),
         ("import nowhere\n", ": E   ModuleNotFoundError: No module named 'nowhere'"),
     ],
 )
@@ -31,10 +35,39 @@ def test_a_test_that_fails_without_a_mutant_is_named(test: str, why: str, tmp_pa
     file = tmp_path / "test_it.py"
     file.write_text(test)
 
-    ran = subprocess.run(
-        [sys.executable, "-c", RUN, str(file)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ran = run(file)
 
     assert ran.returncode != 0
     # Before it, plugins warn of a folder without settings.
     assert ran.stderr.splitlines()[-1] == f"fails without any mutant: test_it.py{why.format(file=file)}"
+
+
+ONCE = """
+from pathlib import Path
+from changed import one
+
+def test_once():
+    Path(__file__).with_name("seen").touch(exist_ok=False)
+    assert one() == 1
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
+def test_a_test_that_fails_the_second_time_is_named(tmp_path: Path) -> None:
+    module, file = tmp_path / "changed.py", tmp_path / "test_it.py"
+    module.write_text("def one():\n    return 1\n")
+    file.write_text(ONCE)
+
+    ran = run(file, module)
+
+    assert ran.returncode != 0
+    assert ran.stderr.splitlines()[-1] == (
+        "fails without any mutant: test_it.py::test_once: after the other tests of one"
+    )
+
+
+def run(*files: Path) -> subprocess.CompletedProcess[str]:
+    """The tests of the first file, on mutants of the others."""
+    return subprocess.run(
+        [sys.executable, "-c", RUN, *map(str, files)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
