@@ -129,7 +129,8 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
         if ended:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         sources = []
-    read = sources[:MOST_FILES]
+    # What the job says comes first, where there are too many series.
+    read = sorted(sources[:MOST_FILES], key=lambda source: source.path == _USAGE)
     begun = before if before.run in (run, START.run) else START
     try:
         answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, begun.places))
@@ -179,13 +180,13 @@ async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> 
 
 
 async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
-    """The files in the order in which they are read."""
+    """The files, those first that are read also where there are too many."""
     own = [directory for directory in directories if directory != "stdouterr"]
     for directory in own:
         yield Source(directory, _OWN)
     listed = {file.name: file.size for file in await engine.files(target, "stdouterr")}
     printed = sorted(filter(_PRINTED.fullmatch, listed), key=_in_order)
-    for name in (_OWN, *printed, _USAGE):  # what the job says comes first, where there is too much
+    for name in (_OWN, _USAGE, *printed):
         if (size := listed.get(name)) is not None:
             yield Source("stdouterr", name, size)
 

@@ -51,6 +51,8 @@ class Picture:
         lines = picture(curves.all(), columns - 1)
         if self._follow and len(lines) >= rows:
             lines = [*lines[: rows - 2], f"and {len(lines) - rows + 2} lines more: slipway metrics JOB NAME"]
+        if self._follow:  # a line that is broken in two could not be drawn over
+            lines = [line[: columns - 1] for line in lines]
         back = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
         self._stream.write(back + "".join(f"{line}\n" for line in lines))
         self._stream.flush()

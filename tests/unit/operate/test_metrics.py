@@ -195,13 +195,15 @@ async def test_files_beyond_the_bound_are_said_to_be_left_out(world: World, shel
     job = await running(world)
     shelves.output |= {f"stdout-{rank}.txt": line(epoch=1, loss=rank) for rank in range(MOST_FILES + 5)}
     shelves.output |= {f"stdout-{'n' * 80}.txt": line(epoch=1, loss=1), "stdout-\n.txt": line(a=1)}
+    shelves.output["usage.jsonl"] = b'{"rank": 0, "time": 1, "memory_mib": 1}\n'
 
     answer = await look(world, job)
 
     assert [one["file"] for one in answer["series"]] == [
-        f"stdouterr/stdout-{rank}.txt" for rank in range(MOST_FILES)
+        *(f"stdouterr/stdout-{rank}.txt" for rank in range(MOST_FILES - 1)),
+        "stdouterr/usage.jsonl",
     ]
-    assert answer["note"] == "left out: 5 files beyond 32"
+    assert answer["note"] == "left out: 6 files beyond 32"
     assert len(answer["next"]) < 8000
 
 
