@@ -144,20 +144,18 @@ async def world(
         direct = free_ports(3)
         shown = await opened.enter_async_context(proxies(direct, rtt)) if rtt else direct
         storage = connection_string(shown)
-        options = Options(
-            data=data,
-            ports=Ports(azurite=(direct[0], direct[1], direct[2])),
-            app=_app(data / "app", poll) if noop or poll else ROOT,
-            on_request=requests.take,
-            overrides={
+        app = _app(data / "app", poll) if noop or poll else ROOT
+        options = _options(
+            data,
+            direct,
+            app,
+            requests,
+            {
                 **settings,
-                "SLIPWAY_STORAGE": storage,
-                "AzureWebJobsStorage": storage,
-                "BENCH_ROOT": str(ROOT),
+                **_connected(storage),
                 "BENCH_NOOP": "yes" if noop else "",
                 "BENCH_SUBMITTED": str(data / _SUBMITTED) if poll else "",
             },
-            cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
         )
 
         async def provisioned(settings: Mapping[str, str]) -> None:
@@ -178,6 +176,25 @@ async def world(
             worker=worker,
             verified=Verified(running.deliveries),
         )
+
+
+def _options(
+    data: Path, ports: list[int], app: Path, requests: Requests, settings: Mapping[str, str]
+) -> Options:
+    """A stack whose nodes come and go at once, and whose storage says what it is asked."""
+    return Options(
+        data=data,
+        ports=Ports(azurite=(ports[0], ports[1], ports[2])),
+        app=app,
+        on_request=requests.take,
+        overrides=settings,
+        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
+    )
+
+
+def _connected(storage: str) -> dict[str, str]:
+    """The settings of an app and a host on that storage."""
+    return {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage, "BENCH_ROOT": str(ROOT)}
 
 
 def _app(folder: Path, poll: float | None) -> Path:

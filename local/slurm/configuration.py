@@ -111,7 +111,16 @@ def devices(home: Path, count: int) -> str:
 
 
 def _cluster(site: Site) -> Iterator[str]:
-    home, scripts = site.home, site.home / "bin"
+    yield from _daemons(site)
+    yield from _accounts(site)
+    yield from _scheduling(site)
+    if site.plugins:
+        yield f"PluginDir={site.plugins}"
+
+
+def _daemons(site: Site) -> Iterator[str]:
+    """Who runs, where it keeps what, and how the daemons know each other."""
+    home = site.home
     yield from (
         "ClusterName=slipway",
         f"SlurmctldHost={site.hostname}(127.0.0.1)",
@@ -132,6 +141,12 @@ def _cluster(site: Site) -> Iterator[str]:
         f"SlurmctldLogFile={home}/logs/slurmctld.log",
         f"SlurmdLogFile={home}/logs/%n.log",
         "MailProg=/bin/true",
+    )
+
+
+def _accounts(site: Site) -> Iterator[str]:
+    """What is measured of jobs, and where their ends are written."""
+    yield from (
         # Nothing that needs a machine of its own, cgroups or a database.
         "ProctrackType=proctrack/linuxproc",
         "TaskPlugin=task/none",
@@ -142,9 +157,15 @@ def _cluster(site: Site) -> Iterator[str]:
             else ["AccountingStorageType=accounting_storage/none"]
         ),
         "JobCompType=jobcomp/filetxt",
-        f"JobCompLoc={home}/logs/completions.log",
+        f"JobCompLoc={site.home}/logs/completions.log",
+    )
+
+
+def _scheduling(site: Site) -> Iterator[str]:
+    """When jobs start, how they run, and what becomes of them."""
+    yield from (
         "MpiDefault=none",
-        f"TaskProlog={scripts}/task-prolog",
+        f"TaskProlog={site.home}/bin/task-prolog",
         "SelectType=select/cons_tres",
         "SelectTypeParameters=CR_Core",
         "SchedulerType=sched/backfill",
@@ -163,8 +184,6 @@ def _cluster(site: Site) -> Iterator[str]:
         "SlurmdParameters=config_overrides",
         "GresTypes=gpu",
     )
-    if site.plugins:
-        yield f"PluginDir={site.plugins}"
 
 
 def _power(site: Site) -> Iterator[str]:

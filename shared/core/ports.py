@@ -1,4 +1,6 @@
-"""The ports: what the use cases ask of storage and webhooks; that to a scheduler is in `engine`. Pure.
+"""The ports: what the use cases ask of storage and webhooks. Pure.
+
+Two have pages of their own: the one to a scheduler is in `engine`, the one to the records in `ledger.ledger`.
 
 Every verb may be repeated safely. Adapters return or raise; they never call back.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from shared.core.breaker import Breaker
@@ -26,10 +28,10 @@ from shared.core.engine import (
     Variable,
 )
 from shared.core.facts import ClusterFacts
-from shared.core.job import Job, Stored
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.lease import Leases
+from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.listing import Page, Query
 from shared.core.ledger.records import (
     Active,
@@ -44,12 +46,10 @@ from shared.core.ledger.records import (
 )
 from shared.core.memo import Memo
 from shared.core.meter import Meter, NoMeter
-from shared.core.notify.events import Notice
 from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Disabled, Receivers
 from shared.core.policy import Policy
 from shared.core.trouble import Troubles
-from shared.jobspec import JsonObject
 
 __all__ = [
     "Ability",
@@ -93,84 +93,6 @@ __all__ = [
     "Variable",
     "Webhooks",
 ]
-
-
-class Ledger(Protocol):
-    """The records of all jobs. A transition is one atomic write of record, index row and outbox row."""
-
-    @property
-    def shards(self) -> int:
-        """How many shards there are; fixed when the table was made."""
-
-    async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
-        """Insert a record and its immutable spec. Raises `Exists`, unless the existing one is our own."""
-
-    async def get(self, job_id: str) -> Stored | None:
-        """The record, or None."""
-
-    async def recall(self, job_id: str) -> Stored | None:
-        """The record as this process last saw it, perhaps an old one: a change to it will be refused then."""
-
-    async def spec(self, job_id: str) -> JsonObject | None:
-        """The document that was accepted, secrets sealed, credentials not filled in."""
-
-    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
-        """Apply each change if its record is still at that version; None where it is not (read again).
-
-        At most one change per job. A write of our own whose answer was lost counts as applied.
-        """
-
-    async def active(self, shard: int) -> list[Active]:
-        """Every job of the shard that has not ended, in one range query."""
-
-    async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
-        """The same, and the shard's events that are due, in one range query over both.
-
-        An event that is due further ahead than `longest` counts as due: a wrong clock wrote it.
-        """
-
-    async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
-        """Jobs as lists show them, newest first, at most `limit`; `after` is an earlier page's `next`.
-
-        By nothing, by one state or by a moment it costs a range query a shard, by experiment or cluster two.
-        Any other condition is looked for within bounds: then a page may be `cut`.
-        """
-
-    async def relist(self, jobs: Sequence[Active]) -> int:
-        """List those of `unfinished` as they are that an older version moved on: how many."""
-
-    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        """When each job of a source could start, since then or later: created, or its turn; by id.
-
-        Two range queries a shard.
-        """
-
-    async def paused(self) -> Pause | None:
-        """The switch, in one point read; None while it is off."""
-
-    async def pause(self, pause: Pause | None) -> None:
-        """Turn the switch on or off."""
-
-    async def report(self, part: str, reported: Reported) -> None:
-        """Say to every process what a sweep found to be wrong, in numbers by kind."""
-
-    async def reported(self) -> list[Reported]:
-        """What each part of the sweeps said last, and when."""
-
-    async def standing(self) -> Standing:
-        """Both, the switch and the reports, in one request."""
-
-    async def drop_memo(self, path: str) -> DropMemo | None:
-        """What is remembered of a dropped path."""
-
-    async def remember(self, memo: DropMemo) -> None:
-        """Remember it (last writer wins: it is a cache)."""
-
-    async def forget(self, path: str) -> None:
-        """Remember nothing of a dropped path; one that is not remembered is success."""
-
-    async def drop_memos(self) -> dict[str, DropMemo]:
-        """Everything remembered, by path."""
 
 
 @dataclass(frozen=True)

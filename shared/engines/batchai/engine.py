@@ -1,20 +1,17 @@
 """The Batch AI engine, over azure-mgmt-batchai 7.0.0: the service's API of 2018-05-01, or the emulator's.
 
-The SDK is imported at the first call, never at start. Lists are parsed behind the SDK's pipeline without its
-models, which cost eight times more. Every error of the SDK crosses the border in `api_errors`.
+`calls` sends its requests. Every error of the SDK crosses the border in `api_errors`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import Any
 
 from shared.core.errors import Busy, Conflict, Misconfigured, Transient
 from shared.core.facts import NO_FACTS
@@ -32,10 +29,11 @@ from shared.core.ports import (
 )
 from shared.core.refusals import gives_none
 from shared.engines.batchai.abilities import abilities_of
-from shared.engines.batchai.client import Workspace, connect
+from shared.engines.batchai.calls import Calls
+from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.download import Downloads
 from shared.engines.batchai.environment import environment
-from shared.engines.batchai.errors import api_errors, names_ours, raise_for
+from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.view import view_of
@@ -51,23 +49,13 @@ log = logging.getLogger(__name__)
 _GOOD = 15.0
 
 
-class _Place(NamedTuple):
-    """The names in the path of a job."""
-
-    group: str
-    workspace: str
-    experiment: str
-    name: str
-
-
 class BatchAIEngine:
     """The engine port over one workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._open: Any = None
+        self._calls = Calls(workspace)
         self._downloads = Downloads()
-        self._experiments: set[str] = set()
         self._lately = Lately(self.nodes, _GOOD, time.monotonic)
 
     @property
@@ -103,21 +91,21 @@ class BatchAIEngine:
 
         async with api_errors():
             try:
-                await self._ensure_experiment(order.target.experiment)
+                await self._calls.ensure_experiment(order.target.experiment)
             except ResourceExistsError as error:
                 raise Busy(f"experiment {order.target.experiment} is busy") from error
             try:
-                existing = await self._create(order)
+                existing = await self._calls.create(order)
             except ResourceExistsError:
-                existing = await self._get(order.target)
+                existing = await self._calls.job(order.target)
             except ResourceNotFoundError:
                 # The experiment may have been deleted since we made it; the next try makes it again.
-                self._experiments.discard(order.target.experiment)
+                self._calls.forget_experiment(order.target.experiment)
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
         current = _understand(existing) if existing is not None else None
-        handle = f"{self._jobs(order.target.experiment)}/{order.target.name}"
+        handle = self._calls.job_id(order.target)
         current = current or Observation(JobState.QUEUED, handle=handle)
         (current,) = await self._explained(order.target.cluster, [(order.document, current)])
         return current
@@ -132,7 +120,7 @@ class BatchAIEngine:
 
         async def one(experiment: str, names: set[str]) -> None:
             # Page by page, so that what is held of a job is what is asked about it.
-            async for jobs in self._pages(self._jobs(experiment), page_of):
+            async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
                     if job["name"] in names and (understood := _understand(job)) is not None:
                         views[job["name"]] = job, understood
@@ -146,16 +134,16 @@ class BatchAIEngine:
         mine = self._workspace.cluster_id(cluster).lower()
         tokens: dict[str, str] = {}
         async with api_errors():
-            experiments = [e async for page in self._pages(f"{self._workspace.id}/experiments") for e in page]
+            experiments = [e async for page in self._calls.experiments() for e in page]
             for experiment in experiments:
-                async for jobs in self._pages(self._jobs(experiment["name"])):
+                async for jobs in self._calls.jobs(experiment["name"]):
                     tokens |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
         return tokens
 
     async def see(self, target: Target) -> Observation:
         """A direct GET."""
         async with api_errors():
-            job = await self._get(target)
+            job = await self._calls.job(target)
             (explained_one,) = await self._explained(target.cluster, [(job, observation(job))])
         return explained_one
 
@@ -165,7 +153,7 @@ class BatchAIEngine:
 
         async with api_errors():
             try:
-                await (await self._client()).jobs.begin_terminate(*self._place(target), polling=False)
+                await self._calls.terminate(target)
             except (ResourceNotFoundError, ResourceExistsError):
                 return
 
@@ -177,8 +165,8 @@ class BatchAIEngine:
 
             async with api_errors():
                 try:
-                    if token_of(await self._get(target)) == target.token:
-                        await (await self._client()).jobs.begin_delete(*self._place(target), polling=False)
+                    if token_of(await self._calls.job(target)) == target.token:
+                        await self._calls.delete(target)
                 except (ResourceNotFoundError, ResourceExistsError):
                     return  # it is gone, or going
 
@@ -196,7 +184,7 @@ class BatchAIEngine:
                         file.last_modified,
                         left_out=file.file_type == "file" and not file.download_url,
                     )
-                    for file in await self._files(target, directory, path)
+                    for file in await self._calls.files(target, directory, path)
                 ]
             )
 
@@ -206,7 +194,7 @@ class BatchAIEngine:
         async with api_errors():
             key = f"{target.experiment}/{target.name}/{directory}/{folder}/"
             if self._downloads.cached(key + name) is None:
-                files = await self._files(target, directory, folder or ".")
+                files = await self._calls.files(target, directory, folder or ".")
                 # The wanted one last: keeping the others may push out what was kept before them.
                 for file in sorted(files, key=lambda file: bool(file.name == name)):
                     if file.download_url:
@@ -216,7 +204,7 @@ class BatchAIEngine:
     async def nodes(self, cluster: str) -> ClusterView:
         """GET of the cluster."""
         async with api_errors():
-            resource = await self._json(f"{self._workspace.cluster_id(quote(cluster, safe=''))}")
+            resource = await self._calls.cluster(cluster)
         return view_of(cluster, resource["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
@@ -232,81 +220,7 @@ class BatchAIEngine:
     async def close(self) -> None:
         """Close the connections."""
         await self._downloads.close()
-        if self._open is not None:
-            await self._open.close()
-            self._open = None
-
-    async def _ensure_experiment(self, experiment: str) -> None:
-        if experiment in self._experiments:
-            return
-        workspace = self._workspace
-        client = await self._client()
-        await client.experiments.begin_create(workspace.group, workspace.name, experiment, polling=False)
-        self._experiments.add(experiment)
-
-    async def _create(self, order: Order) -> dict[str, Any] | None:
-        """The existing job when the service answered 200 with one, None for a fresh 202."""
-        from azure.core.rest import HttpRequest
-
-        body = submission(self._workspace, order)
-        request = HttpRequest(body.method, body.path, json=body.body)
-        answer = await (await self._client())._send_request(request, stream=False)
-        raise_for(answer, 200, 202)
-        text = answer.text()
-        return dict(json.loads(text)) if answer.status_code == 200 and text else None
-
-    async def _get(self, target: Target) -> dict[str, Any]:
-        return await self._json(f"{self._jobs(target.experiment)}/{target.name}")
-
-    def _jobs(self, experiment: str) -> str:
-        return f"{self._workspace.id}/experiments/{experiment}/jobs"
-
-    async def _pages(
-        self, first: str, parse: Callable[[bytes], Any] = json.loads
-    ) -> AsyncIterator[list[dict[str, Any]]]:
-        from azure.core.exceptions import ResourceNotFoundError
-
-        url: str | None = first
-        while url:
-            try:
-                page = parse(await self._body(url))
-            except ResourceNotFoundError as error:
-                if names_ours(error):
-                    raise  # nothing can be said of any job
-                return
-            yield page["value"]
-            url = page.get("nextLink")
-
-    async def _json(self, url: str) -> dict[str, Any]:
-        return dict(json.loads(await self._body(url)))
-
-    async def _body(self, url: str) -> bytes:
-        """GET through the SDK's pipeline (authentication, retries), without its models.
-
-        As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
-        """
-        from azure.core.rest import HttpRequest
-
-        parameters = {} if "api-version=" in url else {"api-version": API}
-        request = HttpRequest("GET", url, params=parameters)
-        answer = await (await self._client())._send_request(request, stream=True)
-        raise_for(answer)
-        return bytes(answer.content)
-
-    async def _files(self, target: Target, directory: str, path: str) -> list[Any]:
-        from azure.mgmt.batchai.models import JobsListOutputFilesOptions
-
-        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
-        files = (await self._client()).jobs.list_output_files(*self._place(target), options)
-        return [file async for file in files]
-
-    def _place(self, target: Target) -> _Place:
-        return _Place(self._workspace.group, self._workspace.name, target.experiment, target.name)
-
-    async def _client(self) -> Any:
-        if self._open is None:
-            self._open = connect(self._workspace)
-        return self._open
+        await self._calls.close()
 
 
 def _understand(job: Mapping[str, Any]) -> Observation | None:

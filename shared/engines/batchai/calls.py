@@ -1,0 +1,147 @@
+"""The requests of one workspace, through the SDK's client: what is asked for, not what it means.
+
+The SDK is imported at the first call, never at start. Lists are parsed behind the SDK's pipeline without its
+models, which cost eight times more. The SDK's errors pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from shared.core.job import Target
+from shared.core.ports import Order
+from shared.engines.batchai.client import Workspace, connect
+from shared.engines.batchai.errors import names_ours, raise_for
+from shared.engines.batchai.request import API, submission
+
+
+class _Place(NamedTuple):
+    """The names in the path of a job."""
+
+    group: str
+    workspace: str
+    experiment: str
+    name: str
+
+
+class Calls:
+    """One client, whose connections stay open, and the experiments that are there."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._open: Any = None
+        self._experiments: set[str] = set()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._open is not None:
+            await self._open.close()
+            self._open = None
+
+    async def ensure_experiment(self, experiment: str) -> None:
+        """PUT of the experiment, unless this process has made it."""
+        if experiment in self._experiments:
+            return
+        workspace = self._workspace
+        client = await self._client()
+        await client.experiments.begin_create(workspace.group, workspace.name, experiment, polling=False)
+        self._experiments.add(experiment)
+
+    def forget_experiment(self, experiment: str) -> None:
+        """Make it again before the next job of it."""
+        self._experiments.discard(experiment)
+
+    async def create(self, order: Order) -> dict[str, Any] | None:
+        """The existing job when the service answered 200 with one, None for a fresh 202."""
+        from azure.core.rest import HttpRequest
+
+        body = submission(self._workspace, order)
+        request = HttpRequest(body.method, body.path, json=body.body)
+        answer = await (await self._client())._send_request(request, stream=False)
+        raise_for(answer, 200, 202)
+        text = answer.text()
+        return dict(json.loads(text)) if answer.status_code == 200 and text else None
+
+    def job_id(self, target: Target) -> str:
+        """The ARM id of a job."""
+        return f"{self._jobs(target.experiment)}/{target.name}"
+
+    async def job(self, target: Target) -> dict[str, Any]:
+        """A direct GET."""
+        return await self._json(self.job_id(target))
+
+    async def terminate(self, target: Target) -> None:
+        """POST terminate, whose end is not waited for."""
+        await (await self._client()).jobs.begin_terminate(*self._place(target), polling=False)
+
+    async def delete(self, target: Target) -> None:
+        """DELETE, whose end is not waited for."""
+        await (await self._client()).jobs.begin_delete(*self._place(target), polling=False)
+
+    async def files(self, target: Target, directory: str, path: str) -> list[Any]:
+        """listOutputFiles of one directory."""
+        from azure.mgmt.batchai.models import JobsListOutputFilesOptions
+
+        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
+        files = (await self._client()).jobs.list_output_files(*self._place(target), options)
+        return [file async for file in files]
+
+    async def cluster(self, name: str) -> dict[str, Any]:
+        """GET of a cluster."""
+        return await self._json(self._workspace.cluster_id(quote(name, safe="")))
+
+    def experiments(self) -> AsyncIterator[list[dict[str, Any]]]:
+        """All of the workspace, page by page."""
+        return self._pages(f"{self._workspace.id}/experiments")
+
+    def jobs(
+        self, experiment: str, parse: Callable[[bytes], Any] = json.loads
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        """All of an experiment, in pages of 1000; `parse` reads a page, or what is needed of it."""
+        return self._pages(self._jobs(experiment), parse)
+
+    def _jobs(self, experiment: str) -> str:
+        return f"{self._workspace.id}/experiments/{experiment}/jobs"
+
+    async def _pages(
+        self, first: str, parse: Callable[[bytes], Any] = json.loads
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        url: str | None = first
+        while url:
+            try:
+                page = parse(await self._body(url))
+            except ResourceNotFoundError as error:
+                if names_ours(error):
+                    raise  # nothing can be said of any job
+                return
+            yield page["value"]
+            url = page.get("nextLink")
+
+    async def _json(self, url: str) -> dict[str, Any]:
+        return dict(json.loads(await self._body(url)))
+
+    async def _body(self, url: str) -> bytes:
+        """GET through the SDK's pipeline (authentication, retries), without its models.
+
+        As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
+        """
+        from azure.core.rest import HttpRequest
+
+        parameters = {} if "api-version=" in url else {"api-version": API}
+        request = HttpRequest("GET", url, params=parameters)
+        answer = await (await self._client())._send_request(request, stream=True)
+        raise_for(answer)
+        return bytes(answer.content)
+
+    def _place(self, target: Target) -> _Place:
+        return _Place(self._workspace.group, self._workspace.name, target.experiment, target.name)
+
+    async def _client(self) -> Any:
+        if self._open is None:
+            self._open = connect(self._workspace)
+        return self._open
