@@ -28,7 +28,7 @@ from shared.core.errors import (
     Unreadable,
 )
 from shared.core.identity import intent
-from shared.core.job import Job, JobState, Reason, Stored
+from shared.core.job import Job, JobState, Stored
 from shared.core.meter import timed
 from shared.core.ports import Change, Observation, Order, Ports
 from shared.core.trouble import MEND
@@ -38,6 +38,7 @@ from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.admit import paused
 from shared.lifecycle.calling import calling
 from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
@@ -120,7 +121,7 @@ async def _not_taken(
 ) -> Change:
     """What a try without success means. No end is written while a try, also a lost one, may have landed."""
     job = stored.job
-    end = _end(job, error, error_text)
+    end = end_refused(ports, stored, error, error_text)
     if end is None:
         return note(ports, stored, **_later(ports, job, error, error_text))
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
@@ -131,19 +132,7 @@ async def _not_taken(
             return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
             return note(ports, stored, **_later(ports, job, error, error_text))
-    return move(ports, stored, **end)
-
-
-def _end(job: Job, error: EngineError | TimeoutError, error_text: str) -> dict[str, Any] | None:
-    """The end that a definite refusal is, None for any other error."""
-    if isinstance(error, Conflict):
-        return {"state": JobState.FAILED, "reason": Reason.INFRASTRUCTURE, "message": error_text}
-    if isinstance(error, Rejected):
-        return {"state": JobState.FAILED, "reason": Reason.UNSUPPORTED, "message": error_text}
-    if job.cancel and isinstance(error, (Saturated, Misconfigured)):
-        text = f"cancelled; the cluster had not taken it: {error_text}"
-        return {"state": JobState.CANCELLED, "reason": Reason.TERMINATED, "message": text}
-    return None
+    return end
 
 
 async def _landed(ports: Ports, job: Job) -> Observation | None:

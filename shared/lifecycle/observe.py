@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from shared.core.engine import Why
 from shared.core.errors import EngineError, NotFound
-from shared.core.job import Budget, Job, JobState, Reason, Stored
+from shared.core.job import Budget, Job, JobState, Stored
 from shared.core.ports import Change, Observation, Ports
 from shared.lifecycle.calling import calling
-from shared.lifecycle.last_error import last_error
+from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait
 from shared.lifecycle.transition import move, note
 from shared.lifecycle.waiting import at_first, waiting, why_queued
@@ -53,7 +52,8 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
     spent = spent_on_another(job, observation)
     if spent is not None:
         return _another_attempt(ports, stored, observation, spent)
-    observation = _at_whose_request(job, observation)
+    if observation.state.terminal:
+        return await end_with_attempt(ports, stored, observation)
     again = job.state is JobState.RUNNING and observation.state is JobState.QUEUED
     return move(
         ports,
@@ -61,8 +61,6 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
         observation.state,
         reason=observation.reason,
         message=observation.message or (_PUT_BACK if again else ""),
-        exit_code=observation.exit_code,
-        last_error=await last_error(ports, job, observation),
         waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
@@ -102,28 +100,12 @@ def _next_attempt(attempt: int, due: datetime, why: str) -> Why:
     return Why("NewAttempt", f"attempt {attempt} is not before {due.isoformat(timespec='seconds')}: {why}")
 
 
-def _at_whose_request(job: Job, observation: Observation) -> Observation:
-    """An end that was asked for here is a cancellation, and one that was not says where it came from."""
-    if observation.unstarted:  # no other attempt follows, so it was cancelled
-        return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
-    if observation.state is JobState.CANCELLED and not job.cancel:
-        text = "cancelled on the cluster and not here: by its administrator, or by hand"
-        return replace(
-            observation, message=f"{text} ({observation.message})" if observation.message else text
-        )
-    return observation
-
-
 def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
-    """The engine's own times before ours: a sweep sees a start late, and of a short job never."""
+    """The engine's own time before ours: a sweep sees a start late."""
     if observation.state is JobState.QUEUED:
         return {"started": None}  # requeued where it was: what ran before is lost, and no node has it now
-    started = None if observation.unstarted else observation.started or job.started
-    if not observation.state.terminal:
-        return {"started": started} if started else {}
-    if started and observation.ended and started > observation.ended:
-        started = observation.ended  # seen by a sweep, after it was over
-    return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
+    started = observation.started or job.started
+    return {"started": started} if started else {}
 
 
 async def _missing(ports: Ports, stored: Stored) -> Change | None:
@@ -143,7 +125,6 @@ async def _missing(ports: Ports, stored: Stored) -> Change | None:
     first = job.missed_at if job.missed_at is not None and job.missed_at <= now else now
     misses = job.misses + 1
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
-        text = f"the engine has not known {target.name} since {first.isoformat()}; how it ended is unknown"
-        return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
+        return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
     return note(ports, stored, misses=misses, missed_at=first, due=now + wait)

@@ -6,12 +6,13 @@ import logging
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unavailable
-from shared.core.job import JobState, Reason, Stored
+from shared.core.job import JobState, Stored
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_at_door
 from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.ends import end_unsubmitted
 from shared.lifecycle.lookup import visible
-from shared.lifecycle.transition import apply, move, note
+from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting import cancelling
 
 log = logging.getLogger(__name__)
@@ -28,14 +29,7 @@ async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
             return stored
         if stored.job.state is JobState.ACCEPTED:
             # Nothing was ever submitted for this attempt, so there is nothing to end.
-            change = move(
-                ports,
-                stored,
-                JobState.CANCELLED,
-                cancel=True,
-                reason=Reason.TERMINATED,
-                message="cancelled before it was submitted",
-            )
+            change = end_unsubmitted(ports, stored)
         else:
             waits = cancelling(ports, stored.job)
             change = note(ports, stored, cancel=True, due=ports.clock(), waiting=waits)

@@ -192,6 +192,26 @@ def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
             yield found - {"None"}
 
 
+#: Where a change to another state names one that is no end; `follow` asks for ends above it.
+NO_ENDS = {
+    "shared/lifecycle/dispatch.py: JobState.SUBMITTING",
+    "shared/lifecycle/observe.py: JobState.ACCEPTED",
+    "shared/lifecycle/observe.py: observation.state",
+}
+
+
+def test_every_end_of_a_job_is_made_in_one_module() -> None:
+    moves = {
+        f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node.args[2])}"
+        for path in (ROOT / "shared").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "move"
+    }
+    ends = {"JobState.FAILED", "JobState.CANCELLED", "JobState.LOST", "observation.state"}
+
+    assert moves == NO_ENDS | {f"shared/lifecycle/ends.py: {state}" for state in ends}
+
+
 #: Two of one kind are a range.
 RANGES = {"int", "float", "datetime"}
 #: Functions whose result is compared, and never looked into.

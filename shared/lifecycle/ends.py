@@ -1,0 +1,80 @@
+"""ends: where a job becomes `succeeded`, `failed`, `cancelled` or `lost`. No other module ends one.
+
+Its attempt ended, its cluster refused it, nothing knows it any more, or it was cancelled before all that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated
+from shared.core.job import Job, JobState, Reason, Stored
+from shared.core.ports import Change, Observation, Ports
+from shared.lifecycle.last_error import last_error
+from shared.lifecycle.transition import move
+
+
+async def end_with_attempt(ports: Ports, stored: Stored, observation: Observation) -> Change:
+    """The end that the engine reports of its attempt, where no other attempt follows."""
+    job = stored.job
+    observation = _at_whose_request(job, observation)
+    return move(
+        ports,
+        stored,
+        observation.state,
+        reason=observation.reason,
+        message=observation.message,
+        exit_code=observation.exit_code,
+        last_error=await last_error(ports, job, observation),
+        handle=observation.handle or job.handle,
+        segment=observation.segment or job.segment,
+        **_times(job, observation),
+    )
+
+
+def end_refused(
+    ports: Ports, stored: Stored, error: EngineError | TimeoutError, error_text: str
+) -> Change | None:
+    """The end that a definite refusal of the submission is, None for any other error."""
+    if isinstance(error, Conflict):
+        return move(ports, stored, JobState.FAILED, reason=Reason.INFRASTRUCTURE, message=error_text)
+    if isinstance(error, Rejected):
+        return move(ports, stored, JobState.FAILED, reason=Reason.UNSUPPORTED, message=error_text)
+    if stored.job.cancel and isinstance(error, (Saturated, Misconfigured)):
+        text = f"cancelled; the cluster had not taken it: {error_text}"
+        return move(ports, stored, JobState.CANCELLED, reason=Reason.TERMINATED, message=text)
+    return None
+
+
+def end_lost(ports: Ports, stored: Stored, since: datetime) -> Change:
+    """The end of a job that its engine has not known since then."""
+    name = stored.job.fixed_target.name
+    text = f"the engine has not known {name} since {since.isoformat()}; how it ended is unknown"
+    return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
+
+
+def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
+    """The end of a job that is cancelled before any submission of this attempt."""
+    text = "cancelled before it was submitted"
+    return move(ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED, message=text)
+
+
+def _at_whose_request(job: Job, observation: Observation) -> Observation:
+    """An end that was asked for here is a cancellation, and one that was not says where it came from."""
+    if observation.unstarted:  # no other attempt follows, so it was cancelled
+        return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
+    if observation.state is JobState.CANCELLED and not job.cancel:
+        text = "cancelled on the cluster and not here: by its administrator, or by hand"
+        return replace(
+            observation, message=f"{text} ({observation.message})" if observation.message else text
+        )
+    return observation
+
+
+def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
+    """The engine's own times before ours: a sweep sees a start late, and of a short job never."""
+    started = None if observation.unstarted else observation.started or job.started
+    if started and observation.ended and started > observation.ended:
+        started = observation.ended  # seen by a sweep, after it was over
+    return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
