@@ -11,8 +11,10 @@ import typer
 
 from slipway.clone import CLUSTERS, USUAL, module_of_clone
 from slipway.commands.dead_commands import app as dead
+from slipway.commands.emulator_commands import app as emulator
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
+from slipway.commands.profile.login_commands import app as profiles
 from slipway.failure import Failure
 from slipway.options import LOCAL, Json, Key, SettingsFile, Url
 
@@ -46,6 +48,8 @@ app = typer.Typer(
 app.add_typer(jobs)
 app.add_typer(events)
 app.add_typer(dead)
+app.add_typer(profiles)
+app.add_typer(emulator)
 
 
 def main() -> None:
@@ -239,31 +243,6 @@ def explain(
     raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 
-@app.command(short_help="Preempt a low-priority node of the emulator.")
-def preempt(
-    node: Annotated[
-        str, typer.Argument(help="id or address of the node; without it, the nodes are listed")
-    ] = "",
-    cluster: Annotated[str, typer.Option(help="only the nodes of this cluster")] = "",
-    emulator: Annotated[
-        str, typer.Option(help="URL of the emulator  [default: that of the settings]", show_default=False)
-    ] = "",
-    settings: SettingsFile = None,
-) -> None:
-    """Preempt a low-priority node of the local emulator: its job goes back to the queue."""
-    raise typer.Exit(_command("preempt").run(node, cluster, emulator, settings))
-
-
-@app.command("az-env", short_help="Print shell settings that point the Azure CLI here.")
-def az_env(
-    data: Annotated[
-        Path | None, typer.Option(help="data directory of the running `up`  [default: .local/up]")
-    ] = None,
-) -> None:
-    """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
-    raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data))
-
-
 def _print_version(requested: bool) -> None:
     if requested:
         version()
@@ -275,8 +254,15 @@ def slipway(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
     ] = False,
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help="profile of `slipway login`, instead of the current one")
+    ] = "",
 ) -> None:
     """Dispatches Batch AI job files: from a dropped script to a signed webhook."""
+    if profile:  # an option counts more than the environment
+        os.environ["SLIPWAY_PROFILE"] = profile
+        for name in ("SLIPWAY_URL", "SLIPWAY_KEY"):
+            os.environ.pop(name, None)
 
 
 @app.command()

@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
-#: No address: that of the stack of `up`.
+#: No address: that of the profile, else of the stack of `up`.
 LOCAL = ""
 
 Url = Annotated[
     str,
     typer.Option(
-        help="URL of the function app  [default: the stack of `up`]", envvar="SLIPWAY_URL", show_default=False
+        help="URL of the function app  [default: the profile, else the stack of `up`]",
+        envvar="SLIPWAY_URL",
+        show_default=False,
     ),
 ]
 Key = Annotated[

@@ -42,6 +42,11 @@ def local_url(data: Path = UP) -> str:
         return _USUAL
 
 
+def is_local(source: str) -> bool:
+    """Whether settings that `load` found are those of the local stack."""
+    return source == display_path(UP / _FILE)
+
+
 def display_path(path: Path) -> str:
     """A path as a person would type it here."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -30,6 +30,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: this process, and by its environment all that it starts."""
     breadth.try_everything(config.getoption("all"))
+    os.environ["XDG_CONFIG_HOME"] = str(
+        _PLACE / "none"
+    )  # the profiles of whoever runs the tests do not count
     os.environ["DIALLED_LOG"] = str(_LOG)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PLACE), os.environ.get("PYTHONPATH"))))
     sys.modules.pop("sitecustomize", None)

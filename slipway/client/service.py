@@ -13,9 +13,9 @@ import aiohttp
 
 from shared.jobspec.report import text
 from slipway.client.answers import Body, listed, range_of
+from slipway.client.target import target
 from slipway.client.unreachable import why
 from slipway.failure import Failure
-from slipway.settings import local_url
 
 #: Three parts with dots between, as no function key has them.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
@@ -265,14 +265,18 @@ class Service:
 
 @asynccontextmanager
 async def service(url: str, key: str = "") -> AsyncIterator[Service]:
-    """The API at a base URL (default: of `up`), with a function key or an access token. Raises Failure."""
+    """The API at a base URL, with a function key or an access token; without a URL that of `target`.
+
+    Raises Failure.
+    """
     headers: Mapping[str, str] = {}
-    if key := key.strip():
+    place = await target(url, key.strip())
+    if key := place.key:
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
-        yield Service(session, (url or local_url()).rstrip("/"))
+        yield Service(session, place.url)
 
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
@@ -291,7 +295,8 @@ async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failu
     """A problem document in lines for a person; what is not one, by its status."""
     if answer.status == 401:
         return Failure(
-            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY"
+            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "
+            "or once and for all: `slipway login URL`"
         )
     try:
         problem = await answer.json(content_type=None)

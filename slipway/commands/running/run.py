@@ -8,6 +8,7 @@ from typing import Any
 
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
+from slipway.client.target import chosen_profile
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.drop import check
 from slipway.commands.jobs import why
@@ -16,8 +17,9 @@ from slipway.commands.output.download import fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
 from slipway.commands.running.stage import Options, staged
+from slipway.failure import Failure
 from slipway.screen import say
-from slipway.settings import load
+from slipway.settings import is_local, load
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
@@ -27,7 +29,11 @@ _INTERRUPTED = 130
 
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
-    settings, _ = load(settings_file, os.environ)
+    settings, source = load(settings_file, os.environ)
+    if not url and settings_file is None and is_local(source) and chosen_profile():
+        raise Failure(
+            "the profile names no storage to upload to; name it: --settings FILE, or SLIPWAY_STORAGE"
+        )
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder)
         beginning = Beginning(settings, folder, options.name)

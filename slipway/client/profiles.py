@@ -1,0 +1,82 @@
+"""Profiles: the deployments that a person works with, kept by `slipway login` in a file of theirs alone."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from slipway.failure import Failure
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A deployment: its address, and a function key or the scope of its tokens of Entra ID."""
+
+    url: str
+    key: str = field(default="", repr=False)
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """All of a person's by name, and the one that counts where none is named; "" for none."""
+
+    known: Mapping[str, Profile] = field(default_factory=dict)
+    current: str = ""
+
+    def chosen(self, name: str = "") -> Profile | None:
+        """The one of that name, else the current one. Raises Failure for a name that is not there."""
+        if name and name not in self.known:
+            names = ", ".join(self.known) or "none"
+            raise Failure(f"there is no profile {name!r}; known: {names}; `slipway login URL` makes one")
+        return self.known.get(name or self.current)
+
+    def with_profile(self, name: str, profile: Profile) -> "Profiles":
+        """With another one, which is now the current one."""
+        return Profiles({**self.known, name: profile}, name)
+
+    def without(self, name: str) -> "Profiles":
+        """Without that one; what is left has no current one, if it was that."""
+        left = {key: one for key, one in self.known.items() if key != name}
+        return replace(self, known=left, current="" if self.current == name else self.current)
+
+
+def file_of(environment: Mapping[str, str]) -> Path:
+    """Where they are kept, as the XDG base directories say."""
+    base = environment.get("XDG_CONFIG_HOME", "")
+    folder = Path(base) if base.startswith("/") else Path.home() / ".config"
+    return folder / "slipway" / "profiles.json"
+
+
+def read_profiles(file: Path) -> Profiles:
+    """Those of the file; none where there is no file. Raises Failure for a file that others may read."""
+    try:
+        with file.open("rb") as stream:
+            if os.fstat(stream.fileno()).st_mode & 0o077:
+                raise Failure(f"{file} holds keys, and others may read it: chmod 600 {file}")
+            found: Any = json.load(stream)
+        profiles = {name: Profile(**one) for name, one in found["profiles"].items()}
+        return Profiles(profiles, found["current"])
+    except FileNotFoundError:
+        return Profiles()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise Failure(f"{file} cannot be read as profiles; remove it, and log in again") from None
+
+
+def write_profiles(file: Path, profiles: Profiles) -> None:
+    """Replace the file, whole; only its owner may read it, and the folder. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.parent.chmod(0o700)
+    known = {name: {k: v for k, v in asdict(one).items() if v} for name, one in profiles.known.items()}
+    text = json.dumps({"current": profiles.current, "profiles": known}, indent=2) + "\n"
+    descriptor, name = tempfile.mkstemp(dir=file.parent)  # 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""The deployments that a person works with: log in, log out."""

@@ -1,0 +1,67 @@
+"""`slipway login` and `slipway logout`: the deployments that a person works with."""
+
+import asyncio
+import os
+import sys
+from getpass import getpass
+from urllib.parse import urlsplit
+
+from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
+from slipway.client.service import Service, service
+from slipway.client.target import PROFILE, token
+from slipway.failure import Failure
+
+_HERE = ("localhost", "127.0.0.1", "::1")
+#: Characters of a key that are read.
+_LONGEST = 8192
+
+
+def login(url: str, name: str, scope: str) -> int:
+    """Try the address and the key, and keep both. Raises Failure when the service refuses them."""
+    address, host = _address(url)
+    key = "" if scope else _key()
+    if urlsplit(address).scheme == "http" and host not in _HERE and (key or scope):
+        raise Failure("plain http would show the key to others on the way; give an https address")
+    asyncio.run(_try(address, key, scope))
+    file = file_of(os.environ)
+    write_profiles(file, read_profiles(file).with_profile(name or host, Profile(address, key, scope)))
+    print(f"logged in to {address}; it is the profile {name or host}")
+    return 0
+
+
+def logout(name: str) -> int:
+    """Forget a profile with its key. Raises Failure when there is none."""
+    file = file_of(os.environ)
+    profiles = read_profiles(file)
+    chosen = name or os.environ.get(PROFILE, "") or profiles.current
+    if profiles.chosen(chosen) is None:
+        raise Failure("no profile is logged in")
+    write_profiles(file, profiles.without(chosen))
+    print(f"forgot the profile {chosen}")
+    return 0
+
+
+async def _try(url: str, key: str, scope: str) -> None:
+    async with service(url, key or (await token(scope) if scope else "")) as api:
+        await _ask(api)
+
+
+async def _ask(api: Service) -> None:
+    await api.jobs(limit=1)
+
+
+def _address(url: str) -> tuple[str, str]:
+    """The address as it is kept, and its host. Raises Failure for one that may hold a key."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Failure("the address is to have the form https://HOST")
+    if parts.username or parts.query or parts.fragment:
+        raise Failure("give the address alone, without a key in it; the key is asked for")
+    return url.rstrip("/").removesuffix("/api"), parts.hostname
+
+
+def _key() -> str:
+    """From a terminal without showing it, else a line of standard input; "" for a deployment without keys."""
+    if sys.stdin.isatty():
+        return getpass("function key (empty for none): ").strip()
+    return sys.stdin.readline(_LONGEST).strip()

@@ -1,0 +1,41 @@
+"""The commands about profiles: their words; what they do is imported when they are called."""
+
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command(short_help="Keep the address of a deployment and its key.")
+def login(
+    url: Annotated[
+        str,
+        typer.Argument(metavar="URL", help="address of the function app, e.g. https://my.azurewebsites.net"),
+    ],
+    name: Annotated[str, typer.Option(help="name of the profile  [default: the host]")] = "",
+    scope: Annotated[
+        str,
+        typer.Option(help="sign in with Entra ID instead of a key: its scope, e.g. api://APP/.default"),
+    ] = "",
+) -> None:
+    """Try the address of a deployment and its key, and keep them as a profile, which later commands use.
+
+    The function key is asked for, or read from standard input. The file ~/.config/slipway/profiles.json is
+    readable by its owner only.
+    """
+    raise typer.Exit(import_module("slipway.commands.profile.login").login(url, name, scope))
+
+
+@app.command()
+def logout(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="name of the profile; the current one without it", show_default=False
+        ),
+    ] = "",
+) -> None:
+    """Forget a profile with its key."""
+    raise typer.Exit(import_module("slipway.commands.profile.login").logout(name))

@@ -1,0 +1,94 @@
+"""`slipway login` and `logout`: a wrong key or address is said at once, and no key is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from typer.testing import CliRunner
+
+from slipway.client.profiles import Profile, file_of, read_profiles
+from slipway.client.target import PROFILE
+from slipway.commands.profile.login import login, logout
+from slipway.failure import Failure
+from slipway.main import app
+from tests.unit.slipway.client.test_service import answering
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in (PROFILE, "SLIPWAY_URL", "SLIPWAY_KEY"):
+        monkeypatch.setenv(name, "")  # and so given back in the end: `--profile` changes them
+        monkeypatch.delenv(name)
+    return file_of(os.environ)
+
+
+def read(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
+
+
+async def answer(request: web.Request) -> web.Response:
+    if request.path != "/api/jobs":
+        return web.Response(status=404)
+    if request.headers.get("x-functions-key") != "right":
+        return web.Response(status=401)
+    return web.json_response({"jobs": [], "next": None})
+
+
+async def test_a_right_key_is_kept_and_not_shown(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
+    async with answering(answer) as url:
+        assert await asyncio.to_thread(login, f"{url}/api/", "mine", "") == 0
+
+        found = CliRunner().invoke
+        shown = await asyncio.to_thread(found, app, ["jobs"], catch_exceptions=False)
+        named = await asyncio.to_thread(found, app, ["--profile", "mine", "jobs"], catch_exceptions=False)
+
+    assert (shown.exit_code, named.exit_code) == (0, 0)
+    assert read_profiles(file).chosen() == Profile(url, "right")
+    assert "right" not in "".join(capsys.readouterr())
+    monkeypatch.delenv(PROFILE)
+    assert logout("") == 0
+    assert read_profiles(file).chosen() is None
+    assert "right" not in read(file)
+    with pytest.raises(Failure, match="no profile is logged in"):
+        logout("")
+
+
+async def test_a_wrong_key_or_address_is_said_and_not_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with answering(answer) as url:
+        for address, said in ((url, r"refused \(401\)"), (f"{url}/elsewhere", "is not Slipway's API")):
+            monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
+            with pytest.raises(Failure, match=said) as failure:
+                await asyncio.to_thread(login, address, "", "")
+            assert "wrong" not in str(failure.value)
+    assert not read(file)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("my.azurewebsites.net", "https://HOST"),
+        ("https://my.azurewebsites.net/?code=secret", "without a key"),
+        ("https://ann:secret@my.azurewebsites.net", "without a key"),
+        ("http://my.azurewebsites.net", "plain http"),
+    ],
+)
+def test_an_address_is_plain_and_keys_travel_encrypted(
+    file: Path, monkeypatch: pytest.MonkeyPatch, url: str, said: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("key\n"))
+
+    with pytest.raises(Failure, match=said) as failure:
+        login(url, "", "")
+    assert "secret" not in str(failure.value)
+    assert not file.exists()
