@@ -153,7 +153,7 @@ def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, troub
     if view is None:
         return found | {
             "state": None,
-            "note": f"could not be queried: {trouble}" if trouble else "was not asked",
+            "note": f"could not be queried: {trouble}" if trouble else "was not queried",
         }
     nodes = _nodes(draft.document)
     return found | {

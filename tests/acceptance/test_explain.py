@@ -92,7 +92,7 @@ async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_pa
 
     first, second = json.loads(offline), json.loads(asked)
     assert first["request"]["body"]["properties"].keys() == second["request"]["body"]["properties"].keys()
-    assert (first["cluster"]["note"], second["cluster"]["maximum"]) == ("was not asked", 2)
+    assert (first["cluster"]["note"], second["cluster"]["maximum"]) == ("was not queried", 2)
     for name in ("train.sh", "job.json"):
         await door.drop(f"{folder.name}/{name}", (folder / name).read_bytes())
     assert (await door.ended(experiment=folder.name))["id"] == first["job"]["id"]

@@ -148,7 +148,7 @@ def remark(job: Mapping[str, Any], files: Sequence[str], *, written: bool) -> st
         return f"{state}{code}; the errors of every process: slipway show {job['id']}"
     (file,) = files or ("stdout.txt",)
     errors = file.replace("stdout", "stderr", 1)
-    return f"{state}{code}" + (f"; see --file {errors}" if errors != file else "")
+    return f"{state}{code}" + (f"; see `slipway log {job['id']} --file {errors}`" if errors != file else "")
 
 
 def _now() -> str:

@@ -246,5 +246,5 @@ async def test_offline_neither_ledger_nor_cluster_is_asked(
 
     found = await explain_folder(world.ports, "digits/run/", live=False)
 
-    assert found.bodies[0]["cluster"]["note"] == "was not asked"
+    assert found.bodies[0]["cluster"]["note"] == "was not queried"
     assert world.engine.fail != []

@@ -106,7 +106,7 @@ def test_problems_are_sentences_with_their_place() -> None:
             {"nodesToAdd": 0, "counts": {}},
             " It is steady with 3 of at most 4 nodes (none; Standard_NC6, lowpriority). Nodes to add: **0**.",
         ),
-        ({"state": None, "note": "was not asked"}, " It was not asked."),
+        ({"state": None, "note": "was not queried"}, " It was not queried."),
     ],
 )
 def test_the_cluster_is_told_as_it_is(changes: dict[str, Any], text: str) -> None:

@@ -194,7 +194,9 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
     code = await read(Told([failed], {1: b""}), "j_1", Wanted(), Printer(io.BytesIO()), follow=True, every=0)
 
     assert code == 1
-    assert capsys.readouterr().err == "slipway: failed, exit code 3; see --file stderr.txt\n"
+    assert (
+        capsys.readouterr().err == "slipway: failed, exit code 3; see `slipway log j_1 --file stderr.txt`\n"
+    )
 
 
 async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,7 +217,10 @@ def test_a_log_that_was_read_needs_no_remark_but_that_of_a_failure() -> None:
     assert remark(job("running"), ["stdout.txt"], written=True) == ""
     assert remark(job("succeeded"), ["stdout.txt"], written=True) == ""
     assert remark(job("failed"), ["stderr.txt"], written=True) == "failed"
-    assert remark(job("failed"), ["stdout-0.txt"], written=True) == "failed; see --file stderr-0.txt"
+    assert (
+        remark(job("failed"), ["stdout-0.txt"], written=True)
+        == "failed; see `slipway log j_1 --file stderr-0.txt`"
+    )
     several = remark(job("failed"), ["stdout-0.txt", "stdout-1.txt"], written=True)
     assert several == "failed; the errors of every process: slipway show j_1"
 
