@@ -1,40 +1,43 @@
 """The commands about what is dead: list, redrive."""
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import table
+from slipway.times import moment
 
 
-def list_dead(url: str, key: str, *, as_json: bool) -> int:
+def list_dead(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
     """One line each."""
 
     async def ask(api: Service) -> int:
-        show(await api.dead(), rows, as_json=as_json)
+        show(await api.dead(), partial(rows, utc=utc), as_json=as_json)
         return 0
 
     return asking(ask, url, key)
 
 
-def redrive(what: Sequence[str], url: str, key: str) -> int:
+def redrive(what: Sequence[str], url: str, key: str, *, as_json: bool = False) -> int:
     """Send some on their way again, or `all`; 1 when one of them cannot go."""
 
     async def ask(api: Service) -> int:
         ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
-        if not ids:
+        if not ids and not as_json:
             print("\n".join(rows([])))
-        return await redrive_each(api, ids)
+        return await redrive_each(api, ids, as_json=as_json)
 
     return asking(ask, url, key)
 
 
-async def redrive_each(api: Service, ids: Sequence[str]) -> int:
+async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = False) -> int:
     """Send each on its way; one that cannot go keeps none of the others, and makes it 1."""
-    code = 0
+    code, gone = 0, []
     for one in ids:
         try:
             kind = await api.redrive(one)
@@ -42,16 +45,20 @@ async def redrive_each(api: Service, ids: Sequence[str]) -> int:
             sys.stderr.write(f"slipway: {one}: {failure}\n")
             code = 1
         else:
-            print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+            gone.append({"id": one, "kind": kind})
+            if not as_json:
+                print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+    if as_json:
+        print(json.dumps(gone, indent=2))
     return code
 
 
-def rows(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(messages: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """What is dead, as a table."""
     if not messages:
         return ["nothing is dead"]
     lines = [
-        (one["id"], one.get("job") or one["queue"], one["since"][:19].replace("T", " "), one["reason"])
+        (one["id"], one.get("job") or one["queue"], moment(one["since"], utc=utc), one["reason"])
         for one in messages
     ]
     return table([("id", "of", "since", "reason"), *lines])

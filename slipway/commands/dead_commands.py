@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, Json, Key, Url
+from slipway.options import LOCAL, Json, Key, Url, Utc
 
 app = typer.Typer(
     name="dead",
@@ -15,9 +15,9 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+def list_(utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List dead letters with the reason."""
-    raise typer.Exit(_does().list_dead(url, key, as_json=as_json))
+    raise typer.Exit(_does().list_dead(url, key, utc=utc, as_json=as_json))
 
 
 @app.command()
@@ -25,11 +25,12 @@ def redrive(
     what: Annotated[
         list[str], typer.Argument(metavar="ID…", help="ids from `dead list`, d_… or evt_…; or all")
     ],
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Send dead messages back through their door, and dead events to their receivers, under the same ids."""
-    raise typer.Exit(_does().redrive(what, url, key))
+    raise typer.Exit(_does().redrive(what, url, key, as_json=as_json))
 
 
 def _does() -> Any:

@@ -1,85 +1,91 @@
 """The commands about events: list, redeliver, test, disabled."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, asking_about, show
 from slipway.screen import table
+from slipway.times import moment
 
 
-def list_events(job: str, url: str, key: str, *, as_json: bool) -> int:
+def list_events(job: str, url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
     """One line for each try, and one for each address that was not tried yet."""
 
     async def ask(api: Service, job_id: str) -> int:
-        show(await api.events(job_id), rows, as_json=as_json)
+        show(await api.events(job_id), partial(rows, utc=utc), as_json=as_json)
         return 0
 
     return asking_about(job, ask, url, key)
 
 
-def redeliver(what: str, url: str, key: str) -> int:
+def redeliver(what: str, url: str, key: str, *, as_json: bool = False) -> int:
     """Send one event, or all of a job, once more."""
 
     async def ask(api: Service) -> int:
-        again = await api.redeliver(what)
-        print("\n".join(f"{one}  goes out again" for one in again))
+        show(
+            await api.redeliver(what), lambda ids: [f"{one}  goes out again" for one in ids], as_json=as_json
+        )
         return 0
 
     return asking(ask, url, key)
 
 
-def test(receiver: str, secret: str, url: str, key: str) -> int:
+def test(receiver: str, secret: str, url: str, key: str, *, as_json: bool) -> int:
     """0 when the receiver answered 2xx."""
 
     async def ask(api: Service) -> int:
         answer = await api.test_receiver(receiver, secret)
-        print(f"{answer['outcome']}: {answer['said']} in {answer['ms']} ms")
+        show(answer, _tested, as_json=as_json)
         return int(answer["outcome"] != "delivered")
 
     return asking(ask, url, key)
 
 
-def disabled(url: str, key: str) -> int:
+def _tested(answer: Mapping[str, Any]) -> list[str]:
+    return [f"{answer['outcome']}: {answer['said']} in {answer['ms']} ms"]
+
+
+def disabled(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
     """The addresses that said 410."""
 
     async def ask(api: Service) -> int:
-        receivers = await api.disabled_receivers()
-        lines = table(
-            [("since", "address", "why"), *((_time(r["since"]), r["url"], r["why"]) for r in receivers)]
-        )
-        print("\n".join(lines) if receivers else "no address is disabled")
+        show(await api.disabled_receivers(), partial(_disabled_rows, utc=utc), as_json=as_json)
         return 0
 
     return asking(ask, url, key)
 
 
-def rows(events: Sequence[Mapping[str, Any]]) -> list[str]:
+def _disabled_rows(receivers: Sequence[Mapping[str, Any]], *, utc: bool) -> list[str]:
+    if not receivers:
+        return ["no address is disabled"]
+    rows = [(moment(one["since"], utc=utc), one["url"], one["why"]) for one in receivers]
+    return table([("since", "address", "why"), *rows])
+
+
+def rows(events: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """Events as a table of tries."""
     lines = [
         (event["id"], event["type"].split(".")[-2], target["url"], *line)
         for event in events
         for target in event["targets"]
-        for line in _tries(target)
+        for line in _tries(target, utc=utc)
     ]
     if not lines:
         return ["this job has no receiver"]
     return table([("event", "state", "to", "is", "when", "ms", "said"), *lines])
 
 
-def _tries(target: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+def _tries(target: Mapping[str, Any], *, utc: bool) -> list[tuple[str, str, str, str]]:
     last = len(target["tries"]) - 1
     tried = [
         (
             target["state"] if number == last else "",
-            _time(one["at"]),
+            moment(one["at"], utc=utc),
             str(one["ms"]),
             str(one["status"] or one["said"]),
         )
         for number, one in enumerate(target["tries"])
     ]
     return tried or [(target["state"], "", "", target["last"])]
-
-
-def _time(text: str) -> str:
-    return text[:19].replace("T", " ")

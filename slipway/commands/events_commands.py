@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, JobId, Json, Key, Url
+from slipway.options import LOCAL, JobId, Json, Key, Url, Utc
 
 app = typer.Typer(name="events", help="Inspect and redeliver webhook events.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+def list_(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List a job's events with every delivery: receiver, time, answer, duration."""
-    raise typer.Exit(_does().list_events(job, url, key, as_json=as_json))
+    raise typer.Exit(_does().list_events(job, url, key, utc=utc, as_json=as_json))
 
 
 @app.command()
@@ -21,28 +21,30 @@ def redeliver(
     what: Annotated[
         str, typer.Argument(metavar="ID|JOB", help="one event, evt_…, or all events of a job, j_…")
     ],
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Send events again, whether or not they were delivered, with the same ids and the same bytes."""
-    raise typer.Exit(_does().redeliver(what, url, key))
+    raise typer.Exit(_does().redeliver(what, url, key, as_json=as_json))
 
 
 @app.command("test")
 def try_(
     receiver: Annotated[str, typer.Argument(metavar="URL", help="URL of a receiver")],
     secret: Annotated[str, typer.Option(help="name of a configured secret  [default: default]")] = "",
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Send a signed test event. A receiver that accepts it is enabled again if a 410 had disabled it."""
-    raise typer.Exit(_does().test(receiver, secret, url, key))
+    raise typer.Exit(_does().test(receiver, secret, url, key, as_json=as_json))
 
 
 @app.command()
-def disabled(url: Url = LOCAL, key: Key = "") -> None:
+def disabled(utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List the receivers that are disabled because they answered 410."""
-    raise typer.Exit(_does().disabled(url, key))
+    raise typer.Exit(_does().disabled(url, key, utc=utc, as_json=as_json))
 
 
 def _does() -> Any:

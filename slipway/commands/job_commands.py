@@ -14,11 +14,12 @@ app = typer.Typer()
 @app.command()
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Submit a job through the HTTP API."""
-    raise typer.Exit(_command("submit").run(file, url, key))
+    """Submit a job through the HTTP API. One without a name is called by its folder, or by its file."""
+    raise typer.Exit(_command("submit").run(file, url, key, as_json=as_json))
 
 
 @app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
@@ -127,6 +128,7 @@ def files(
     tree: Annotated[
         bool, typer.Option("--tree", help="all files of all output directories, as `download` names them")
     ] = False,
+    utc: Utc = False,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
@@ -134,7 +136,7 @@ def files(
     """List the files that a job wrote."""
     if tree:
         raise typer.Exit(_command("output.files").tree(job, url, key, as_json=as_json))
-    raise typer.Exit(_command("output.files").run(job, directory, path, url, key, as_json=as_json))
+    raise typer.Exit(_command("output.files").run(job, directory, path, url, key, utc=utc, as_json=as_json))
 
 
 @app.command(short_help="Download the files that a job wrote.")
@@ -232,42 +234,44 @@ def metrics(
 
 
 @app.command()
-def wait(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+def wait(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Wait until a job has ended; the exit code is the job's."""
-    raise typer.Exit(_command("output.log").wait(job, url, key))
+    raise typer.Exit(_command("output.log").wait(job, url, key, as_json=as_json))
 
 
 @app.command()
-def cancel(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+def cancel(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Cancel a job."""
-    raise typer.Exit(_command("jobs").cancel(job, url, key))
+    raise typer.Exit(_command("jobs").cancel(job, url, key, as_json=as_json))
 
 
 @app.command()
 def rerun(
     receipt: Annotated[str, typer.Argument(help="a file, or runs/…/receipt.json as `show` names it")],
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
     """Run the job of a receipt again, exactly as it ran."""
-    raise typer.Exit(_command("rerun").run(receipt, url, key, settings))
+    raise typer.Exit(_command("rerun").run(receipt, url, key, settings, as_json=as_json))
 
 
 @app.command()
 def pause(
     reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Pause submissions; accepted jobs wait until `resume`."""
-    raise typer.Exit(_command("jobs").pause(url, key, reason))
+    raise typer.Exit(_command("jobs").pause(url, key, reason, as_json=as_json))
 
 
 @app.command()
-def resume(url: Url = LOCAL, key: Key = "") -> None:
+def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Resume submissions after `pause`."""
-    raise typer.Exit(_command("jobs").resume(url, key))
+    raise typer.Exit(_command("jobs").resume(url, key, as_json=as_json))
 
 
 def _command(name: str) -> Any:

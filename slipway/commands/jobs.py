@@ -18,44 +18,51 @@ _RECENT = 1000
 _SHORTEST = 5
 
 
-def cancel(job: str, url: str, key: str) -> int:
+def cancel(job: str, url: str, key: str, *, as_json: bool = False) -> int:
     """Ask for the end of a job."""
 
     async def ask(api: Service, job_id: str) -> int:
-        job = await api.cancel(job_id)
-        addition = "" if job["state"] in ENDED else ", and asked to end"
-        print(f"{job['id']}  {job['name']}: {job['state']}{addition}")
+        show(await api.cancel(job_id), _cancelled, as_json=as_json)
         return 0
 
     return asking_about(job, ask, url, key)
 
 
-def pause(url: str, key: str, reason: str) -> int:
+def _cancelled(job: Mapping[str, Any]) -> list[str]:
+    return [standing(job) + ("" if job["state"] in ENDED else ", and asked to end")]
+
+
+def standing(job: Mapping[str, Any]) -> str:
+    """A job and its state, in a line."""
+    return f"{job['id']}  {job['name']}: {job['state']}"
+
+
+def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
     """Stop submissions; jobs are accepted as ever, and wait."""
 
     async def ask(api: Service) -> int:
-        print(_switch(await api.pause(reason)))
+        show(await api.pause(reason), _switch, as_json=as_json)
         return 0
 
     return asking(ask, url, key)
 
 
-def resume(url: str, key: str) -> int:
+def resume(url: str, key: str, *, as_json: bool = False) -> int:
     """Let submissions go on; 1 while the setting still stops them."""
 
     async def ask(api: Service) -> int:
         answer = await api.resume()
-        print(_switch(answer))
+        show(answer, _switch, as_json=as_json)
         return 1 if answer["paused"] else 0
 
     return asking(ask, url, key)
 
 
-def _switch(answer: Mapping[str, Any]) -> str:
+def _switch(answer: Mapping[str, Any]) -> list[str]:
     if not answer["paused"]:
-        return "submissions go on; what waited is submitted by the next sweep"
+        return ["submissions go on; what waited is submitted by the next sweep"]
     reason = f": {answer['reason']}" if answer["reason"] else ""
-    return f"submissions are paused by {answer['by']}{reason}"
+    return [f"submissions are paused by {answer['by']}{reason}"]
 
 
 def show(answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:

@@ -9,13 +9,14 @@ from shared.jobspec import read
 from shared.settings import Settings
 from slipway.client.service import service
 from slipway.client.trouble import reaching
+from slipway.commands.jobs import show, standing
 from slipway.failure import Failure
 from slipway.settings import load
 
 _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
 
 
-def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
+def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
     body = _read(receipt, settings_file)
     document, problems = read(body)
@@ -30,7 +31,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None) -> int:
     async def ask() -> int:
         async with service(url, key) as api:
             job = await api.rerun(job_id, body, str(uuid.uuid4()))
-        print(f"{job['id']}  {job['name']}: {job['state']}, a rerun of {job_id}")
+        show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
         return 0
 
     return asyncio.run(ask())

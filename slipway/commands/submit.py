@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 from slipway.client.service import Service, placed
-from slipway.commands.jobs import asking, why
+from slipway.commands.jobs import asking, show, standing, why
 from slipway.failure import Failure
 
 
-def run(file: Path, url: str, key: str) -> int:
+def run(file: Path, url: str, key: str, *, as_json: bool = False) -> int:
     """Post a job.json or a message, and show what became of it; `-` is standard input.
 
     Raises Failure, with the places in the file.
@@ -20,7 +20,9 @@ def run(file: Path, url: str, key: str) -> int:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
-        return await submit(api, document, "standard input" if stdin else str(file), name_of(file))
+        return await submit(
+            api, document, "standard input" if stdin else str(file), name_of(file), as_json=as_json
+        )
 
     return asking(ask, url, key)
 
@@ -32,12 +34,12 @@ def name_of(file: Path) -> str:
     return file.resolve().parent.name if file.name == "job.json" else file.stem
 
 
-async def submit(api: Service, document: bytes, file: str, name: str = "") -> int:
+async def submit(api: Service, document: bytes, file: str, name: str = "", *, as_json: bool = False) -> int:
     """Post it, and show its warnings, as of that file, and what it waits for."""
     job = await api.submit(document, file=file, name=name)
     if warnings := placed(job.get("problems", []), file):
         sys.stderr.write(f"{warnings}\n")
-    print(f"{job['id']}  {job['name']}: {job['state']}")
+    show(job, lambda job: [standing(job)], as_json=as_json)
     if "waiting" in job:
         sys.stderr.write(f"  {why(job)}\n")
     return 0

@@ -2,19 +2,23 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from slipway.client.service import Service
 from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about, show
 from slipway.screen import table
+from slipway.times import moment
 
 
-def run(job: str, directory: str, path: str, url: str, key: str, *, as_json: bool) -> int:
+def run(
+    job: str, directory: str, path: str, url: str, key: str, *, utc: bool = False, as_json: bool = False
+) -> int:
     """Print one line for each entry. Raises Failure with the directories that there are."""
 
     async def ask(api: Service, job_id: str) -> int:
-        show(await api.files(job_id, directory, path), rows, as_json=as_json)
+        show(await api.files(job_id, directory, path), partial(rows, utc=utc), as_json=as_json)
         return 0
 
     return asking_about(job, ask, url, key)
@@ -40,15 +44,15 @@ def _tree_rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in entries)])
 
 
-def rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
     if not entries:
         return ["there are no files"]
-    return table([("name", "bytes", "modified"), *map(_row, entries)])
+    return table([("name", "bytes", "modified"), *(_row(entry, utc=utc) for entry in entries)])
 
 
-def _row(file: Mapping[str, Any]) -> tuple[str, ...]:
-    modified = (file["modified"] or "")[:19].replace("T", " ")
+def _row(file: Mapping[str, Any], *, utc: bool) -> tuple[str, ...]:
+    modified = moment(file["modified"], utc=utc) if file["modified"] else ""
     size = (
         "link"
         if file.get("link")

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from slipway.client.output import patiently
 from slipway.client.service import Missing, Service
 from slipway.client.watch import ENDED
-from slipway.commands.jobs import asking_about
+from slipway.commands.jobs import asking_about, show, standing
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.processes import logs_of, start_of_tail
 from slipway.failure import Failure
@@ -57,7 +57,7 @@ def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | Non
     return Printer(stream.buffer, stream.isatty(), coloured(stream), grep, clock)
 
 
-def wait(job: str, url: str, key: str) -> int:
+def wait(job: str, url: str, key: str, *, as_json: bool = False) -> int:
     """Wait for a job's end: 0 if it succeeded, else its exit code, or 1."""
 
     async def ask(api: Service, job_id: str) -> int:
@@ -65,7 +65,7 @@ def wait(job: str, url: str, key: str) -> int:
         while job["state"] not in ENDED:
             await asyncio.sleep(_LOOK_EVERY)
             job = await patiently(lambda: api.job(job_id))
-        print(f"{job['id']}  {job['name']}: {job['state']}")
+        show(job, lambda job: [standing(job)], as_json=as_json)
         return exit_code(job)
 
     return asking_about(job, ask, url, key)
