@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from shared.core.engine import Why
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState, Target
 from shared.core.ports import Observation
@@ -21,14 +22,24 @@ async def engine(lab: Lab) -> AsyncIterator[BatchAIEngine]:
 
 
 async def _seen(engine: BatchAIEngine, *names: str) -> list[Observation]:
+    """What the jobs wait for, which one look at all and a look at each report alike."""
     targets = [
         Target(engine="batchai", cluster=CLUSTER, experiment=EXPERIMENT, name=name, token="")
         for name in names
     ]
-    found = await engine.status(CLUSTER, targets)
-    direct = [await engine.see(target) for target in targets]
-    assert [found[name].why for name in names] == [seen.why for seen in direct]
+    while True:
+        before = await _at_once(engine, targets)
+        direct = [await engine.see(target) for target in targets]
+        # The cluster moves on: only looks between which nothing happened can be compared.
+        if before == await _at_once(engine, targets):
+            break
+    assert before == [seen.why for seen in direct]
     return direct
+
+
+async def _at_once(engine: BatchAIEngine, targets: list[Target]) -> list[Why | None]:
+    report = await engine.status(CLUSTER, targets)
+    return [report[target.name].why for target in targets]
 
 
 def _words(seen: list[Observation]) -> list[str | None]:
