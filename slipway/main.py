@@ -16,6 +16,7 @@ from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
 from slipway.commands.profile.login_commands import app as profiles
 from slipway.failure import Failure
+from slipway.help_groups import Grouped
 from slipway.options import LOCAL, Json, Key, SettingsFile, Url
 
 
@@ -36,9 +37,9 @@ Cluster = Annotated[
 ]
 app = typer.Typer(
     name="slipway",
+    cls=Grouped,
     help="Dispatches Batch AI job files: from a dropped script to a signed webhook.",
     no_args_is_help=True,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from local.private_folder import private_folder
 from slipway.failure import Failure
-from slipway.settings import display_path
+from slipway.settings import ADDRESS, display_path
 
 
 @contextmanager
@@ -25,11 +25,20 @@ def lock_folder(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Failure(
-                f"another `slipway up` is running in {display_path(folder)}; "
-                "stop it, or name another folder with --data"
-            ) from error
+            raise Failure(_running(folder)) from error
         yield
+
+
+def _running(folder: Path) -> str:
+    """Of a folder that a stack holds: where that stack answers, once it does."""
+    try:
+        where = f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
+    except OSError:
+        where = "or about to"
+    return (
+        f"a stack is running already, {where}, with its data in {display_path(folder)}; use it, stop it "
+        "(Ctrl-C where it runs), or start another by --data and other ports"
+    )
 
 
 def most_nodes(folder: Path, nodes: int) -> int:

@@ -50,11 +50,11 @@ def run(
         raise Failure(
             f"{option} is an option of the emulator, but the cluster is {cluster}: leave one of them out"
         )
-    check_ports(ports)
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
     where = data or (UP if cluster == USUAL else UP.with_name(f"{UP.name}-{cluster}"))
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
     with lock_folder(where):
+        check_ports(ports)
         most = most_nodes(where, nodes) if kind.keeps_nodes else nodes
         options = Options(
             data=where,
@@ -80,9 +80,9 @@ def _with_own_clusters(
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
         raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
     values = own_clusters(file)
-    check_ports(replace(ports, emulator=0))
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
+        check_ports(replace(ports, emulator=0))
         options = Options(
             data=where, ports=ports, overrides=values, cluster=None, allowed_hosts=allowed_hosts
         )

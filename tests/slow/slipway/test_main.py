@@ -32,8 +32,15 @@ def test_help_names_the_commands_and_imports_none_of_them() -> None:
 
     assert ran.returncode == 0, ran.stderr
     assert {"validate", "version"} <= set(ran.stdout.split())
-    assert "..." not in ran.stdout.partition("Commands:")[2]  # so a cut sentence would end
+    assert "..." not in ran.stdout.partition("Run jobs:")[2]  # so a cut sentence would end
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_shell_completes_the_names_of_commands() -> None:
+    wanted = {"_SLIPWAY_COMPLETE": "complete_bash", "COMP_WORDS": "slipway do", "COMP_CWORD": "1"}
+    begin = f"import os, sys; os.environ |= {wanted}; sys.argv[0] = 'slipway'"
+    code = f"{begin}\nfrom slipway.main import main\nmain()"
+    assert slipway(code=code).stdout.split() == ["download"]
 
 
 def test_the_version_is_that_of_the_project() -> None:

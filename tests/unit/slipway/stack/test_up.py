@@ -76,11 +76,16 @@ def test_data_that_is_no_folder_is_refused_by_its_option(tmp_path: Path) -> None
             run(folder, Ports(), 1)
 
 
-def test_a_second_stack_in_the_same_folder_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    with lock_folder(tmp_path), pytest.raises(Failure, match="another `slipway up` is running in"):
-        run(tmp_path, Ports(), 1)
-
-    assert [file.name for file in tmp_path.iterdir()] == ["lock"]
+def test_a_second_stack_in_the_same_folder_is_refused_and_says_where_the_first_one_is(tmp_path: Path) -> None:
+    busy = socket.socket()
+    busy.bind(("127.0.0.1", 0))
+    with busy, lock_folder(tmp_path):
+        ports = Ports(host=busy.getsockname()[1])  # the first one has it: that is not what is wrong
+        with pytest.raises(Failure, match="a stack is running already, or about to, with its data in"):
+            run(tmp_path, ports, 2)
+        (tmp_path / "url").write_text("http://127.0.0.1:7071", encoding="utf-8")
+        with pytest.raises(Failure, match=r"a stack is running already, at http://127.0.0.1:7071, with its"):
+            run(tmp_path, ports, 2)
 
 
 def test_a_cluster_keeps_the_number_of_nodes_that_it_was_made_with(tmp_path: Path) -> None:
