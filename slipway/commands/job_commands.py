@@ -11,6 +11,19 @@ from slipway.options import LOCAL, JobId, Json, Key, SettingsFile, Url, Utc
 app = typer.Typer()
 
 
+@app.command(short_help="Write a script and a job.json to begin with.")
+def init(
+    template: Annotated[
+        str, typer.Argument(metavar="[TEMPLATE]", help="python, pytorch-distributed, tensorflow or horovod")
+    ] = "python",
+    to: Annotated[
+        Path | None, typer.Option(help="folder to write  [default: one named after the template]")
+    ] = None,
+) -> None:
+    """Write a folder with a script and a job.json that run as they are; replaces no file."""
+    raise typer.Exit(_command("document.init").run(template, to))
+
+
 @app.command()
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],

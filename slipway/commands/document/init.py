@@ -1,0 +1,40 @@
+"""`slipway init`: a folder with a script and a job.json that run as they are."""
+
+import json
+import os
+from pathlib import Path
+
+from slipway.commands.document.compose import Choices, compose
+from slipway.commands.document.templates import TEMPLATES
+from slipway.failure import Failure
+
+_SCRIPT = "train.py"
+#: Where the output goes unless a deployment says otherwise.
+_PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
+
+
+def run(template: str, to: Path | None) -> int:
+    """Write the folder, and say what to do next. Raises Failure, also for a file that is there already."""
+    if template not in TEMPLATES:
+        raise Failure(f"there is no template {template[:40]!r}; there are {', '.join(TEMPLATES)}")
+    folder = to or Path(template)
+    chosen = TEMPLATES[template]
+    document = compose(_SCRIPT, folder.resolve().name, Choices(chosen.nodes), _PREFIX)
+    path = document["properties"].pop("pyTorchSettings")["pythonScriptFilePath"]
+    properties = {
+        "nodeCount": chosen.nodes,
+        chosen.toolkit: {"pythonScriptFilePath": path, **chosen.members},
+        **document["properties"],
+    }
+    files = {_SCRIPT: chosen.script, "job.json": json.dumps({"properties": properties}, indent=2) + "\n"}
+    _write(folder, files)
+    print(f"wrote {folder}{os.sep} with {' and '.join(files)}; run it: slipway run {folder}")
+    return 0
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    if there := [name for name in files if (folder / name).exists()]:
+        raise Failure(f"{folder / there[0]} is there already; name another folder by --to")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
