@@ -120,7 +120,10 @@ async def _print_new(
         offset = offsets.setdefault(log.name, 0)
         # What a cluster says of sizes may be late; the end of the job is the end of its files.
         while offset < log.size or job["state"] in ENDED:
-            part = await patiently(partial(api.log, job["id"], offset, log.name))
+            try:
+                part = await patiently(partial(api.log, job["id"], offset, log.name))
+            except Missing:
+                break  # of a run that was preempted meanwhile: the next look sees it
             if not part.data:
                 break
             out.write(log.name, log.rank if len(logs) > 1 else "", part.data)

@@ -145,6 +145,18 @@ async def test_the_log_of_a_job_that_has_ended_is_followed_without_a_wait() -> N
     assert api.looks == 1
 
 
+async def test_a_log_that_vanishes_between_two_looks_ends_nothing() -> None:
+    class Gone(Told):
+        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+            if self.looks == 1:
+                raise Missing("it is not there any more")
+            return await super().log(job_id, offset, file)
+
+    api, out = Gone([job("queued", "running"), job(*ENDED)], {1: b"all\n"}), io.BytesIO()
+    assert await read(api, "j_1", Wanted(), Printer(out), follow=True, every=0) == 0
+    assert out.getvalue() == b"all\n"
+
+
 async def test_a_file_that_the_job_did_not_write_is_a_failure() -> None:
     with pytest.raises(Failure, match=r"there is no x\.txt"):
         await printed(Wanted(file="x.txt"), b"")
