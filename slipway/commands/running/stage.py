@@ -114,6 +114,8 @@ def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
         there = None
     if not isinstance(there, dict):
         raise Failure(f"{file.name} is no JSON object; mend it: slipway validate {file.name}")
+    if isinstance(resources := there.get("resources"), dict) and "resources" in members:
+        members = {**members, "resources": {**resources, **members["resources"]}}
     file.write_text(json.dumps({**there, **members}, indent=2) + "\n", encoding="utf-8")
 
 

@@ -104,3 +104,13 @@ def test_a_cluster_replaces_that_of_a_folder_and_leaves_the_folder_alone(tmp_pat
         staged(tmp_path, Options(Choices(cluster="new")), PREFIX),
     ):
         pass
+
+
+def test_gpus_leave_what_else_a_folder_asks_for(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    (tmp_path / "slipway.json").write_text('{"resources": {"gpus": 4, "memory": "16G"}}')
+
+    with staged(tmp_path, Options(Choices(gpus=1)), PREFIX) as folder:
+        assert json.loads((folder / "slipway.json").read_text()) == {
+            "resources": {"gpus": 1, "memory": "16G"}
+        }
