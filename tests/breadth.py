@@ -12,7 +12,7 @@ Other = TypeVar("Other")
 #: A quick look draws one of so many examples, and never fewer than the next number.
 _SHARE, _FEWEST = 5, 20
 #: Of a long row of cases, a quick look tries one of so many.
-_STRIDE = 4
+_STRIDE = 8
 
 _everything = False
 
@@ -40,7 +40,7 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
 
 
 def every_few(cases: Iterable[Case], turn: int) -> list[Case]:
-    """Every fourth of many cases that are alike; four turns in a row, 0 to 3, try them all."""
+    """Every eighth of many cases that are alike; eight turns in a row, 0 to 7, try them all."""
     cases = list(cases)
     return cases if _everything else cases[turn % _STRIDE :: _STRIDE]
 
