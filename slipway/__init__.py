@@ -1,4 +1,24 @@
-"""The `slipway` command, which people install.
+"""The `slipway` command, which people install, and the client for Python, `slipway.Client`.
 
 `commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local stack.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slipway.aio import AsyncClient, AsyncJob, JobFailed
+    from slipway.blocking import Client, Job
+    from slipway.failure import Failure
+
+__all__ = ["AsyncClient", "AsyncJob", "Client", "Failure", "Job", "JobFailed"]
+
+_PLACES = {"Client": "blocking", "Job": "blocking", "Failure": "failure"}
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, imported when they are asked for: the command starts without them."""
+    if name not in __all__:
+        raise AttributeError(f"module 'slipway' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"slipway.{_PLACES.get(name, 'aio')}"), name)

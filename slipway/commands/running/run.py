@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from shared.settings import Settings
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
 from slipway.client.target import chosen_profile
@@ -29,11 +30,7 @@ _INTERRUPTED = 130
 
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
-    settings, source = load(settings_file, os.environ)
-    if not url and settings_file is None and is_local(source) and chosen_profile():
-        raise Failure(
-            "the profile names no storage to upload to; name it: --settings FILE, or SLIPWAY_STORAGE"
-        )
+    settings = settings_for(url, settings_file)
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder)
         beginning = Beginning(settings, folder, options.name)
@@ -50,6 +47,16 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
         return asyncio.run(_finish(job_id, options.to, url, key))
     except KeyboardInterrupt:
         return _interrupted(job_id, url, key)
+
+
+def settings_for(url: str, file: Path | None) -> Settings:
+    """Those that say where to upload to. Raises Failure where they would be of another deployment."""
+    settings, source = load(file, os.environ)
+    if not url and file is None and is_local(source) and chosen_profile():
+        raise Failure(
+            "the profile names no storage to upload to; name it: --settings FILE, or SLIPWAY_STORAGE"
+        )
+    return settings
 
 
 async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:

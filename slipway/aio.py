@@ -1,0 +1,194 @@
+"""The client for Python, asynchronous: the same steps as the commands, by the same code.
+
+Every method raises Failure, with the remedy, where the service refuses or does not answer.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+from pydantic import ValidationError
+
+from shared.answers.job import JobDetail
+from slipway.client.output import Remote, patiently
+from slipway.client.service import Service, service
+from slipway.client.walk import walk
+from slipway.client.watch import ENDED
+from slipway.commands.document.compose import Choices
+from slipway.commands.jobs import job_id
+from slipway.commands.output.download import save
+from slipway.commands.output.lines import Printer
+from slipway.commands.output.log import Wanted, read
+from slipway.commands.output.tail import last_errors
+from slipway.failure import Failure
+
+#: Seconds between two looks at a job.
+_EVERY = 1.0
+
+
+class JobFailed(Failure):
+    """A job that did not succeed. The text ends with the last lines of its errors; `job` is its record."""
+
+    def __init__(self, job: JobDetail, lines: Sequence[str]) -> None:
+        reason = job.message or "no reason is known"
+        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
+        self.job = job
+
+
+class TextStream(Protocol):
+    """What a log is written to, such as `sys.stdout`."""
+
+    def write(self, text: str, /) -> Any:
+        """Take a piece of text."""
+
+
+class AsyncJob:
+    """A job at a deployment."""
+
+    def __init__(self, id: str, url: str, key: str) -> None:  # noqa: A002 - as the API names it
+        self.id = id
+        self._url, self._key = url, key
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    async def details(self) -> JobDetail:
+        """The job as it is now: its state, its history, its problems."""
+        async with service(self._url, self._key) as api:
+            return _detail(await api.job(self.id))
+
+    async def wait(self) -> JobDetail:
+        """Wait for the end, however the job ends; the record then."""
+        async with service(self._url, self._key) as api:
+            return _detail(await self._end(api))
+
+    async def result(self) -> JobDetail:
+        """Wait for the end; raises JobFailed, with the last lines, unless the job succeeded."""
+        async with service(self._url, self._key) as api:
+            record = await self._end(api)
+            job = _detail(record)
+            if job.state != "succeeded":
+                raise JobFailed(job, await last_errors(api, record))
+            return job
+
+    async def log(self, file: str = "", *, follow: bool = False, to: TextStream | None = None) -> None:
+        """Write the log to `to`, by default standard output; with `follow` until the job ends.
+
+        `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process.
+        """
+        printer = Printer(cast(BinaryIO, _Text(to or sys.stdout)))
+        async with service(self._url, self._key) as api:
+            await read(api, self.id, Wanted(file), printer, follow=follow)
+
+    async def files(self, *patterns: str) -> tuple[Remote, ...]:
+        """The files that the job wrote and that fit one of the patterns; without patterns all of them."""
+        async with service(self._url, self._key) as api:
+            return (await walk(api, self.id, await api.outputs(self.id), patterns)).files
+
+    async def download(self, *patterns: str, to: str | os.PathLike[str] = "") -> Path:
+        """Save these files below a directory, by default one named after the job; the directory.
+
+        What is there already is left alone, as by `slipway download`.
+        """
+        place = Path(to or self.id)
+        async with service(self._url, self._key) as api:
+            tree = await walk(api, self.id, await api.outputs(self.id), patterns)
+            outcome = await save(api, self.id, tree.files, place, lambda _: None)
+        if lost := [*tree.unread, *outcome.failed]:
+            raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))
+        return place
+
+    async def cancel(self) -> JobDetail:
+        """Ask for the end of the job."""
+        async with service(self._url, self._key) as api:
+            return _detail(await api.cancel(self.id))
+
+    async def _end(self, api: Service) -> dict[str, Any]:
+        record = await api.job(self.id)
+        while record["state"] not in ENDED:
+            await asyncio.sleep(_EVERY)
+            record = await patiently(lambda: api.job(self.id))
+        return record
+
+
+class AsyncClient:
+    """A deployment: by address, else by the environment, the profile of `slipway login`, the local stack."""
+
+    def __init__(self, url: str = "", key: str = "") -> None:
+        self._url = url or os.environ.get("SLIPWAY_URL", "")
+        self._key = key or os.environ.get("SLIPWAY_KEY", "")
+
+    async def run(
+        self,
+        path: str | os.PathLike[str],
+        *arguments: str,
+        nodes: int = 1,
+        image: str = "",
+        env: Mapping[str, str] | None = None,
+        cluster: str = "",
+        gpus: int | None = None,
+        name: str = "",
+        settings: str | os.PathLike[str] | None = None,
+    ) -> AsyncJob:
+        """Upload a script or a folder, as `slipway run` does; the job that begins by it.
+
+        `settings` names the file that says where to upload to, as `--settings` does. What happens is said on
+        standard error.
+        """
+        from slipway.commands.drop import check
+        from slipway.commands.running.begin import Beginning
+        from slipway.commands.running.run import settings_for
+        from slipway.commands.running.stage import Options, staged
+
+        chosen = Options(Choices(nodes, image, dict(env or {}), arguments, cluster, gpus), name)
+        found = settings_for(self._url, Path(settings) if settings else None)
+        with staged(Path(path), chosen, found.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+            check(folder)
+            return self._job(await Beginning(found, folder, name).job(self._url, self._key))
+
+    async def submit(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncJob:
+        """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined."""
+        import json
+
+        async with service(self._url, self._key) as api:
+            job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
+            return self._job(job["id"])
+
+    async def job(self, job: str) -> AsyncJob:
+        """A job by its id, the beginning of it, its name (then the latest), or `last`."""
+        async with service(self._url, self._key) as api:
+            return self._job(await job_id(api, job))
+
+    async def jobs(self, *, limit: int = 50, **conditions: str) -> list[AsyncJob]:
+        """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
+        async with service(self._url, self._key) as api:
+            return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]
+
+    def _job(self, found: str) -> AsyncJob:
+        return AsyncJob(found, self._url, self._key)
+
+
+class _Text:
+    """A binary stream over one of texts: the bytes of a job are no text for sure."""
+
+    def __init__(self, stream: TextStream) -> None:
+        import codecs
+
+        self._stream = stream
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(self._decode(data))
+
+    def flush(self) -> None:
+        """Each piece is written at once."""
+
+
+def _detail(record: Mapping[str, Any]) -> JobDetail:
+    try:
+        return JobDetail.model_validate(record)
+    except ValidationError:
+        raise Failure("the service's answer is no job; is it of another version?") from None

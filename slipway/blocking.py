@@ -1,0 +1,85 @@
+"""The client for Python without `await`: the asynchronous one on an event loop of its own, in a thread.
+
+So it works where a loop runs already, as in a notebook.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from functools import cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from slipway.aio import AsyncClient, AsyncJob
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="slipway", daemon=True).start()
+    return loop
+
+
+def _wait_for(work: Coroutine[Any, Any, _T]) -> _T:
+    """The result of the work; Ctrl-C ends the work, too."""
+    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    try:
+        return future.result()
+    finally:
+        future.cancel()
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncJob, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate["Job", _P], _T]:
+    @wraps(method)
+    def wait_for(self: "Job", /, *arguments: _P.args, **options: _P.kwargs) -> _T:
+        return _wait_for(method(self._job, *arguments, **options))
+
+    return wait_for
+
+
+def _giving_job(
+    method: Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, AsyncJob]],
+) -> Callable[Concatenate["Client", _P], "Job"]:
+    @wraps(method)
+    def wait_for(self: "Client", /, *arguments: _P.args, **options: _P.kwargs) -> Job:
+        return Job(_wait_for(method(self._client, *arguments, **options)))
+
+    return wait_for
+
+
+class Job:
+    """A job at a deployment."""
+
+    def __init__(self, job: AsyncJob) -> None:
+        self._job = job
+        self.id = job.id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    details = _blocking(AsyncJob.details)
+    wait = _blocking(AsyncJob.wait)
+    result = _blocking(AsyncJob.result)
+    log = _blocking(AsyncJob.log)
+    files = _blocking(AsyncJob.files)
+    download = _blocking(AsyncJob.download)
+    cancel = _blocking(AsyncJob.cancel)
+
+
+class Client:
+    """A deployment: by address, else by the environment, the profile of `slipway login`, the local stack."""
+
+    def __init__(self, url: str = "", key: str = "") -> None:
+        self._client = AsyncClient(url, key)
+
+    run = _giving_job(AsyncClient.run)
+    submit = _giving_job(AsyncClient.submit)
+    job = _giving_job(AsyncClient.job)
+
+    def jobs(self, *, limit: int = 50, **conditions: str) -> list[Job]:
+        """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
+        return [Job(one) for one in _wait_for(self._client.jobs(limit=limit, **conditions))]

@@ -1,0 +1,108 @@
+"""The client for Python over the wire: one implementation, awaited or not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+import slipway
+from slipway import AsyncClient, AsyncJob, Client, Failure, Job, JobFailed
+from tests.unit.slipway.client.test_service import answering
+
+ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
+JOB: dict[str, Any] = {
+    "id": ID, "name": "train", "door": "http", "state": "failed", "message": "exit code 3", "exitCode": 3,
+    "attempt": 1, "createdAt": "2026-01-01T12:00:00Z", "receipt": "runs/x/receipt.json", "generation": 1,
+    "engine": {"engine": "memory", "cluster": "dev", "experiment": "e", "name": "n"},
+    "history": [{"sequence": 1, "state": "failed", "at": "2026-01-01T12:00:00Z", "attempt": 1}],
+    "a member of a newer version": 1,
+}  # fmt: skip
+LINES = b"Traceback\nValueError: no data\n"
+
+
+def api(job: dict[str, Any]) -> Any:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        path = request.path.removeprefix("/api/jobs").removeprefix(f"/{ID}")
+        if request.method == "POST" or path in ("", "/cancel"):
+            listed = request.method == "GET" and request.path == "/api/jobs"
+            return web.json_response({"jobs": [job], "next": None} if listed else job)
+        if path == "/outputs":
+            return web.json_response({"outputs": [{"id": "stdouterr"}]})
+        if path == "/files":
+            entry = {"name": "stderr.txt", "bytes": len(LINES), "modified": "2026-01-01T12:00:00+00:00"}
+            return web.json_response({"files": [entry]})
+        return web.Response(body=LINES)
+
+    return answer
+
+
+async def test_a_result_that_is_none_says_how_the_job_ended() -> None:
+    async with answering(api(JOB)) as url:
+        job = await AsyncClient(url).job(ID)
+        with pytest.raises(JobFailed) as failed:
+            await job.result()
+
+    assert str(failed.value).startswith(f"{ID} failed: exit code 3\n")
+    assert "ValueError: no data" in str(failed.value)
+    assert failed.value.job.exit_code == 3
+    assert isinstance(failed.value, Failure)
+
+
+async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
+    def work(url: str) -> tuple[Any, ...]:
+        client = Client(url)
+        (job,) = client.jobs(state="failed")
+        with pytest.raises(JobFailed):
+            job.result()
+        return (
+            job,
+            client.submit({}).id,
+            job.wait().state,
+            [file.name for file in job.files()],
+            job.cancel().state,
+        )
+
+    async with answering(api(JOB)) as url:
+        job, *found = await asyncio.to_thread(work, url)
+
+    assert repr(job) == f"Job('{ID}')"
+    assert found == [ID, "failed", ["stdouterr/stderr.txt"], "failed"]
+
+
+async def test_a_success_is_its_record_and_files_are_saved(tmp_path: Any) -> None:
+    async with answering(api({**JOB, "state": "succeeded"})) as url:
+        job = await AsyncClient(url).job("train")
+        assert (await job.result()).name == "train"
+        place = await job.download(to=tmp_path / "out")
+
+    assert (place / "stdouterr" / "stderr.txt").read_bytes() == LINES
+
+
+async def test_an_answer_that_is_no_job_is_a_failure() -> None:
+    async with answering(api({"id": ID})) as url:
+        with pytest.raises(Failure, match="of another version"):
+            await AsyncJob(ID, url, "").details()
+
+
+def test_both_have_the_same_methods_with_the_same_words() -> None:
+    for one, other in ((Client, AsyncClient), (Job, AsyncJob)):
+        public = {name for name in vars(other) if not name.startswith("_")}
+        assert {name for name in vars(one) if not name.startswith("_")} == public
+        assert {name: getattr(one, name).__doc__ for name in public} == {
+            name: getattr(other, name).__doc__ for name in public
+        }
+
+
+def test_no_key_is_in_a_repr() -> None:
+    assert "secret" not in repr(AsyncJob(ID, "https://x", "secret")) + repr(
+        AsyncClient("https://x", "secret")
+    )
+
+
+def test_the_names_are_imported_when_they_are_asked_for() -> None:
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = slipway.nothing
+    assert all(getattr(slipway, name) for name in slipway.__all__)
