@@ -122,11 +122,11 @@ async def _sdk_record(table: Any) -> None:
     from azure.data.tables import UpdateMode
 
     key = uuid.uuid4().hex
-    place = {"PartitionKey": f"s{key[0]}", "RowKey": key}
-    answer = await table.create_entity({**place, "State": "accepted", "Record": _RECORD})
+    keys = {"PartitionKey": f"s{key[0]}", "RowKey": key}
+    answer = await table.create_entity({**keys, "State": "accepted", "Record": _RECORD})
     for state in ("running", "succeeded"):
         answer = await table.update_entity(
-            {**place, "State": state},
+            {**keys, "State": state},
             mode=UpdateMode.MERGE,
             etag=answer["etag"],
             match_condition=MatchConditions.IfNotModified,

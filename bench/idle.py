@@ -19,7 +19,7 @@ from bench.world import World, cpu_of_all, polls, world
 from shared.setting_table import SETTINGS
 from slipway.stack.provision import Plan
 
-#: Seconds until everybody has done what he does once.
+#: Seconds until every process has done once what it does.
 _SETTLE = 5.0
 _MINUTES_OF_A_MONTH = 30 * 24 * 60
 _DEPLOYED = {

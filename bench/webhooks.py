@@ -113,7 +113,7 @@ async def _job_ends(run: Run, url: str, key: str) -> str:
     """Accept a job, and let its cluster end it at once."""
     message = {"spec": job_json(), "notify": [{"url": url, "events": ["succeeded"]}]}
     job = (await run.world.message(message, key)).job
-    run.world.engine.turn(run.world.engine.started[-1], JobState.SUCCEEDED)
+    run.world.engine.set_state(run.world.engine.started[-1], JobState.SUCCEEDED)
     return job.id
 
 
@@ -134,7 +134,7 @@ async def _host(run: Run) -> None:
             await deliver(run.world.ports, wake["job"], wake["sequence"])
 
     while True:
-        messages, queues.sent[:] = list(queues.sent), []
+        messages, queues.messages[:] = list(queues.messages), []
         for queue, body, delay in messages:
             if queue == "job-events":
                 task = asyncio.create_task(invoke(body, delay))

@@ -67,8 +67,8 @@ class Requests:
         for line in self._unread:
             match = _LINE.search(line)
             if match and not match["path"].startswith(_NODES):
-                place, _, query = match["path"].partition("?")
-                self._counted[f"{match['verb']} {place}{LEASE if LEASE[1:] in query else ''}"] += 1
+                path, _, query = match["path"].partition("?")
+                self._counted[f"{match['verb']} {path}{LEASE if LEASE[1:] in query else ''}"] += 1
         self._unread.clear()
         return self._counted
 
@@ -219,11 +219,11 @@ def connection_string(ports: list[int]) -> str:
     """The emulator's account behind these ports: blob, queue, table."""
     from local.azurite import ACCOUNT, KEY
 
-    places = ";".join(
+    endpoints = ";".join(
         f"{service}Endpoint=http://127.0.0.1:{port}/{ACCOUNT}"
         for service, port in zip(("Blob", "Queue", "Table"), ports, strict=True)
     )
-    return f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};{places};"
+    return f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};{endpoints};"
 
 
 def free_ports(number: int) -> list[int]:

@@ -158,16 +158,16 @@ class Fence:
             os.close(fd)
         try:
             with os.scandir(listed) as scan:
-                here = [entry.name for entry in islice(scan, _ENTRIES + 1)]
-            known = sorted(here[:_ENTRIES])
-            entries = list(self._entries(listed, known[start : start + count], names))
-            return Listing(entries, len(known), len(here) > _ENTRIES)
+                children = [entry.name for entry in islice(scan, _ENTRIES + 1)]
+            chosen = sorted(children[:_ENTRIES])
+            entries = list(self._entries(listed, chosen[start : start + count], names))
+            return Listing(entries, len(chosen), len(children) > _ENTRIES)
         finally:
             os.close(listed)
 
-    def _entries(self, listed: int, here: Sequence[str], names: Sequence[str]) -> Iterator[Entry]:
+    def _entries(self, listed: int, entries: Sequence[str], names: Sequence[str]) -> Iterator[Entry]:
         steps = iter(range(_LISTED))
-        for name in here:
+        for name in entries:
             path = "/".join((*names, name))
             try:
                 status = os.stat(name, dir_fd=listed, follow_symlinks=False)

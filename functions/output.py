@@ -76,8 +76,8 @@ async def get_metrics(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate.metrics import as_json, metrics
 
     query = req.params
-    found = await metrics(ports(), req.route_params["id"], query.get("after", ""), caller())
-    return answer(as_json(found, query.get("points", "")))
+    result = await metrics(ports(), req.route_params["id"], query.get("after", ""), caller())
+    return answer(as_json(result, query.get("points", "")))
 
 
 @blueprint.function_name("get_outputs")

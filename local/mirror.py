@@ -175,8 +175,8 @@ class Mirror:
         size = temporary.stat().st_size
         folder, _, own = name.rpartition("/")
         try:
-            with Fence.from_root(self.files) as root, root.make_directory(folder) as place:
-                os.replace(temporary, own, dst_dir_fd=place.fd)
+            with Fence.from_root(self.files) as root, root.make_directory(folder) as directory:
+                os.replace(temporary, own, dst_dir_fd=directory.fd)
         except _IN_THE_WAY:
             temporary.unlink()
             return None
@@ -184,17 +184,17 @@ class Mirror:
 
     def _stat(self, name: str) -> tuple[int, int] | None:
         with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as root:
-            place, own = root.parent(name, links=False)
-            with place:
-                status = os.stat(own, dir_fd=place.fd, follow_symlinks=False)
+            parent, own = root.parent(name, links=False)
+            with parent:
+                status = os.stat(own, dir_fd=parent.fd, follow_symlinks=False)
             return status.st_size, status.st_mtime_ns
         return None
 
     def _unlink(self, name: str) -> None:
         with Fence.from_root(self.files) as root:
-            place, own = root.parent(name, links=False)
-            with place:
-                os.unlink(own, dir_fd=place.fd)
+            parent, own = root.parent(name, links=False)
+            with parent:
+                os.unlink(own, dir_fd=parent.fd)
 
     def _load(self) -> None:
         if not self._loaded and self._manifest_file.exists():

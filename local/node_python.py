@@ -43,8 +43,8 @@ def _make(folder: Path) -> None:
     packaged = PACKAGES.is_dir()
     venv.EnvBuilder(symlinks=True, with_pip=not packaged).create(folder)
     if packaged:
-        places = {"base": str(folder), "platbase": str(folder)}
-        site = Path(sysconfig.get_path("purelib", "venv", places))
+        variables = {"base": str(folder), "platbase": str(folder)}
+        site = Path(sysconfig.get_path("purelib", "venv", variables))
         (site / "slipway-node.pth").write_text(f"{PACKAGES}\n")
         for name in ("pip", "pip3"):
             (folder / "bin" / name).write_text(_PIP)

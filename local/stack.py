@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.azurite import Azurite, azurite
-from local.clusters.kind import Running, Wanted
+from local.clusters.kind import ClusterOptions, Running
 from local.clusters.registry import CLUSTERS, USUAL
 from local.private_folder import private_folder
 from local.process import Child, child
@@ -137,7 +137,7 @@ async def _cluster(
 ) -> Running | None:
     if options.cluster is None:
         return None
-    wanted = Wanted(
+    cluster_options = ClusterOptions(
         data=data,
         port=options.ports.emulator,
         nodes=options.nodes,
@@ -145,7 +145,7 @@ async def _cluster(
         arguments=options.cluster_arguments,
         launch=part.start,
     )
-    return await running.enter_async_context(CLUSTERS[options.cluster].start(wanted))
+    return await running.enter_async_context(CLUSTERS[options.cluster].start(cluster_options))
 
 
 async def _receiver(options: Options, data: Path, secret: str, part: "_Starter") -> str:

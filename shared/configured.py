@@ -25,8 +25,8 @@ class ConfiguredEngines:
             options = described.options[engine]
             if not (options or any(settings.values.get(name) for name in entry.earlier)):
                 continue
-            found = self._configured[engine] = entry.configure(options, settings)
-            for name, facts in found.clusters.items():
+            engine_settings = self._configured[engine] = entry.configure(options, settings)
+            for name, facts in engine_settings.clusters.items():
                 if name in clusters:
                     both = f"{clusters[name].engine} and {engine}"
                     raise Misconfigured(f"SLIPWAY_CLUSTERS: {name} is a cluster of two engines: {both}")
@@ -38,18 +38,18 @@ class ConfiguredEngines:
 
     def faults(self) -> dict[str, str]:
         """The clusters on which no job can run as the settings stand → why, with the remedy."""
-        return {name: why for found in self._configured.values() for name, why in found.faults.items()}
+        return {name: why for one in self._configured.values() for name, why in one.faults.items()}
 
     def emulator(self) -> str:
         """The address of the emulator that clusters are on, which takes nodes away on demand; "" for none."""
-        return next((found.emulator for found in self._configured.values() if found.emulator), "")
+        return next((one.emulator for one in self._configured.values() if one.emulator), "")
 
     def provision_of(self, cluster: str) -> Provision | None:
         """What makes a cluster that is not there; None where its engine makes none. Raises Misconfigured."""
-        found = self.clusters.get(cluster)
-        if found is None:
+        own = self.clusters.get(cluster)
+        if own is None:
             raise Misconfigured(f"cluster {cluster} is not configured")
-        return self._configured[found.engine].provision
+        return self._configured[own.engine].provision
 
     def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""
@@ -75,8 +75,8 @@ def _described(settings: Settings, engines: Mapping[str, Entry]) -> _Described:
     for name, one in table.items():
         engine = one.get("engine") if one else UNNAMED
         if not isinstance(engine, str) or engine not in engines:
-            given = f"not {engine!r}" if engine else "and is missing"
-            raise Misconfigured(f"SLIPWAY_CLUSTERS: {name}: engine is one of {', '.join(engines)}, {given}")
+            text = f"not {engine!r}" if engine else "and is missing"
+            raise Misconfigured(f"SLIPWAY_CLUSTERS: {name}: engine is one of {', '.join(engines)}, {text}")
         options[engine][name] = {option: value for option, value in one.items() if option != "engine"}
     earlier = [settings.document(one) for entry in engines.values() for one in entry.earlier]
     named = [*table, *(name for document in earlier if isinstance(document, dict) for name in document)]
@@ -85,8 +85,8 @@ def _described(settings: Settings, engines: Mapping[str, Entry]) -> _Described:
     default = _default(settings, named, alone=any(table.values()) or not service)
     if default not in named:
         if any(table.values()) and not service:
-            known = ", ".join(table)
-            raise Misconfigured(f"SLIPWAY_CLUSTER is {default}, and SLIPWAY_CLUSTERS describes {known}")
+            names = ", ".join(table)
+            raise Misconfigured(f"SLIPWAY_CLUSTER is {default}, and SLIPWAY_CLUSTERS describes {names}")
         options[UNNAMED][default] = {}
     return _Described(options, default)
 
@@ -96,17 +96,17 @@ def _default(settings: Settings, named: Sequence[str], *, alone: bool) -> str:
 
     `alone`: there are no clusters but the named ones, the first of which is then the default.
     """
-    if given := settings.values.get("SLIPWAY_CLUSTER", ""):
-        return next((name for name in named if name.lower() == given.lower()), given)
+    if default := settings.values.get("SLIPWAY_CLUSTER", ""):
+        return next((name for name in named if name.lower() == default.lower()), default)
     return named[0] if named and alone else settings.text("SLIPWAY_CLUSTER")
 
 
 def _check_names(names: Sequence[str]) -> None:
     """Whether jobs can name each of them. Raises Misconfigured."""
-    known: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
         if not name or name != name.strip() or any(one in name for one in "/\\?#"):
             raise Misconfigured(f"SLIPWAY_CLUSTERS: {name[:80]!r} cannot be the name of a cluster")
-        if known.setdefault(name.lower(), name) != name:
+        if spellings.setdefault(name.lower(), name) != name:
             # Ids are compared without case, as Azure does.
-            raise Misconfigured(f"SLIPWAY_CLUSTERS: {known[name.lower()]} and {name} are one name")
+            raise Misconfigured(f"SLIPWAY_CLUSTERS: {spellings[name.lower()]} and {name} are one name")

@@ -36,20 +36,20 @@ class Settings:
 
     values: Mapping[str, str] = field(repr=False)
     #: the table by which they are read
-    known: Mapping[str, Setting] = field(default_factory=lambda: TABLE, repr=False)
+    known_settings: Mapping[str, Setting] = field(default_factory=lambda: TABLE, repr=False)
 
     def check(self) -> None:
         """Read each of them as its kind. Raises Misconfigured."""
-        for name, setting in self.known.items():
+        for name, setting in self.known_settings.items():
             getattr(self, setting.kind)(name)
 
     def unknown(self) -> dict[str, str]:
         """Names that look like settings and are none → the nearest one, or ""."""
         ours = (name for name in self.values if name.startswith("SLIPWAY_"))
         return {
-            name: next(iter(difflib.get_close_matches(name, self.known, 1, 0.8)), "")
+            name: next(iter(difflib.get_close_matches(name, self.known_settings, 1, 0.8)), "")
             for name in ours
-            if name.partition("__")[0] not in self.known
+            if name.partition("__")[0] not in self.known_settings
         }
 
     def text(self, name: str) -> str:
@@ -59,11 +59,11 @@ class Settings:
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return value or self.known[name].default
+        return value or self.known_settings[name].default
 
     def number(self, name: str) -> float:
         """A number within its bounds."""
-        text, (least, most) = self.text(name), self.known[name].limits
+        text, (least, most) = self.text(name), self.known_settings[name].limits
         try:
             value = float(text)
         except ValueError:
@@ -78,7 +78,7 @@ class Settings:
 
     def ports(self, name: str) -> frozenset[int]:
         """Port numbers separated by commas."""
-        words, (least, most) = self.names(name), self.known[name].limits
+        words, (least, most) = self.names(name), self.known_settings[name].limits
         if not all(word.isascii() and word.isdigit() and least <= int(word) <= most for word in words):
             raise Misconfigured(
                 f"{name} must be port numbers from {least:g} to {most:g}, separated by commas"
@@ -87,10 +87,10 @@ class Settings:
 
     def objects(self, name: str) -> tuple[dict[str, Any], ...]:
         """A JSON list of objects."""
-        found = self.document(name)
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        document = self.document(name)
+        if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
             raise Misconfigured(f"{name} must be a JSON list of objects")
-        return tuple(found)
+        return tuple(document)
 
     def seconds(self, name: str) -> float:
         """A duration in seconds."""
@@ -109,7 +109,7 @@ class Settings:
 
     def choice(self, name: str) -> str:
         """One of its words, in any case; as the table writes it."""
-        text, words = self.text(name), self.known[name].words
+        text, words = self.text(name), self.known_settings[name].words
         for word in words:
             if word.lower() == text.lower():
                 return word
@@ -179,20 +179,20 @@ class Settings:
 
     def own_hosts(self) -> frozenset[str]:
         """Our own host names: those of the setting, and the one that App Service gave the app."""
-        given = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
-        return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([given] if given else [])))
+        host = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
+        return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([host] if host else [])))
 
     def table(self, name: str) -> dict[str, dict[str, Any]]:
         """A JSON object of objects; names separated by commas, as in earlier versions, have empty ones."""
         if not self.text(name).lstrip().startswith(("{", "[")):
             return {one: {} for one in self.names(name)}
-        found = self.document(name)
-        if not isinstance(found, dict):
+        document = self.document(name)
+        if not isinstance(document, dict):
             raise Misconfigured(f"{name} must be an object: name of a cluster → its options")
-        for one, options in found.items():
+        for one, options in document.items():
             if not isinstance(options, dict):
                 raise Misconfigured(f"{name}: {one} must be an object of options")
-        return found
+        return document
 
     def hours(self, name: str) -> timedelta | None:
         """A number of hours; None for none."""
@@ -224,14 +224,14 @@ class Settings:
 
     def retention(self) -> timedelta:
         """How long finished records stay; none for good. Longer than the inventory looks back."""
-        kept, window = self.days("SLIPWAY_RETENTION_DAYS"), self.window()
-        if kept and kept <= window:
+        whole, window = self.days("SLIPWAY_RETENTION_DAYS"), self.window()
+        if whole and whole <= window:
             raise Misconfigured(
-                f"SLIPWAY_RETENTION_DAYS is {kept.days} and SLIPWAY_INVENTORY_DAYS is {window.days}: the "
+                f"SLIPWAY_RETENTION_DAYS is {whole.days} and SLIPWAY_INVENTORY_DAYS is {window.days}: the "
                 "inventory would look again at drops whose records are archived; keep records longer than it "
                 "looks back"
             )
-        return kept
+        return whole
 
     def schedule(self) -> Schedule:
         """The schedule of deliveries. Raises Misconfigured where another setting contradicts it."""
@@ -240,10 +240,10 @@ class Settings:
             schedule = Schedule(self.durations(name))
         except ValueError as error:
             raise Misconfigured(f"{name}: {error}") from None
-        if (kept := self.retention()) and kept <= schedule.life:
+        if (retention := self.retention()) and retention <= schedule.life:
             raise Misconfigured(
                 f"{name} keeps an event for {schedule.life.days} days and SLIPWAY_RETENTION_DAYS is "
-                f"{kept / timedelta(days=1):g}: a record is archived when its events are settled; keep "
+                f"{retention / timedelta(days=1):g}: a record is archived when its events are settled; keep "
                 "records longer, or shorten the schedule"
             )
         return schedule

@@ -21,7 +21,7 @@ from slipway.commands.document.compose import Choices
 from slipway.commands.jobs import job_id
 from slipway.commands.output.download import save
 from slipway.commands.output.lines import Printer
-from slipway.commands.output.log import Wanted, read
+from slipway.commands.output.log import Selection, read
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 
@@ -81,7 +81,7 @@ class AsyncJob:
         """
         printer = Printer(cast(BinaryIO, _Text(to or sys.stdout)))
         async with service(self._url, self._key) as api:
-            await read(api, self.id, Wanted(file), printer, follow=follow)
+            await read(api, self.id, Selection(file), printer, follow=follow)
 
     async def files(self, *patterns: str) -> tuple[Remote, ...]:
         """The files that the job wrote and that fit one of the patterns; without patterns all of them."""
@@ -144,10 +144,10 @@ class AsyncClient:
         from slipway.commands.running.stage import Options, staged
 
         chosen = Options(Choices(nodes, image, dict(env or {}), arguments, cluster, gpus), name)
-        found = settings_for(self._url, Path(settings) if settings else None)
-        with staged(Path(path), chosen, found.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+        matches = settings_for(self._url, Path(settings) if settings else None)
+        with staged(Path(path), chosen, matches.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder)
-            return self._job(await Beginning(found, folder, name).job(self._url, self._key))
+            return self._job(await Beginning(matches, folder, name).job(self._url, self._key))
 
     async def submit(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncJob:
         """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined."""
@@ -167,8 +167,8 @@ class AsyncClient:
         async with service(self._url, self._key) as api:
             return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]
 
-    def _job(self, found: str) -> AsyncJob:
-        return AsyncJob(found, self._url, self._key)
+    def _job(self, matches: str) -> AsyncJob:
+        return AsyncJob(matches, self._url, self._key)
 
 
 class _Text:

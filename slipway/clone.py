@@ -38,5 +38,5 @@ def _source() -> str:
     from importlib import metadata
 
     recorded = metadata.distribution("slipway").read_text("direct_url.json")
-    found = json.loads(recorded)["url"] if recorded else ""
-    return found.removeprefix("file://") or "where this package is published"
+    address = json.loads(recorded)["url"] if recorded else ""
+    return address.removeprefix("file://") or "where this package is published"

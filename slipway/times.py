@@ -15,6 +15,6 @@ def moment(text: str, *, utc: bool = False) -> str:
 
 
 def age(text: str, now: datetime) -> str:
-    """How long ago: 42s, 15m, 30h, 12d; four characters for years. At least 0s, whatever the clocks say."""
+    """How long ago: 42s, 15m, 30h, 12d; four characters for years. At least 0s, for any clocks."""
     seconds = max(0.0, (now - datetime.fromisoformat(text)).total_seconds())
     return next(f"{int(seconds // size)}{unit}" for size, most, unit in _UNITS if seconds < most)

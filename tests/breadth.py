@@ -17,10 +17,10 @@ _STRIDE = 8
 _everything = False
 
 
-def try_everything(wanted: bool) -> None:
+def try_everything(expected: bool) -> None:
     """Set by tests/conftest.py before any test module is imported: what is tried is listed at import."""
     global _everything  # noqa: PLW0603 - modules of tests have nothing else to ask while they are imported
-    _everything = wanted
+    _everything = expected
 
 
 def examples(many: int) -> int:
@@ -39,10 +39,10 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
 
 
-def every_few(cases: Iterable[Case], turn: int) -> list[Case]:
+def every_few(cases: Iterable[Case], number: int) -> list[Case]:
     """Every eighth of many cases that are alike; eight turns in a row, 0 to 7, try them all."""
     cases = list(cases)
-    return cases if _everything else cases[turn % _STRIDE :: _STRIDE]
+    return cases if _everything else cases[number % _STRIDE :: _STRIDE]
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:

@@ -1,4 +1,4 @@
-"""For every test: whoever dials something else than this machine, in whatever Python process, fails."""
+"""For every test: anyone who dials something else than this machine, in whatever Python process, fails."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Simulation:
         async def one() -> None:
             async with gate:
                 job = await self.world.message({"spec": SPEC, "notify": [_HOOK]}, f"m{next(numbers)}")
-                self.world.engine.turn(_name(job.job), JobState.SUCCEEDED)
+                self.world.engine.set_state(_name(job.job), JobState.SUCCEEDED)
                 await self._push(job.job.id)
 
         await asyncio.gather(*(one() for _ in range(number)))
@@ -127,7 +127,7 @@ class Simulation:
     def _begin(self) -> None:
         self.table.requests.clear()
         self.table.entities = 0
-        self.world.queues.sent.clear()
+        self.world.queues.messages.clear()
 
     def _usage(self, number: int) -> Usage:
         requests = self.table.requests
@@ -135,7 +135,7 @@ class Simulation:
             reads=requests["reads"] / number,
             transactions=requests["transactions"] / number,
             entities=self.table.entities / number,
-            messages=len(self.world.queues.sent) / number,
+            messages=len(self.world.queues.messages) / number,
         )
 
 

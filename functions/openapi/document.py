@@ -68,7 +68,7 @@ def document() -> dict[str, Any]:
 
 
 def _operation(name: str, operation: Operation) -> dict[str, Any]:
-    found: dict[str, Any] = {"operationId": name, "summary": operation.summary}
+    members: dict[str, Any] = {"operationId": name, "summary": operation.summary}
     levels = re.findall(r"{\*?(\w+)}", operation.route)
     parameters = [
         {"name": level, "in": "path", "required": True, "description": _PLACES[level]}
@@ -77,14 +77,14 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
     ]
     parameters += [_parameter(one, "query") for one in operation.query]
     parameters += [_parameter(one, "header") for one in operation.headers]
-    found |= {"parameters": parameters} if parameters else {}
-    found |= {"requestBody": _body(operation.body)} if operation.body else {}
+    members |= {"parameters": parameters} if parameters else {}
+    members |= {"requestBody": _body(operation.body)} if operation.body else {}
     refused = {400, 500, 503} if operation.public else {*REFUSED, *operation.refused}
     responses = {status: {"$ref": f"#/components/responses/Refusal{status}"} for status in refused}
     own = {**operation.refusals, **operation.answers}
     responses |= {status: _response(status, content) for status, content in own.items()}
-    found["responses"] = {str(status): responses[status] for status in sorted(responses)}
-    return found | ({"security": []} if operation.public else {})
+    members["responses"] = {str(status): responses[status] for status in sorted(responses)}
+    return members | ({"security": []} if operation.public else {})
 
 
 def _parameter(one: Parameter, place: str) -> dict[str, Any]:
@@ -100,13 +100,15 @@ def _body(body: Body) -> dict[str, Any]:
 
 def _response(status: int, content: Content) -> dict[str, Any]:
     if isinstance(content, Raw):
-        found: dict[str, Any] = {"description": TITLES.get(status, "It worked")}
+        members: dict[str, Any] = {"description": TITLES.get(status, "It worked")}
         if content.headers:
-            found["headers"] = {
-                name: {"description": said, "schema": {"type": "string"}}
-                for name, said in content.headers.items()
+            members["headers"] = {
+                name: {"description": text, "schema": {"type": "string"}}
+                for name, text in content.headers.items()
             }
-        return found | {"content": {kind: {"schema": _schema(one)} for kind, one in content.content.items()}}
+        return members | {
+            "content": {kind: {"schema": _schema(one)} for kind, one in content.content.items()}
+        }
     if content is None:
         return {"description": "Not changed"}
     kind = _PROBLEM if status >= 400 else _JSON
@@ -124,10 +126,10 @@ def _reference(name: str) -> dict[str, Any]:
 
 def _schemas() -> dict[str, Any]:
     """Those of the answers, the message and the job file; no two have one name."""
-    _, found = models_json_schema(
+    _, definitions = models_json_schema(
         [(model, "validation") for model in _models()], ref_template=_SCHEMAS + "{model}"
     )
-    schemas: dict[str, Any] = simplified(found["$defs"], names=True)
+    schemas: dict[str, Any] = simplified(definitions["$defs"], names=True)
     message = schemas.pop("Envelope")
     message["properties"]["spec"] = _reference("JobFile")
     job_file = json.loads(json.dumps(job_schema()).replace("#/$defs/", _SCHEMAS))

@@ -1,6 +1,6 @@
 """Every operation of the HTTP API: what it takes and what it answers.
 
-Whoever adds a route, or a parameter of one, adds it here; tests compare this table with the routes.
+Add each new route here, and each new parameter of one; tests compare this table with the routes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, LOGS, Running, Wanted
+from local.clusters.kind import DATA, LOGS, ClusterOptions, Running
 
 
 def emulator_folder(data: Path) -> Path:
@@ -16,20 +16,20 @@ def emulator_folder(data: Path) -> Path:
 
 
 @asynccontextmanager
-async def start(wanted: Wanted) -> AsyncIterator[Running]:
+async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     """Run it as a child, which the stack stops. Raises StartError."""
-    url = await wanted.launch(
+    url = await options.launch(
         "emulator",
         "local.batchai",
-        f"--port={wanted.port}",
-        f"--data={emulator_folder(wanted.data)}",
-        f"--storage-connection-string={wanted.storage.connection_string}",
+        f"--port={options.port}",
+        f"--data={emulator_folder(options.data)}",
+        f"--storage-connection-string={options.storage.connection_string}",
         "--notice-queue=jobs",
-        *wanted.arguments,
+        *options.arguments,
     )
     yield Running(
         url=url,
         settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTER_MOUNTS": f"{LOGS},{DATA}"},
         # Azurite has no file shares; the emulator serves those that its nodes mount.
-        connection_string=f"{wanted.storage.connection_string}FileEndpoint={url}/{ACCOUNT};",
+        connection_string=f"{options.storage.connection_string}FileEndpoint={url}/{ACCOUNT};",
     )

@@ -23,7 +23,7 @@ Launch = Callable[..., Awaitable[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ClusterOptions:
     """What the stack asks of its cluster."""
 
     #: the folder of the stack
@@ -63,7 +63,7 @@ class Running:
 class Start(Protocol):
     """What a cluster's module offers as `start`."""
 
-    def __call__(self, wanted: Wanted) -> AbstractAsyncContextManager[Running]:
+    def __call__(self, options: ClusterOptions) -> AbstractAsyncContextManager[Running]:
         """Run it for the length of the block. Raises StartError."""
 
 
@@ -81,7 +81,7 @@ class Kind:
     #: whether it keeps the number of nodes with which it was made
     keeps_nodes: bool = False
 
-    def start(self, wanted: Wanted) -> AbstractAsyncContextManager[Running]:
+    def start(self, options: ClusterOptions) -> AbstractAsyncContextManager[Running]:
         """Run it for the length of the block. Raises StartError, with the remedy."""
         begin: Start = import_module(self.module).start
-        return begin(wanted)
+        return begin(options)

@@ -6,29 +6,29 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, NAME, SCRIPTS, Running, Wanted
+from local.clusters.kind import DATA, NAME, SCRIPTS, ClusterOptions, Running
 from local.slurm import Options, Partition, slurm
 from local.slurm.deployment import app_settings
 
 
 @asynccontextmanager
-async def start(wanted: Wanted) -> AsyncIterator[Running]:
+async def start(cluster_options: ClusterOptions) -> AsyncIterator[Running]:
     """Run it with one partition for the length of the block. Raises StartError."""
-    nodes = Partition(name="nodes", nodes=wanted.nodes)
-    options = Options(data=wanted.data / "slurm", partitions=(nodes,), port=wanted.port)
+    nodes = Partition(name="nodes", nodes=cluster_options.nodes)
+    options = Options(data=cluster_options.data / "slurm", partitions=(nodes,), port=cluster_options.port)
     async with slurm(options) as cluster:
 
         def serving() -> AbstractAsyncContextManager[None]:
             from local.slurm.containers import mirrored  # loads the storage SDK
 
-            return mirrored(cluster.shared, wanted.storage.connection_string, (DATA, SCRIPTS))
+            return mirrored(cluster.shared, cluster_options.storage.connection_string, (DATA, SCRIPTS))
 
         yield Running(
             url=cluster.url,
             settings=app_settings(
                 cluster, NAME, ACCOUNT, mounted=DATA, drops=SCRIPTS, containers=(SCRIPTS, DATA)
             ),
-            connection_string=wanted.storage.connection_string,
+            connection_string=cluster_options.storage.connection_string,
             parts=cluster.parts,
             hints=(f"export SLURM_CONF={cluster.client_conf}   (for sinfo, squeue…)",),
             serving=serving,

@@ -128,9 +128,9 @@ class Admin:
                 return web.Response(
                     status=404, text=f"no blob trigger {function!r}; name it in ?functionName=\n"
                 )
-            place = _place(str(data.get("url", "")))
-            if kind == "Microsoft.Storage.BlobCreated" and place is not None:
-                await self._blobs.receive_event(function, *place)
+            blob = _blob_of(str(data.get("url", "")))
+            if kind == "Microsoft.Storage.BlobCreated" and blob is not None:
+                await self._blobs.receive_event(function, *blob)
         return web.Response(status=202)
 
     def _find(self, request: web.Request) -> Function | None:
@@ -150,7 +150,7 @@ class Admin:
         }
 
 
-def _place(url: str) -> tuple[str, str] | None:
+def _blob_of(url: str) -> tuple[str, str] | None:
     """Container and name of a blob's address; the emulator's addresses begin with the account."""
     parts = urlsplit(url)
     path = parts.path.lstrip("/")

@@ -43,8 +43,8 @@ class Deletion:
 
     async def delete(self, message: str, receipt: str) -> None:
         """Delete a message that is still ours; raises ResourceNotFoundError if it is not, or AzureError."""
-        place = f"{self._address}/messages/{message}?popreceipt={quote(receipt, safe='')}"
-        response = await self._http.send_request(HttpRequest("DELETE", f"{place}&{self._authorised()}"))
+        address = f"{self._address}/messages/{message}?popreceipt={quote(receipt, safe='')}"
+        response = await self._http.send_request(HttpRequest("DELETE", f"{address}&{self._authorised()}"))
         if (status := response.status_code) >= 300:
             raise _ERRORS.get(status, HttpResponseError)(response=response)
 

@@ -15,7 +15,7 @@ MASTER_KEY = "LOCAL_HOST_MASTER_KEY"
 
 @dataclass(frozen=True, kw_only=True)
 class Keys:
-    """The function key and the master key; `enabled` False lets everybody in, like `func start`."""
+    """The function key and the master key; `enabled` False lets every request in, like `func start`."""
 
     enabled: bool
     function: str = ""

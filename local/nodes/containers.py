@@ -76,11 +76,11 @@ class Containers:
     """
 
     def __init__(
-        self, runtime: ContainerRuntime, name: str, places: Sequence[Directories], own: frozenset[str]
+        self, runtime: ContainerRuntime, name: str, directories: Sequence[Directories], own: frozenset[str]
     ) -> None:
         self._runtime = runtime
-        self._names = [f"{name}-{index}" for index in range(len(places))]
-        self._places = places
+        self._names = [f"{name}-{index}" for index in range(len(directories))]
+        self._node_directories = directories
         self._own = own
         self._written: list[Path] = []
 
@@ -89,7 +89,7 @@ class Containers:
 
         `volumes` are directories that they see too, and whether all in them is the emulator's.
         """
-        roots = [place.root for place in self._places]
+        roots = [directories.root for directories in self._node_directories]
         self._written = [*roots, *(path for path, ours in volumes.items() if ours)]
         if (await call(self._runtime.has(image.name))).code:
             await self._fetch(image)
@@ -105,9 +105,11 @@ class Containers:
 
     def command(self, node: int, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
         """The process, started by the runtime's program, which has the emulator's own environment."""
-        place = self._places[node]
-        text = exports(env, self._own, place.job / "config")
-        return Command(self._runtime.execute(self._names[node], place.work, argv), dict(os.environ), text)
+        directories = self._node_directories[node]
+        text = exports(env, self._own, directories.job / "config")
+        return Command(
+            self._runtime.execute(self._names[node], directories.work, argv), dict(os.environ), text
+        )
 
     async def programs(self, env: Mapping[str, str], names: Sequence[str]) -> Find:
         """What the image has, with what the preparation added to it."""
@@ -175,10 +177,10 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
     return _decided(file)
 
 
-def left_over_site(folder: Path, name: str, places: Sequence[Directories]) -> Site:
+def left_over_site(folder: Path, name: str, directories: Sequence[Directories]) -> Site:
     """Where an earlier emulator began this run, to be closed."""
     runtime = _decided(_decision(folder, name))
-    return Containers(runtime, name, places, frozenset()) if runtime else Host()
+    return Containers(runtime, name, directories, frozenset()) if runtime else Host()
 
 
 def forget(folder: Path, name: str) -> None:

@@ -34,7 +34,7 @@ class Journal:
     def _append(self, directory: Path, lines: Sequence[str]) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with (
-            Fence.real(directory) as place,
-            os.fdopen(os.open(self._name, flags, 0o666, dir_fd=place.fd), "a") as file,
+            Fence.real(directory) as folder,
+            os.fdopen(os.open(self._name, flags, 0o666, dir_fd=folder.fd), "a") as file,
         ):
             file.writelines(lines)

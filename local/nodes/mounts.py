@@ -111,10 +111,10 @@ class Mounter:
         """The directory that stands for what the command would mount. The command itself is never run."""
         file = self._settings.unmanaged_mounts
         try:
-            places = {spaced(name): Path(place) for name, place in table(file).items()} if file else {}
+            directories = {spaced(name): Path(path) for name, path in table(file).items()} if file else {}
         except SettingsError as error:
             raise _unmanaged_fault(volume, str(error)) from error
-        directory = places.get(volume.name)
+        directory = directories.get(volume.name)
         if directory is None or not directory.is_absolute() or not directory.is_dir():
             raise _unmanaged_fault(
                 volume, f"Give its mount command an absolute directory of this machine in {file}"
@@ -152,19 +152,19 @@ class Mounter:
 
 def link(root: Path, volume: Volume, directory: Path) -> None:
     """Let the volume appear below a mount root, which a job of before may have left in disorder."""
-    with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as place:
+    with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as parent:
         with suppress(FileNotFoundError):
-            if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=place.fd, follow_symlinks=False).st_mode):
-                os.unlink(volume.at.name, dir_fd=place.fd)
-        os.symlink(directory, volume.at.name, dir_fd=place.fd)
+            if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=parent.fd, follow_symlinks=False).st_mode):
+                os.unlink(volume.at.name, dir_fd=parent.fd)
+        os.symlink(directory, volume.at.name, dir_fd=parent.fd)
 
 
 def unlink(root: Path, mounted: Sequence[Volume]) -> None:
     """Take the volumes away; their content stays where it is."""
     with Fence.real(root) as mounts:
         for volume in mounted:
-            with suppress(FileNotFoundError), mounts.below(str(volume.at.parent), links=False) as place:
-                os.unlink(volume.at.name, dir_fd=place.fd)
+            with suppress(FileNotFoundError), mounts.below(str(volume.at.parent), links=False) as parent:
+                os.unlink(volume.at.name, dir_fd=parent.fd)
 
 
 async def _keep_pushing(mirror: Mirror) -> None:

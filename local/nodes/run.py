@@ -43,7 +43,9 @@ class Run:
         self._launcher = launcher
         self._on_outputs = on_outputs
         self._machines, self._mark = work.machines, work.mark
-        self._places = [machine.directories(settings.data, work.names) for machine in self._machines]
+        self._node_directories = [
+            machine.directories(settings.data, work.names) for machine in self._machines
+        ]
         self._volumes: Sequence[Volume] = ()
         self._held: list[Volume] = []
         #: The directories of the volumes, and whether all in them is ours.
@@ -54,7 +56,7 @@ class Run:
         self._tasks = settings.data / "tasks" / self._mark
         begun = (self._config / self._mark).exists()
         self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
-        self._site = left_over_site(self._runtimes, self._name, self._places) if begun else Host()
+        self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""
 
@@ -81,8 +83,8 @@ class Run:
         return await self._put_away(outcome)
 
     async def _work(self) -> Outcome:
-        plan = await self._order.plan(self._places)
-        self._make_places()
+        plan = await self._order.plan(self._node_directories)
+        self._make_node_directories()
         await self._mount(plan)
         directory = await self._make_outputs(plan)
         await self._enter(plan)
@@ -92,10 +94,10 @@ class Run:
                 return outcome
             return await self._launch(plan, directory)
 
-    def _make_places(self) -> None:
+    def _make_node_directories(self) -> None:
         """The job's directories on each node, empty, and one that all share; kept when a run goes on."""
-        master = self._places[0]
-        for spot in self._places:
+        master = self._node_directories[0]
+        for spot in self._node_directories:
             if (spot.job / "config" / self._mark).exists():
                 continue
             if spot.jobs.is_symlink():
@@ -116,7 +118,7 @@ class Run:
         self._volumes = plan.volumes
         for volume in plan.volumes:
             directory = await self._hold(volume)
-            for spot, journal in zip(self._places, self._journals, strict=True):
+            for spot, journal in zip(self._node_directories, self._journals, strict=True):
                 link(spot.job_mounts, volume, directory)
                 journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
 
@@ -129,7 +131,7 @@ class Run:
     async def _make_outputs(self, plan: Plan) -> Path:
         """Create the output directories; that of standard output and error."""
         directories = []
-        for outputs, spot, journal in zip(plan.outputs, self._places, self._journals, strict=True):
+        for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
                 name: make_directory(spot, output.prefix, output.rest, self._directories)
                 for name, output in outputs.items()
@@ -148,14 +150,14 @@ class Run:
 
     @property
     def _config(self) -> Path:
-        return self._places[0].job / "config"
+        return self._node_directories[0].job / "config"
 
     def _write_ssh(self) -> None:
         """Let the nodes reach each other, which depends on where their processes run."""
-        own = [spot.job / "config" for spot in self._places]
+        own = [spot.job / "config" for spot in self._node_directories]
         nodes = [
             Peer(machine.address, spot.root, machine.gpus)
-            for machine, spot in zip(self._machines, self._places, strict=True)
+            for machine, spot in zip(self._machines, self._node_directories, strict=True)
         ]
         for config in own:
             if not (config / "ssh").exists():
@@ -171,7 +173,7 @@ class Run:
             self._log_all(f"The image {image.name} is not used: {why}, the job runs on the host")
             return
         self._log_all(f"Starting a container of the image {image.name} on each node, by {runtime.name}")
-        self._site = containers = Containers(runtime, self._name, self._places, plan.own)
+        self._site = containers = Containers(runtime, self._name, self._node_directories, plan.own)
         await containers.open(image, self._directories, any(machine.gpus for machine in self._machines))
 
     async def _prepare(self, plan: Plan, directory: Path) -> Outcome | None:
@@ -227,7 +229,7 @@ class Run:
                 argv=command.argv,
                 env=command.env,
                 text=command.text,
-                cwd=self._places[process.node].work,
+                cwd=self._node_directories[process.node].work,
                 stdout=directory / process.stdout,
                 stderr=directory / process.stderr,
             ),
@@ -243,7 +245,7 @@ class Run:
                 _log.warning("%s: %s", self._order.name, error)
                 if not outcome.errors and not outcome.requeue:
                     outcome = Outcome(exit_code=outcome.exit_code, errors=(error.fault,))
-        for spot in self._places:
+        for spot in self._node_directories:
             with suppress(OSError):
                 unlink(spot.job_mounts, self._volumes)
         shutil.rmtree(self._tasks, ignore_errors=True)

@@ -95,12 +95,12 @@ async def _gpus() -> dict[int, tuple[str, str]]:
 
 def _of_machine(machine: Machine, gpus: Mapping[int, tuple[str, str]]) -> dict[str, int]:
     """Of its own GPUs, numbered as its jobs number them."""
-    found = {}
+    usages = {}
     for number, gpu in enumerate(machine.gpus):
         for name, text in zip(("percent", "memory_mib"), gpus.get(gpu, ()), strict=False):
             if text.isdecimal():
-                found[f"gpu{number}_{name}"] = int(text)
-    return found
+                usages[f"gpu{number}_{name}"] = int(text)
+    return usages
 
 
 def _append(directory: Path, text: str) -> None:

@@ -94,7 +94,7 @@ class Work(Protocol):
     def machines(self) -> Sequence[Machine]:
         """Its machines, the first is the master."""
 
-    async def plan(self, places: Sequence[Directories]) -> Plan:
+    async def plan(self, directories: Sequence[Directories]) -> Plan:
         """Work it out. Raises Failed and OSError, which end the job."""
 
 

@@ -125,14 +125,14 @@ def _install_packages(what: str, venv: Path, with_node: bool) -> None:
 
 def _install_node_packages(venv: Path) -> None:
     """Into a directory beside ours, which the environments of the clusters refer to."""
-    place, inputs = venv / "nodes", _fingerprint((NODES,), venv)
-    if _read(place / "stamp") == inputs:
+    folder, inputs = venv / "nodes", _fingerprint((NODES,), venv)
+    if _read(folder / "stamp") == inputs:
         return
-    shutil.rmtree(str(place), ignore_errors=True)
-    arguments = ["--target", str(place), "-r", NODES]
+    shutil.rmtree(str(folder), ignore_errors=True)
+    arguments = ["--target", str(folder), "-r", NODES]
     _step("packages of nodes", [*_pip(venv), "--no-compile", *arguments])
-    _compile("bytecode of nodes", venv, place)
-    (place / "stamp").write_text(inputs)
+    _compile("bytecode of nodes", venv, folder)
+    (folder / "stamp").write_text(inputs)
 
 
 def _pip(venv: Path) -> "list[str]":
@@ -140,10 +140,10 @@ def _pip(venv: Path) -> "list[str]":
     return [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar=off"]
 
 
-def _compile(name: str, venv: Path, place: Path) -> None:
+def _compile(name: str, venv: Path, folder: Path) -> None:
     """Here and not by pip: on all cores and without the packages' own tests it takes a quarter."""
     python, skipped = str(venv / "bin" / "python"), "(site-packages|nodes)/.*/tests?/"
-    _step(name, [python, "-m", "compileall", "-q", "-j", "0", "-x", skipped, str(place)], strict=False)
+    _step(name, [python, "-m", "compileall", "-q", "-j", "0", "-x", skipped, str(folder)], strict=False)
 
 
 def _is_ours(info: Path) -> bool:
@@ -252,8 +252,8 @@ def _stamp(what: str, venv: Path) -> Path:
     return venv / f"slipway-{what}.stamp"
 
 
-def _fingerprint(inputs: "tuple[str, ...]", place: Path) -> str:
-    digest = hashlib.sha256(f"{place}\n{_read(place / 'pyvenv.cfg')}".encode())
+def _fingerprint(inputs: "tuple[str, ...]", folder: Path) -> str:
+    digest = hashlib.sha256(f"{folder}\n{_read(folder / 'pyvenv.cfg')}".encode())
     for name in inputs:
         digest.update(f"\n{name}\n".encode() + (ROOT / name).read_bytes())
     return digest.hexdigest()

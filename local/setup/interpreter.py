@@ -73,7 +73,7 @@ def ask(candidate: str) -> "Interpreter | None":
 
 
 def _by_name(name: str, environ: "Mapping[str, str]") -> Interpreter:
-    paths = [name] if os.sep in name else [str(place / name) for place in _path(environ)]
+    paths = [name] if os.sep in name else [str(folder / name) for folder in _path(environ)]
     for path in paths:
         answer = ask(path)
         if answer and answer.version >= OLDEST:
@@ -91,14 +91,14 @@ def candidates(environ: "Mapping[str, str]", version: str) -> "Iterator[str]":
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     uv = Path(environ.get("UV_PYTHON_INSTALL_DIR") or data / "uv" / "python")
     program = "python" + version
-    places = [place / program for place in _path(environ)]
-    places += sorted(pyenv.glob("*/bin/" + program)) + sorted(uv.glob("*/bin/" + program))
-    places += [place / "python3" for place in _path(environ)]
-    for place in places:
-        if place.is_file() and os.access(str(place), os.X_OK):
-            yield str(place)
+    paths = [path / program for path in _path(environ)]
+    paths += sorted(pyenv.glob("*/bin/" + program)) + sorted(uv.glob("*/bin/" + program))
+    paths += [path / "python3" for path in _path(environ)]
+    for path in paths:
+        if path.is_file() and os.access(str(path), os.X_OK):
+            yield str(path)
     yield sys.executable
 
 
 def _path(environ: "Mapping[str, str]") -> "list[Path]":
-    return [Path(place) for place in environ.get("PATH", "").split(os.pathsep) if place]
+    return [Path(folder) for folder in environ.get("PATH", "").split(os.pathsep) if folder]

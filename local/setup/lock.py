@@ -96,8 +96,8 @@ def _compiled(
     groups: Sequence[str], *options: str, app: bool = False, constraints: Path | None = None
 ) -> str:
     """What uv finds for groups, and for the function app if asked; `constraints` keeps versions."""
-    with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / "out.txt"
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.txt"
         if constraints is not None and constraints.exists():
             out.write_text(constraints.read_text())
         argv = [str(tool("uv")), "pip", "compile", "--quiet", "--universal", f"--python-version={_OLDEST}"]

@@ -23,8 +23,8 @@ def app_settings(
     shared = cluster.shared
     mount_root = shared / "mounts"
     _link(mount_root / mounted, directory(shared, mounted))
-    for place in (mount_root / LOGS, shared / "slipway", cluster.home / "nodes"):
-        place.mkdir(exist_ok=True)
+    for folder in (mount_root / LOGS, shared / "slipway", cluster.home / "nodes"):
+        folder.mkdir(exist_ok=True)
     options = {
         "url": cluster.url,
         "user": cluster.user,
@@ -50,7 +50,7 @@ def app_settings(
     }
 
 
-def _link(place: Path, target: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if not place.is_symlink():
-        place.symlink_to(target)
+def _link(folder: Path, target: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not folder.is_symlink():
+        folder.symlink_to(target)

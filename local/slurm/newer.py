@@ -24,51 +24,51 @@ def unpack(version: str) -> Path:
     """The directory with that Slurm, filled if it is not yet. Raises SlurmError."""
     if version not in SUITES:
         raise SlurmError(f"there is no Slurm {version} to be had; known are {', '.join(SUITES)}")
-    place = ROOT / ".local" / f"slurm-{version}"
-    if not (place / "slurm").is_dir():
+    folder = ROOT / ".local" / f"slurm-{version}"
+    if not (folder / "slurm").is_dir():
         tools = [name for name in ("mmdebstrap", "patchelf") if not shutil.which(name)]
         if tools:
             install_packages(tools)
-        fresh = place.with_name(f"{place.name}.new")
+        fresh = folder.with_name(f"{folder.name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.parent.mkdir(exist_ok=True)
         include = f"--include={','.join(PACKAGES)}"
         execute(["mmdebstrap", "--variant=extract", include, SUITES[version], str(fresh), _MIRROR])
-        shutil.rmtree(place, ignore_errors=True)
-        fresh.rename(place)
-        _adopt(place)
-    unpacked = Programs(place).version()
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+        _adopt(folder)
+    unpacked = Programs(folder).version()
     if unpacked != version_of(f"{version}."):
         raise SlurmError(
-            f"{place} has Slurm {unpacked[0]}.{unpacked[1]:02} instead of {version}: remove it, try again"
+            f"{folder} has Slurm {unpacked[0]}.{unpacked[1]:02} instead of {version}: remove it, try again"
         )
-    return place
+    return folder
 
 
-def _adopt(place: Path) -> None:
+def _adopt(folder: Path) -> None:
     """Make the programs use what was unpacked, and name them in a directory of their own."""
-    plugins = Programs(place).plugins
-    loader = next(place.glob("usr/lib*/ld-linux-*.so.*"), None)
+    plugins = Programs(folder).plugins
+    loader = next(folder.glob("usr/lib*/ld-linux-*.so.*"), None)
     if plugins is None or loader is None:
-        raise SlurmError(f"{place} has no Slurm, or no loader: remove it, and try again")
+        raise SlurmError(f"{folder} has no Slurm, or no loader: remove it, and try again")
     libraries = ["--force-rpath", "--set-rpath", f"{plugins}:{plugins.parent}"]
     for plugin in plugins.glob("*.so"):
         if not plugin.is_symlink():
             execute(["patchelf", *libraries, str(plugin)])
-    links = place / "slurm.new"
+    links = folder / "slurm.new"
     links.mkdir(exist_ok=True)
     for name in (*_PROGRAMS, *_CLIENTS):
-        program = _program(place, name)
+        program = _program(folder, name)
         execute(["patchelf", "--set-interpreter", str(loader), *libraries, str(program)])
         (links / name).unlink(missing_ok=True)
         (links / name).symlink_to(os.path.relpath(program, links))
-    links.rename(place / "slurm")
+    links.rename(folder / "slurm")
 
 
-def _program(place: Path, name: str) -> Path:
-    for program in (*place.glob(f"usr/*bin/{name}-wlm"), *place.glob(f"usr/*bin/{name}")):
+def _program(folder: Path, name: str) -> Path:
+    for program in (*folder.glob(f"usr/*bin/{name}-wlm"), *folder.glob(f"usr/*bin/{name}")):
         return program
-    raise SlurmError(f"{place} has no {name}: remove it, and try again")
+    raise SlurmError(f"{folder} has no {name}: remove it, and try again")
 
 
 def main() -> int:

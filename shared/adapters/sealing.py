@@ -1,4 +1,4 @@
-"""Sealing secret values that people sent, before the first write: AES-256-GCM, bound to their place.
+"""Sealing secret values that people sent, before the first write: AES-256-GCM, bound to their context.
 
 Sealed text: `sealed:v1:` + base64url(nonce ‖ ciphertext). The key comes from a setting (in the
 cloud a Key Vault reference); several keys may be given for rotation, the first one seals.
@@ -26,15 +26,15 @@ class AesSeal:
         """Whether a key is configured."""
         return bool(self._keys)
 
-    def seal(self, value: str, place: str) -> str:
+    def seal(self, value: str, context: str) -> str:
         """The sealed text of a value."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         nonce = os.urandom(12)
-        sealed = AESGCM(self._keys[0]).encrypt(nonce, value.encode(), place.encode())
+        sealed = AESGCM(self._keys[0]).encrypt(nonce, value.encode(), context.encode())
         return SEALED + base64.urlsafe_b64encode(nonce + sealed).decode()
 
-    def unseal(self, text: str, place: str) -> str:
+    def unseal(self, text: str, context: str) -> str:
         """The value; raises Misconfigured when no key fits."""
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -45,7 +45,7 @@ class AesSeal:
             data = b""
         for key in self._keys:
             try:
-                return AESGCM(key).decrypt(data[:12], data[12:], place.encode()).decode()
+                return AESGCM(key).decrypt(data[:12], data[12:], context.encode()).decode()
             except (InvalidTag, ValueError):
                 continue
         raise Misconfigured("a sealed secret opens with no key of SLIPWAY_SEAL_KEY")

@@ -108,7 +108,7 @@ def to_collector(url: str) -> OtelMeter:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ImportError:
-        raise _missing("SLIPWAY_OTLP_URL") from None
+        raise _unset("SLIPWAY_OTLP_URL") from None
     base = url.rstrip("/")
     return OtelMeter(
         lambda _: OTLPSpanExporter(f"{base}/v1/traces"), OTLPMetricExporter(f"{base}/v1/metrics")
@@ -120,7 +120,7 @@ def to_application_insights(connection: str) -> OtelMeter:
     try:
         from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
     except ImportError:
-        raise _missing("SLIPWAY_INSIGHTS") from None
+        raise _unset("SLIPWAY_INSIGHTS") from None
     options = {"connection_string": connection, "disable_offline_storage": True}
     return OtelMeter(
         lambda provider: AzureMonitorTraceExporter(tracer_provider=provider, **options),
@@ -128,5 +128,5 @@ def to_application_insights(connection: str) -> OtelMeter:
     )
 
 
-def _missing(setting: str) -> Misconfigured:
+def _unset(setting: str) -> Misconfigured:
     return Misconfigured(f"{setting} is set and its packages are missing: install requirements-telemetry.txt")

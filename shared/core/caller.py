@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Ask for jobs, and see and cancel one's own.
 SUBMIT = "Jobs.Submit"
-#: See the jobs of everybody and of every door.
+#: See the jobs of every caller and of every door.
 READ_ALL = "Jobs.Read.All"
 #: Everything: cancel the jobs of others, pause, audit.
 ADMIN = "Jobs.Admin"

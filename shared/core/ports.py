@@ -157,10 +157,10 @@ class Seal(Protocol):
     def available(self) -> bool:
         """Whether a key is configured."""
 
-    def seal(self, value: str, place: str) -> str:
-        """The sealed text; it opens only with the same `place`."""
+    def seal(self, value: str, context: str) -> str:
+        """The sealed text; it opens only with the same `context`."""
 
-    def unseal(self, text: str, place: str) -> str:
+    def unseal(self, text: str, context: str) -> str:
         """The value. Raises Misconfigured when the key does not fit."""
 
 

@@ -41,9 +41,9 @@ async def read_end(
 
 def error_line(lines: Iterable[str]) -> str:
     """The line that most likely says why: the last that names an error, else the last with a word in it."""
-    said = [line for line in lines if re.search(r"\w", line)]
-    named = [line for line in said if _NAMED.search(line)]
-    return plain((named or said or [""])[-1].strip(), _ONE).strip()
+    words = [line for line in lines if re.search(r"\w", line)]
+    named = [line for line in words if _NAMED.search(line)]
+    return plain((named or words or [""])[-1].strip(), _ONE).strip()
 
 
 def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | None:

@@ -43,8 +43,8 @@ class Entry:
 
     def abilities(self) -> Mapping[str, Ability]:
         """What it declares that it can do; nothing of a cluster is asked."""
-        found: Mapping[str, Ability] = import_module(f"{self.package}.abilities").ABILITIES
-        return found
+        abilities: Mapping[str, Ability] = import_module(f"{self.package}.abilities").ABILITIES
+        return abilities
 
 
 @dataclass(frozen=True)

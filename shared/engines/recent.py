@@ -13,11 +13,11 @@ from shared.core.engine import ClusterView
 from shared.core.errors import EngineError
 
 log = logging.getLogger(__name__)
-Place = TypeVar("Place", bound=Hashable)
+Subject = TypeVar("Subject", bound=Hashable)
 
 #: Seconds that a look may take, and after which one that failed is repeated.
 _PATIENCE, _AGAIN = 2.0, 15.0
-#: More places than this are no clusters but texts of jobs: all are forgotten, and asked again.
+#: More subjects than this are no clusters but texts of jobs: all are forgotten, and asked again.
 _MOST = 1000
 
 
@@ -30,35 +30,35 @@ class _Snapshot:
     failed: bool
 
 
-class Lately(Generic[Place]):
-    """Views of places, each good for some seconds by the clock; the last one stands while none is had."""
+class Lately(Generic[Subject]):
+    """Views of clusters or parts of them, each good for some seconds; the last stands while none is had."""
 
     def __init__(
-        self, view_of: Callable[[Place], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
+        self, view_of: Callable[[Subject], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
     ) -> None:
         self._look, self._good, self._clock = view_of, good, clock
-        self._turns: defaultdict[Place, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._looks: dict[Place, _Snapshot] = {}
+        self._turns: defaultdict[Subject, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._looks: dict[Subject, _Snapshot] = {}
 
-    def last_view(self, place: Place) -> ClusterView | None:
+    def last_view(self, subject: Subject) -> ClusterView | None:
         """The last view, without a look; None while there never was an answer."""
-        return self._looks[place].view if place in self._looks else None
+        return self._looks[subject].view if subject in self._looks else None
 
-    async def view(self, place: Place) -> ClusterView | None:
+    async def view(self, subject: Subject) -> ClusterView | None:
         """The view, from at most one look at a time; None while there never was an answer."""
-        return (await self._look_at(place, self._good)).view
+        return (await self._look_at(subject, self._good)).view
 
-    async def now(self, place: Place, since: float) -> ClusterView | None:
-        """The view, no older than so many seconds; None while the place does not answer."""
-        snapshot = await self._look_at(place, min(since, self._good))
+    async def now(self, subject: Subject, since: float) -> ClusterView | None:
+        """The view, no older than so many seconds; None while it does not answer."""
+        snapshot = await self._look_at(subject, min(since, self._good))
         return None if snapshot.failed else snapshot.view
 
-    async def _look_at(self, place: Place, seconds: float) -> _Snapshot:
+    async def _look_at(self, subject: Subject, seconds: float) -> _Snapshot:
         if len(self._turns) > _MOST:
             self._turns.clear()
             self._looks.clear()
-        async with self._turns[place]:
-            before = self._looks.get(place)
+        async with self._turns[subject]:
+            before = self._looks.get(subject)
             if before is not None:
                 good = min(self._good, _AGAIN) if before.failed else seconds
                 if 0 <= self._clock() - before.at <= good:
@@ -66,9 +66,9 @@ class Lately(Generic[Place]):
             view, failed = before.view if before else None, False
             try:
                 async with asyncio.timeout(_PATIENCE):
-                    view = await self._look(place)
+                    view = await self._look(subject)
             except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
                 failed = True
-                log.warning("%s does not say what it is like: %r", place, error)
-            self._looks[place] = snapshot = _Snapshot(self._clock(), view, failed)
+                log.warning("%s does not say what it is like: %r", subject, error)
+            self._looks[subject] = snapshot = _Snapshot(self._clock(), view, failed)
             return snapshot

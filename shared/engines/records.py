@@ -127,10 +127,10 @@ class Records:
     def _list(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         with self._output(target, directory, path) as (root, inside):
             try:
-                found = root.listing(inside)
-                files = tuple(map(_file, found.entries))
-                rest = OutputFile(f"… more than {found.names:,} entries", None, None, left_out=True)
-                return (*files, rest) if found.more else files
+                listing = root.listing(inside)
+                files = tuple(map(_file, listing.entries))
+                rest = OutputFile(f"… more than {listing.names:,} entries", None, None, left_out=True)
+                return (*files, rest) if listing.more else files
             except _ABSENT:
                 return ()
 
@@ -187,8 +187,8 @@ class Records:
         if local is None:
             raise _Unseen
         prefix, rest = local
-        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.below(rest) as place:
-            yield place
+        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.below(rest) as directory:
+            yield directory
 
     def _local_path(self, path: str) -> _Local | None:
         """The longest prefix in `reads` that a path of the nodes has, and the rest of the path."""

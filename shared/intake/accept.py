@@ -76,8 +76,8 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     generation = candidate.generation
     answered = candidate.door in _ANSWERED
     while True:
-        place = job_id(key, generation)
-        wait = await admit(ports, candidate.scope, place, waits=not answered) if draft.valid else None
+        possible_id = job_id(key, generation)
+        wait = await admit(ports, candidate.scope, possible_id, waits=not answered) if draft.valid else None
         job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)

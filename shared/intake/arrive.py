@@ -209,5 +209,5 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
             raise
         problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
         again = replace(request, key=None, problems=(*request.problems, problem))
-        place = f"taken:{key}:{request.payload}"
-        return await request_arrived(ports, again, door="queue", scope="queue", key=place)
+        name = f"taken:{key}:{request.payload}"
+        return await request_arrived(ports, again, door="queue", scope="queue", key=name)

@@ -100,12 +100,12 @@ async def _answer(ports: Ports, plan: Plan) -> _Result | None:
     body = await _explained(ports, plan, live=True)
     if body is None:
         return None
-    place = answer_path(plan.folder, body["job"]["name"])
+    path = answer_path(plan.folder, body["job"]["name"])
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    await ports.drops.put_answer(f"{place}/explain.json", text.encode(), replace=True)
-    await ports.drops.put_answer(f"{place}/explain.md", markdown(body).encode(), replace=True)
-    log.info("explained %s", place)
-    return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=place)
+    await ports.drops.put_answer(f"{path}/explain.json", text.encode(), replace=True)
+    await ports.drops.put_answer(f"{path}/explain.md", markdown(body).encode(), replace=True)
+    log.info("explained %s", path)
+    return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=path)
 
 
 async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | None:

@@ -149,14 +149,14 @@ def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, troub
         why = "the message names it"
     elif cluster_member(candidate.request):
         why = "the job names it"
-    found: JsonObject = {"name": cluster.name, "id": cluster.id, "engine": cluster.engine, "why": why}
+    body: JsonObject = {"name": cluster.name, "id": cluster.id, "engine": cluster.engine, "why": why}
     if view is None:
-        return found | {
+        return body | {
             "state": None,
             "note": f"could not be queried: {trouble}" if trouble else "was not queried",
         }
     nodes = _nodes(draft.document)
-    return found | {
+    return body | {
         "state": view.state,
         "size": view.size,
         "priority": view.priority,
@@ -195,8 +195,8 @@ def _run(
     }
 
 
-def _request(asked: Submission) -> JsonObject:
-    return {"method": asked.method, "path": asked.path, "body": redact(asked.body)}
+def _request(submission: Submission) -> JsonObject:
+    return {"method": submission.method, "path": submission.path, "body": redact(submission.body)}
 
 
 def _variables(variables: Any) -> list[JsonObject]:
@@ -204,8 +204,8 @@ def _variables(variables: Any) -> list[JsonObject]:
 
 
 def _nodes(document: JsonObject | None) -> int | None:
-    found = document["properties"].get("nodeCount") if document else None
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    nodes = document["properties"].get("nodeCount") if document else None
+    return nodes if isinstance(nodes, int) and not isinstance(nodes, bool) else None
 
 
 def _wall_clock(document: JsonObject, longest: timedelta | None) -> timedelta:
@@ -215,19 +215,19 @@ def _wall_clock(document: JsonObject, longest: timedelta | None) -> timedelta:
 
 def _warnings(body: JsonObject) -> list[str]:
     """What deserves attention although nothing forbids the job."""
-    found = [
+    warnings = [
         f"{p['code']} {p['pointer']}: {p['message']}" for p in body["problems"] if p["severity"] == "warning"
     ]
     for limit in body.get("limits", ()):
         if limit["met"] is False:
             why = limit.get("why") or f"asked {limit['asked']}, allowed {limit['allowed']}"
-            found.append(f"{limit['name']}: {why}")
+            warnings.append(f"{limit['name']}: {why}")
     cluster = body["cluster"] or {}
-    found += [f"cluster {cluster['name']}: {text}" for text in cluster.get("errors", ())]
-    found += (
+    warnings += [f"cluster {cluster['name']}: {text}" for text in cluster.get("errors", ())]
+    warnings += (
         [f"cluster {cluster['name']} {cluster['note']}"] if "could not" in cluster.get("note", "") else []
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(warnings))
 
 
 def _without_id(body: JsonObject, job: Job) -> JsonObject:
@@ -235,5 +235,5 @@ def _without_id(body: JsonObject, job: Job) -> JsonObject:
     text = json.dumps(body)
     for part in (job.id, job.id[2:18], job.id[2:10]):
         text = text.replace(part, _ANY)
-    found: JsonObject = json.loads(text)
-    return found
+    document: JsonObject = json.loads(text)
+    return document

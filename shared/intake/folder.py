@@ -121,10 +121,10 @@ def waiting_path(folder: str) -> str:
 
 def answer_path(folder: str, name: str) -> str:
     """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
-    place = folder.strip("/")
-    if len(place.encode("utf-16-le")) // 2 > _LONGEST:
-        place = f"{place[:_KEPT]}-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
-    return f"{place}/{name}".lstrip("/")
+    path = folder.strip("/")
+    if len(path.encode("utf-16-le")) // 2 > _LONGEST:
+        path = f"{path[:_KEPT]}-{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    return f"{path}/{name}".lstrip("/")
 
 
 #: Parts of a path that a client resolves before it asks.

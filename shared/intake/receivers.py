@@ -33,13 +33,13 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
         if problem is not None:
             problems.append(problem.relocate(request.envelope_at))
             continue
-        place = f"{key}{at}" if hides(subscription.url) else ""
+        context = f"{key}{at}" if hides(subscription.url) else ""
         receivers.append(
             Receiver(
                 url=safe_url(subscription.url),
                 secret=subscription.secret or "default",
-                sealed=ports.seal.seal(subscription.url, place) if place else None,
-                place=place,
+                sealed=ports.seal.seal(subscription.url, context) if context else None,
+                place=context,
                 events=tuple(subscription.events),
             )
         )

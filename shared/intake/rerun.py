@@ -79,12 +79,12 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 
     async def etag_of(name: str) -> str:
         content = await ports.drops.read(name, limit=ports.policy.max_script)
-        place = f"{drop.container}/{name}"
+        path = f"{drop.container}/{name}"
         if content is None:
-            raise Misuse(f"{place} is gone", status=409, remedy=f"upload it again as it was, or {_SEND_ANEW}")
+            raise Misuse(f"{path} is gone", status=409, remedy=f"upload it again as it was, or {_SEND_ANEW}")
         if hashlib.sha256(content.data).hexdigest() != drop.files[name]:
             raise Misuse(
-                f"{place} has changed since the job ran",
+                f"{path} has changed since the job ran",
                 status=409,
                 remedy=f"upload the version with SHA-256 {drop.files[name][:12]}…, or {_SEND_ANEW}",
             )

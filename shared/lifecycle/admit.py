@@ -74,16 +74,16 @@ async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), _SETTING)
-    found = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
-    return found.pause
+    switch = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
+    return switch.pause
 
 
 async def standing(ports: Ports) -> Standing:
     """What holds for many jobs at once, as it was some seconds ago. Raises SlipwayError."""
-    found = await ports.memo.get(_STANDING, ports.clock(), _SWITCH, ports.ledger.standing, stands=True)
+    orders = await ports.memo.get(_STANDING, ports.clock(), _SWITCH, ports.ledger.standing, stands=True)
     if ports.policy.paused:
-        return replace(found, pause=Pause(ports.clock(), _SETTING))
-    return found
+        return replace(orders, pause=Pause(ports.clock(), _SETTING))
+    return orders
 
 
 class _Switch(NamedTuple):
@@ -100,12 +100,12 @@ async def _switch(ports: Ports) -> _Switch:
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:
     """Stop submissions everywhere within seconds; acceptance goes on."""
-    found = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
-    await ports.ledger.pause(found)
+    switch = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
+    await ports.ledger.pause(switch)
     ports.memo.forget(_PAUSED)
     ports.memo.forget(_STANDING)
-    log.warning("submissions are paused by %s: %s", found.by, found.reason)
-    return found
+    log.warning("submissions are paused by %s: %s", switch.by, switch.reason)
+    return switch
 
 
 async def resume(ports: Ports, by: str) -> Pause | None:
@@ -196,14 +196,14 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
     if _few(ports, key, limit):
         return None
     starts: Mapping[str, datetime] = ports.memo.latest(key)
-    turn = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
+    start = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
     if job_id not in starts and len(starts) >= limit:
         counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_TURN)
-        turn = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
-    if turn <= now:
+        start = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
+    if start <= now:
         return None
     text = f"waits: {limit} jobs in an hour are allowed for one caller or door"
-    return Wait(turn, Why("HourlyTurn", text), rate=True)
+    return Wait(start, Why("HourlyTurn", text), rate=True)
 
 
 async def _look_at_work(ports: Ports) -> None:

@@ -84,6 +84,9 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
     at = line_locations(shard, lines, forgotten[0].job.history[-1].at)
     await ports.archive.put(at[0].name, b"".join(lines))
     buried = await asyncio.gather(
-        *(ports.finished.entomb(f, tombstone(f.job, place)) for f, place in zip(forgotten, at, strict=True))
+        *(
+            ports.finished.entomb(f, tombstone(f.job, location))
+            for f, location in zip(forgotten, at, strict=True)
+        )
     )
     return sum(buried)

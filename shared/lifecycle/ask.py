@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from shared.core.engine import Why
 from shared.core.errors import EngineError, LeftAlone
 from shared.core.ports import Active, Observation, Ports
-from shared.lifecycle.calling import calling, place_of
+from shared.lifecycle.calling import calling, cluster_path
 from shared.lifecycle.waiting import sentence
 
 log = logging.getLogger(__name__)
@@ -24,22 +24,22 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
     try:
         async with calling(ports, *key, ports.policy.ask_deadline) as engine:
             statuses = await engine.status(key[1], targets)
-        ports.troubles.resolve("cluster", place_of(*key))
+        ports.troubles.resolve("cluster", cluster_path(*key))
         return {row.job_id: statuses.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
-        _silent(ports, place_of(*key), error)
+        _silent(ports, cluster_path(*key), error)
         log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
         # A defect of one adapter must not keep the other clusters from their sweep.
-        ports.troubles.report("cluster", place_of(*key), "a defect of its adapter; the log has it")
+        ports.troubles.report("cluster", cluster_path(*key), "a defect of its adapter; the log has it")
         log.exception("cluster %s cannot be queried", key[1], extra={"cluster": key[1]})
     return None
 
 
-def _silent(ports: Ports, place: str, error: EngineError | TimeoutError) -> None:
+def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
     """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
     text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
-        text = ports.troubles.reasons("cluster").get(place, text)
-    ports.troubles.report("cluster", place, text)
+        text = ports.troubles.reasons("cluster").get(cluster_path, text)
+    ports.troubles.report("cluster", cluster_path, text)

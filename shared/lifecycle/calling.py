@@ -17,32 +17,32 @@ async def calling(ports: Ports, engine: str, cluster: str, seconds: float) -> As
     Raises LeftAlone without a call while the breaker is open, TimeoutError after `seconds`, and any error of
     the call.
     """
-    place = place_of(engine, cluster)
-    if ports.breaker.wait(place, ports.clock()):
+    path = cluster_path(engine, cluster)
+    if ports.breaker.wait(path, ports.clock()):
         raise LeftAlone(f"{cluster} does not answer, and is left alone for a while")
     try:
         async with asyncio.timeout(seconds):
             yield ports.engines.get(engine)
     except (Transient, TimeoutError) as error:
         if isinstance(error, Busy):
-            ports.breaker.succeeded(place)
+            ports.breaker.succeeded(path)
         else:
-            ports.breaker.failed(place, ports.clock())
+            ports.breaker.failed(path, ports.clock())
         raise
     except EngineError:  # an answer, if not the one that was hoped for
-        ports.breaker.succeeded(place)
+        ports.breaker.succeeded(path)
         raise
     except Exception:  # the adapter failed, so the outcome is unknown
-        ports.breaker.failed(place, ports.clock())
+        ports.breaker.failed(path, ports.clock())
         raise
-    ports.breaker.succeeded(place)
+    ports.breaker.succeeded(path)
 
 
 def left_alone(ports: Ports, engine: str, cluster: str) -> bool:
     """Whether a call would raise LeftAlone; does not take the probe."""
-    return ports.breaker.open(place_of(engine, cluster), ports.clock())
+    return ports.breaker.open(cluster_path(engine, cluster), ports.clock())
 
 
-def place_of(engine: str, cluster: str) -> str:
+def cluster_path(engine: str, cluster: str) -> str:
     """What has a breaker of its own."""
     return f"{engine}/{cluster}"

@@ -32,7 +32,9 @@ async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[Fin
     for one in finished_jobs:
         if one.job.target is not None:
             groups[(one.job.target.engine, one.job.target.cluster)].append(one.job)
-    results = await asyncio.gather(*(_group(ports, *place, jobs) for place, jobs in groups.items()))
+    results = await asyncio.gather(
+        *(_group(ports, *cluster_key, jobs) for cluster_key, jobs in groups.items())
+    )
     remaining = frozenset[str]().union(*results)
     return [one for one in finished_jobs if one.job.id not in remaining or _has_waited(ports, one.job)]
 

@@ -43,7 +43,7 @@ async def archived(ports: Ports, job: Job) -> FinishedJob:
 
 async def whole(ports: Ports, stored: Stored) -> Stored:
     """The record as it ended, also of a job that is archived. Raises Misuse (410)."""
-    if not (place := stored.job.archived):
+    if not (location := stored.job.archived):
         return stored
     record = (await archived(ports, stored.job)).stored
-    return replace(record, job=record.job.model_copy(update={"archived": place}))
+    return replace(record, job=record.job.model_copy(update={"archived": location}))

@@ -27,7 +27,7 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
     if job.state not in (JobState.QUEUED, JobState.RUNNING):
         return None  # it moved on since the index row was read
     if observation is None:
-        return await _missing(ports, stored)
+        return await _count_miss(ports, stored)
     if observation.state is job.state:
         return _unchanged(ports, stored, observation)
     return await follow(ports, stored, observation)
@@ -108,7 +108,7 @@ def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     return {"started": started} if started else {}
 
 
-async def _missing(ports: Ports, stored: Stored) -> Change | None:
+async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     """Not in the engine's list. Lost only after repeated, spaced, direct evidence."""
     job, policy, now = stored.job, ports.policy, ports.clock()
     target = job.fixed_target

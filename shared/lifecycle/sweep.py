@@ -101,7 +101,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
     clusters = _by_cluster(rows)
     parts = await asyncio.gather(
-        *(_cluster(ports, place, group, overdue[place]) for place, group in clusters.items())
+        *(_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
     )
     delivered = await due
     moved = {job for part in parts for job in part.moved}

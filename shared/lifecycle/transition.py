@@ -39,7 +39,7 @@ def count(ports: Ports, change: Change) -> None:
 
 
 def _redacted(changes: dict[str, Any]) -> dict[str, Any]:
-    """What a cluster says may quote addresses with signatures, and everybody who sees the job reads it."""
+    """What a cluster says may quote addresses with signatures, and everyone who sees the job reads it."""
     if message := changes.get("message"):
         return {**changes, "message": redact(message)}
     return changes

@@ -16,8 +16,8 @@ _MOST = 2**53
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place in a file: bytes that have been read, and how many of its lines had numbers."""
+class Position:
+    """A position in a file: bytes that have been read, and how many of its lines had numbers."""
 
     offset: int = 0
     line: int = 0
@@ -25,15 +25,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Cursor:
-    """Places in files of one run of a job: `run` is the attempt, and the entry with which it was queued."""
+    """Where to go on in the files of one run: `run` is the attempt, and the entry that queued it."""
 
     run: tuple[int, int]
-    places: Mapping[str, Place]
+    positions: Mapping[str, Position]
 
     def text(self) -> str:
         """As a text for an address."""
-        places = {name: [place.offset, place.line] for name, place in self.places.items()}
-        plain = json.dumps([*self.run, places], separators=(",", ":"))
+        positions = {name: [position.offset, position.line] for name, position in self.positions.items()}
+        plain = json.dumps([*self.run, positions], separators=(",", ":"))
         return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
@@ -49,9 +49,11 @@ def cursor_of(text: str) -> Cursor:
         if len(text) > _LONGEST:
             raise ValueError
         plain = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-        attempt, queued, places = json.loads(plain)
-        found = {str(name): Place(_count(offset), _count(line)) for name, (offset, line) in places.items()}
-        return Cursor((_count(attempt), _count(queued)), found)
+        attempt, queued, positions = json.loads(plain)
+        by_name = {
+            str(name): Position(_count(offset), _count(line)) for name, (offset, line) in positions.items()
+        }
+        return Cursor((_count(attempt), _count(queued)), by_name)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise Misuse(
             "after is not the `next` of an earlier answer", remedy="leave it out to start from the beginning"

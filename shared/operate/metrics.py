@@ -19,7 +19,7 @@ from shared.core.job import Job, JobState, Target
 from shared.core.ports import Engine, Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
-from shared.operate.cursor import START, Cursor, Place, cursor_of
+from shared.operate.cursor import START, Cursor, Position, cursor_of
 from shared.operate.output import forgotten, target_of
 from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
 
@@ -77,36 +77,36 @@ class _Reader:
     more: bool = False
     collector: Collector = field(default_factory=Collector)
 
-    async def read(self, source: Source, place: Place) -> Place:
+    async def read(self, source: Source, position: Position) -> Position:
         """Take what the file has from a place on; where to go on. Raises _Shrunk."""
-        _check(place, source.size)
-        while source.size is None or source.size > place.offset:
+        _check(position, source.size)
+        while source.size is None or source.size > position.offset:
             if self.budget < 2 * LONGEST_LINE:
                 self.more = True
                 break
-            start, limit = max(0, place.offset - 1), min(PART, self.budget)
+            start, limit = max(0, position.offset - 1), min(PART, self.budget)
             try:
                 chunk = await self.engine.read(self.target, source.directory, source.path, start, limit)
             except NotFound:
                 break
-            _check(place, chunk.size)
+            _check(position, chunk.size)
             self.budget -= len(chunk.data)
             at_end = chunk.next >= chunk.size
-            lines = whole_lines(chunk.data, begins=not place.offset, ends=at_end and self.ended)
-            place = await self._take(
-                source, lines.text, replace(place, offset=start + lines.done), lines.done
+            lines = whole_lines(chunk.data, begins=not position.offset, ends=at_end and self.ended)
+            position = await self._take(
+                source, lines.text, replace(position, offset=start + lines.done), lines.done
             )
             if at_end or not lines.done:
                 break
-        return place
+        return position
 
-    async def _take(self, source: Source, text: bytes, place: Place, done: int) -> Place:
+    async def _take(self, source: Source, text: bytes, position: Position, done: int) -> Position:
         if not done:
-            return place
+            return position
         wrapped = source.path not in (_OWN, _USAGE)
         # A part may have a hundred thousand lines: other calls go on meanwhile.
-        line = await asyncio.to_thread(self.collector.add, source.name, text, place.line, wrapped=wrapped)
-        return replace(place, line=line)
+        line = await asyncio.to_thread(self.collector.add, source.name, text, position.line, wrapped=wrapped)
+        return replace(position, line=line)
 
 
 async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER) -> Metrics:
@@ -116,16 +116,16 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
     """
     before = cursor_of(after)
     stored = await job(ports, job_id, who)
-    target, found = target_of(stored), stored.job
-    run, ended = (found.attempt, _queued(found)), found.state.terminal
+    target, record = target_of(stored), stored.job
+    run, ended = (record.attempt, _queued(record)), record.state.terminal
     document = await ports.ledger.spec(job_id) or {}
-    directories = [one["id"] for one in receipt.outputs(found, document)]
+    directories = [one["id"] for one in receipt.outputs(record, document)]
     engine = ports.engines.get(target.engine)
     try:
         sources = [source async for source in _sources(engine, target, directories)]
     except NotFound as error:
-        if found.archived:
-            raise forgotten(found) from error
+        if record.archived:
+            raise forgotten(record) from error
         if ended:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         sources = []
@@ -133,20 +133,20 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
     read = sorted(sources[:MOST_FILES], key=lambda source: source.path == _USAGE)
     begun = before if before.run in (run, START.run) else START
     try:
-        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, begun.places))
+        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, begun.positions))
     except _Shrunk:
         begun = START
         answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, {}))
-    answer = replace(answer, series=_concealed(ports, found, document, answer.series))
+    answer = replace(answer, series=_concealed(ports, record, document, answer.series))
     return replace(answer, restarted=begun is not before, files_left_out=len(sources) - len(read))
 
 
-def as_json(found: Metrics, points: str = "") -> dict[str, Any]:
+def as_json(answer: Metrics, points: str = "") -> dict[str, Any]:
     """The answer as JSON, with at most so many points of each series. Raises Misuse."""
     most = int(points or _POINTS) if points.isascii() and (points.isdigit() or not points) else 0
     if not _LEAST <= most <= _MOST:
         raise Misuse(f"points must be a number from {_LEAST} to {_MOST}", remedy=f"without it: {_POINTS}")
-    most = max(_LEAST, min(most, MOST_POINTS // max(1, len(found.series))))
+    most = max(_LEAST, min(most, MOST_POINTS // max(1, len(answer.series))))
     body = {
         "series": [
             {
@@ -157,26 +157,26 @@ def as_json(found: Metrics, points: str = "") -> dict[str, Any]:
                 "count": len(one.xs),
                 "points": sampled(one, most),
             }
-            for series, one in found.series.items()
+            for series, one in answer.series.items()
         ],
-        "next": found.next.text(),
-        "more": found.more,
-        "restarted": found.restarted,
+        "next": answer.next.text(),
+        "more": answer.more,
+        "restarted": answer.restarted,
     }
-    left = [f"{found.left_out} numbers beyond {MOST_SERIES} series"] if found.left_out else []
-    left += [f"{found.files_left_out} files beyond {MOST_FILES}"] if found.files_left_out else []
-    return {**body, "note": f"left out: {', '.join(left)}"} if left else body
+    notes = [f"{answer.left_out} numbers beyond {MOST_SERIES} series"] if answer.left_out else []
+    notes += [f"{answer.files_left_out} files beyond {MOST_FILES}"] if answer.files_left_out else []
+    return {**body, "note": f"left out: {', '.join(notes)}"} if notes else body
 
 
 async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> Metrics:
-    places = dict(begun.places)
+    positions = dict(begun.positions)
     for source in sources:
-        before = places.get(source.name, Place())
-        place = await reader.read(source, before)
-        if place != Place():
-            places[source.name] = place
+        before = positions.get(source.name, Position())
+        position = await reader.read(source, before)
+        if position != Position():
+            positions[source.name] = position
     collector = reader.collector
-    return Metrics(collector.series, Cursor(begun.run, places), reader.more, left_out=collector.left_out)
+    return Metrics(collector.series, Cursor(begun.run, positions), reader.more, left_out=collector.left_out)
 
 
 async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
@@ -196,20 +196,20 @@ def _in_order(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d{1,9})", name)]
 
 
-def _queued(found: Job) -> int:
+def _queued(job: Job) -> int:
     """The number of the entry with which the present run of the attempt began to wait."""
-    return max((entry.sequence for entry in found.history if entry.state in _WAITS), default=0)
+    return max((entry.sequence for entry in job.history if entry.state in _WAITS), default=0)
 
 
-def _check(place: Place, size: int | None) -> None:
-    if size is not None and size < place.offset:
+def _check(position: Position, size: int | None) -> None:
+    if size is not None and size < position.offset:
         raise _Shrunk
 
 
 def _concealed(
-    ports: Ports, found: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
+    ports: Ports, job: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
 ) -> dict[Series, Points]:
     """With names in which no secret of the job stands."""
     names = {one.name for one in series}
-    shown = {name: without_secrets(ports, found, document, name) for name in names}
+    shown = {name: without_secrets(ports, job, document, name) for name in names}
     return {replace(one, name=shown[one.name]): points for one, points in series.items()}

@@ -59,7 +59,7 @@ async def files(
     try:
         return await ports.engines.get(target.engine).files(target, directory, path)
     except NotFound as error:
-        raise await _missing(ports, stored, directory, str(error)) from error
+        raise await _refusal(ports, stored, directory, str(error)) from error
 
 
 async def content(
@@ -91,7 +91,7 @@ async def content(
         limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
         return await engine.read(target, directory, path, first, limit)
     except NotFound as error:
-        raise await _missing(ports, stored, directory, str(error)) from error
+        raise await _refusal(ports, stored, directory, str(error)) from error
 
 
 async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
@@ -101,7 +101,7 @@ async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Cal
     return await job(ports, job_id, who)
 
 
-async def _missing(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
+async def _refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
     """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
     if stored.job.archived:
         return forgotten(stored.job)

@@ -75,19 +75,19 @@ class Collector:
         x = float(number) if axis == _LINE else _number(members[axis])
         rank = members.get(_RANK)
         whose = rank if type(rank) is int and 0 <= rank < _MOST_RANKS else None
-        taken = False
+        is_new = False
         for name in list(members)[:_MOST_NUMBERS]:
             y = _number(members[name])
             if y is None or x is None or name in _AXES or name == _RANK or not _is_name(name):
                 continue
-            taken = True
+            is_new = True
             points = self._points(Series(name, file, axis, whose))
             if points is None:
                 self.left_out += 1
             else:
                 points.xs.append(x)
                 points.ys.append(y)
-        return taken
+        return is_new
 
     def _points(self, series: Series) -> Points | None:
         if series not in self.series and len(self.series) < MOST_SERIES:
@@ -116,13 +116,13 @@ def sampled(points: Points, most: int) -> list[list[float | int]]:
     Of pieces of the same number of points, in their order: so the greatest and the least of all are there.
     """
     count = len(points.xs)
-    kept: Sequence[int] = range(count)
+    positions: Sequence[int] = range(count)
     if count > most:
         pieces = (most - 2) // 2
         edges = [1 + piece * (count - 2) // pieces for piece in range(pieces + 1)]
         between = [at for edge in pairwise(edges) for at in _extremes(points.ys, *edge)]
-        kept = [0, *between, count - 1]
-    return [[_plain(points.xs[at]), _plain(points.ys[at])] for at in kept]
+        positions = [0, *between, count - 1]
+    return [[_plain(points.xs[at]), _plain(points.ys[at])] for at in positions]
 
 
 def _extremes(ys: array[float], first: int, stop: int) -> list[int]:
@@ -150,10 +150,10 @@ def _members(line: bytes, *, wrapped: bool) -> Mapping[str, Any]:
     if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return {}
     try:
-        found = _JSON.decode(line.decode())
+        document = _JSON.decode(line.decode())
     except (ValueError, RecursionError):
         return {}
-    inner = found.get("slipway") if "slipway" in found or wrapped else found
+    inner = document.get("slipway") if "slipway" in document or wrapped else document
     return inner if isinstance(inner, dict) else {}
 
 
@@ -161,10 +161,10 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _is_name(name: str) -> bool:

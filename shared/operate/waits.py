@@ -14,7 +14,7 @@ from shared.core.job import Job, JobState, Waiting
 from shared.core.ports import Pause, Ports, Reported, Silent, Standing
 from shared.core.trouble import lately
 from shared.lifecycle.admit import PAUSED, describe_pause, standing
-from shared.lifecycle.calling import place_of
+from shared.lifecycle.calling import cluster_path
 from shared.lifecycle.waiting import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     cluster = job.target.cluster if job.target else job.cluster
     own_cluster = ports.engines.clusters.get(cluster)
     one = silent.get(
-        place_of(job.target.engine if job.target else own_cluster.engine if own_cluster else "", cluster)
+        cluster_path(job.target.engine if job.target else own_cluster.engine if own_cluster else "", cluster)
     )
     submitted = job.state in (JobState.QUEUED, JobState.RUNNING)
     reasons = []
@@ -70,6 +70,6 @@ def _silent(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
     earliest: dict[str, Silent] = {}
     for report in reports:
         if lately("cluster", report.at, now):
-            for place, one in report.silent.items():
-                earliest[place] = min(one, earliest.get(place, one), key=lambda silent: silent.since)
+            for path, one in report.silent.items():
+                earliest[path] = min(one, earliest.get(path, one), key=lambda silent: silent.since)
     return earliest

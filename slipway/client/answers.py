@@ -22,8 +22,8 @@ def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
     """The first byte of an answer of so many bytes, and the size of the whole file. Raises Failure."""
     if answer.status != 206:
         return 0, count
-    found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-    first, last, size = map(int, found.groups()) if found else (0, -1, 0)
+    match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    first, last, size = map(int, match.groups()) if match else (0, -1, 0)
     if not first <= last < size or count > last - first + 1:
         raise Failure("the service sent a part of a file, and does not say which")
     return first, size

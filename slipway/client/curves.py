@@ -46,16 +46,16 @@ class Curves:
         self.note = answer.get("note", self.note)
         new = [curve for curve in map(_curve, answer["series"]) if self._wants(curve.series)]
         for curve in new:
-            known = self._curves.setdefault(curve.series, Curve(curve.series, [], 0))
-            known.points += curve.points
-            known.count += curve.count
-            if len(known.points) > 2 * _KEPT:
-                known.points = sampled(Points(array("d", known.xs), array("d", known.ys)), _KEPT)
+            own = self._curves.setdefault(curve.series, Curve(curve.series, [], 0))
+            own.points += curve.points
+            own.count += curve.count
+            if len(own.points) > 2 * _KEPT:
+                own.points = sampled(Points(array("d", own.xs), array("d", own.ys)), _KEPT)
         return new
 
     def all(self) -> list[Curve]:
         """Every curve, those of one file and rank side by side."""
-        return sorted(self._curves.values(), key=lambda curve: _place(curve.series))
+        return sorted(self._curves.values(), key=lambda curve: _order(curve.series))
 
     def _wants(self, series: Series) -> bool:
         return not self._names or any(fnmatchcase(series.name, name) for name in self._names)
@@ -81,5 +81,5 @@ def _curve(one: Mapping[str, Any]) -> Curve:
     return Curve(series, list(one["points"]), one["count"])
 
 
-def _place(series: Series) -> tuple[str, str, int, str]:
+def _order(series: Series) -> tuple[str, str, int, str]:
     return series.file, series.axis, -1 if series.rank is None else series.rank, series.name

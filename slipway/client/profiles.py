@@ -24,24 +24,24 @@ class Profile:
 class Profiles:
     """All of a person's by name, and the one that counts where none is named; "" for none."""
 
-    known: Mapping[str, Profile] = field(default_factory=dict)
+    by_name: Mapping[str, Profile] = field(default_factory=dict)
     current: str = ""
 
     def chosen(self, name: str = "") -> Profile | None:
         """The one of that name, else the current one. Raises Failure for a name that is not there."""
-        if name and name not in self.known:
-            names = ", ".join(self.known) or "none"
+        if name and name not in self.by_name:
+            names = ", ".join(self.by_name) or "none"
             raise Failure(f"there is no profile {name!r}; known: {names}; `slipway login URL` makes one")
-        return self.known.get(name or self.current)
+        return self.by_name.get(name or self.current)
 
     def with_profile(self, name: str, profile: Profile) -> "Profiles":
         """With another one, which is now the current one."""
-        return Profiles({**self.known, name: profile}, name)
+        return Profiles({**self.by_name, name: profile}, name)
 
     def without(self, name: str) -> "Profiles":
         """Without that one; what is left has no current one, if it was that."""
-        left = {key: one for key, one in self.known.items() if key != name}
-        return replace(self, known=left, current="" if self.current == name else self.current)
+        others = {key: one for key, one in self.by_name.items() if key != name}
+        return replace(self, by_name=others, current="" if self.current == name else self.current)
 
 
 def file_of(environment: Mapping[str, str]) -> Path:
@@ -57,9 +57,9 @@ def read_profiles(file: Path) -> Profiles:
         with file.open("rb") as stream:
             if os.fstat(stream.fileno()).st_mode & 0o077:
                 raise Failure(f"{file} holds keys, and others may read it: chmod 600 {file}")
-            found: Any = json.load(stream)
-        profiles = {name: Profile(**one) for name, one in found["profiles"].items()}
-        return Profiles(profiles, found["current"])
+            document: Any = json.load(stream)
+        profiles = {name: Profile(**one) for name, one in document["profiles"].items()}
+        return Profiles(profiles, document["current"])
     except FileNotFoundError:
         return Profiles()
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -70,8 +70,8 @@ def write_profiles(file: Path, profiles: Profiles) -> None:
     """Replace the file, whole; only its owner may read it, and the folder. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file.parent.chmod(0o700)
-    known = {name: {k: v for k, v in asdict(one).items() if v} for name, one in profiles.known.items()}
-    text = json.dumps({"current": profiles.current, "profiles": known}, indent=2) + "\n"
+    members = {name: {k: v for k, v in asdict(one).items() if v} for name, one in profiles.by_name.items()}
+    text = json.dumps({"current": profiles.current, "profiles": members}, indent=2) + "\n"
     descriptor, name = tempfile.mkstemp(dir=file.parent)  # 0600
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

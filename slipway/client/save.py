@@ -68,13 +68,13 @@ class Destination:
     def finish(self, files: Sequence[Remote]) -> None:
         """All of them are there: mark that, and remove the parts of their earlier versions."""
         self._mark(self._job)
-        names, parts = {file.name for file in files}, {_left(file) for file in files}
+        names, parts = {file.name for file in files}, {_part_of(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
-            with suppress(OSError), self._root.below(folder, links=False) as place:
-                for entry in place.entries():
+            with suppress(OSError), self._root.below(folder, links=False) as directory:
+                for entry in directory.entries():
                     own = f"{folder}/{entry.name}" in names
                     if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in parts:
-                        os.unlink(entry.name, dir_fd=place.fd)
+                        os.unlink(entry.name, dir_fd=directory.fd)
 
     def _marked(self) -> str:
         with suppress(OSError), self._root.file(MARK, links=False) as file:
@@ -89,7 +89,7 @@ class Destination:
     def _part(self, file: Remote) -> str:
         """The name while it is not whole: another for each job and version, as far as a list shows it."""
         version = f"{self._job}\0{file.name}\0{file.size}\0{file.modified}"
-        return f"{_left(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
+        return f"{_part_of(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
     async def save(self, file: Remote, start: int, content: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
         """Write the parts from `start` on, and put the file in its place. The bytes of each part.
@@ -173,6 +173,6 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _left(file: Remote) -> str:
+def _part_of(file: Remote) -> str:
     """The beginning of the names of its parts, of all its versions."""
     return f"{_PART}{hashlib.sha256(file.name.encode()).hexdigest()[:16]}"

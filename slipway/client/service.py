@@ -102,8 +102,8 @@ class Service:
         `name` is the job's where the document has none.
         """
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
-        asked = {"name": name} if name else {}
-        return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=asked)
+        query = {"name": name} if name else {}
+        return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=query)
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Ask for exactly the same again."""
@@ -181,8 +181,8 @@ class Service:
         headers = {"If-Match": tag} if tag else {}
         if last is None or last >= first:
             headers["Range"] = f"bytes={first}-{'' if last is None else last}"
-        place = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
-        async with self._answer("GET", f"jobs/{_id(job_id)}/files/{place}", headers=headers) as answer:
+        address = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
+        async with self._answer("GET", f"jobs/{_id(job_id)}/files/{address}", headers=headers) as answer:
             data = await answer.read()
             digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
             if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
@@ -203,8 +203,8 @@ class Service:
 
     async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
         """The numbers that a job reported after the `next` of an earlier answer."""
-        asked = {"points": "2000"} | ({"after": after} if after else {})
-        return await self._json("GET", f"jobs/{_id(job_id)}/metrics", params=asked)
+        query = {"points": "2000"} | ({"after": after} if after else {})
+        return await self._json("GET", f"jobs/{_id(job_id)}/metrics", params=query)
 
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
@@ -251,8 +251,8 @@ class Service:
             # A redirect is not followed: the key would go with it, to wherever it leads.
             address = f"{self._url}/api/{path}"
             async with self._session.request(method, address, allow_redirects=False, **options) as answer:
-                if 300 <= answer.status < 400 and (place := answer.headers.get("Location")):
-                    raise Failure(f"{self._url} redirects to {place[:200]}; give that address with --url")
+                if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
+                    raise Failure(f"{self._url} redirects to {location[:200]}; give that address with --url")
                 if answer.status >= 400:
                     raise await _refusal(answer, self._url, file)
                 yield answer

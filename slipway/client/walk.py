@@ -43,7 +43,7 @@ class _Folder:
     def may_hold(self, patterns: Sequence[str]) -> bool:
         """Whether a file that fits one of the patterns may lie in it or below it."""
         return not (patterns and self.path) or any(
-            _may_begin(place, pattern) for pattern in patterns for place in (self.name, self.path)
+            _may_begin(path, pattern) for pattern in patterns for path in (self.name, self.path)
         )
 
 
@@ -89,7 +89,7 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
 
     What cannot be listed, and what lies beyond the bound of one walk, is in `unread`; the rest is there.
     """
-    found, gate = _Walk(), asyncio.Semaphore(PARALLEL)
+    tree, gate = _Walk(), asyncio.Semaphore(PARALLEL)
     ahead = deque(_Folder(directory, "") for directory in directories)
 
     async def entries(folder: _Folder) -> list[dict[str, Any]] | None:
@@ -99,23 +99,23 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
         except Unanswered:
             raise
         except Failure as error:
-            found.unread.append((folder.name, str(error)))
+            tree.unread.append((folder.name, str(error)))
             return None
 
-    while ahead and found.count < _MOST_FOLDERS:
+    while ahead and tree.count < _MOST_FOLDERS:
         some = [ahead.popleft() for _ in range(min(len(ahead), 4 * PARALLEL))]
         for folder, held in zip(some, await asyncio.gather(*map(entries, some)), strict=True):
             if held is not None:
-                ahead += (below for below in found.take(folder, held) if below.may_hold(patterns))
+                ahead += (below for below in tree.take(folder, held) if below.may_hold(patterns))
     if ahead:
         many = f"it and {len(ahead) - 1:,} more folders" if len(ahead) > 1 else "it"
-        found.unread.append((
+        tree.unread.append((
             ahead[0].name,
             f"{many} were not listed, because the job has so many, or links that lead in circles; name "
             "what you want, e.g. slipway download JOB DIRECTORY/FOLDER",
         ))  # fmt: skip
-    files = sorted((file for file in found.files if file.fits(patterns)), key=lambda file: file.name)
-    return Tree(tuple(files), tuple(sorted(found.skipped)), tuple(sorted(found.unread)))
+    files = sorted((file for file in tree.files if file.fits(patterns)), key=lambda file: file.name)
+    return Tree(tuple(files), tuple(sorted(tree.skipped)), tuple(sorted(tree.unread)))
 
 
 def _may_begin(folder: str, pattern: str) -> bool:

@@ -92,7 +92,7 @@ def _storage(settings: Path) -> dict[str, str]:
 
 
 def _bundle(file: Path, own: Path) -> Path:
-    """Everybody's certificates and ours: other programs in the shell read the variable too."""
+    """The certificates of public authorities and ours: other programs in the shell read the variable too."""
     import certifi
 
     file.write_text(Path(certifi.where()).read_text(encoding="utf-8") + own.read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ def redrive(what: Sequence[str], url: str, key: str, *, as_json: bool = False) -
 
 async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = False) -> int:
     """Send each on its way; one that cannot go keeps none of the others, and makes it 1."""
-    code, gone = 0, []
+    code, redriven = 0, []
     for one in ids:
         try:
             kind = await api.redrive(one)
@@ -45,11 +45,11 @@ async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = Fals
             sys.stderr.write(f"slipway: {one}: {failure}\n")
             code = 1
         else:
-            gone.append({"id": one, "kind": kind})
+            redriven.append({"id": one, "kind": kind})
             if not as_json:
                 print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
     if as_json:
-        print(json.dumps(gone, indent=2))
+        print(json.dumps(redriven, indent=2))
     return code
 
 

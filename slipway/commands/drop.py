@@ -55,7 +55,7 @@ class Uploaded:
 
     container: str
     digests: dict[str, str] = field(default_factory=dict)
-    sent: int = 0
+    number: int = 0
     #: the version of the last one, which completes the drop
     etag: str = ""
 
@@ -76,16 +76,16 @@ async def upload(settings: Settings, folder: Path, to: str = "", *, changed: boo
     uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"))
     async with _account(settings) as account:
         container = account.blobs.get_container_client(uploaded.container)
-        there = await _contents(container, f"{target}/") if changed else {}
+        contents = await _contents(container, f"{target}/") if changed else {}
         for file in files:
             name, data = f"{target}/{file.relative_to(folder).as_posix()}", file.read_bytes()
             md5 = hashlib.md5(data, usedforsecurity=False).digest()
             uploaded.digests[name] = hashlib.sha256(data).hexdigest()
-            if file.name in _LAST or there.get(name) != (len(data), md5):
+            if file.name in _LAST or contents.get(name) != (len(data), md5):
                 settings_of_it = ContentSettings(content_md5=bytearray(md5))
                 blob = container.get_blob_client(name)
-                sent = await blob.upload_blob(data, overwrite=True, content_settings=settings_of_it)
-                uploaded.sent, uploaded.etag = uploaded.sent + 1, str(sent["etag"]).strip('"')
+                answer = await blob.upload_blob(data, overwrite=True, content_settings=settings_of_it)
+                uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
     return uploaded
 
 

@@ -219,8 +219,8 @@ def log(
     and no other control sequence; a file or a pipe gets the bytes as they are.
     """
     command = _command("output.log")
-    wanted = command.Wanted(file, rank, tail)
-    raise typer.Exit(command.run(job, url, key, wanted, grep, follow=follow, timestamps=timestamps))
+    selection = command.Selection(file, rank, tail)
+    raise typer.Exit(command.run(job, url, key, selection, grep, follow=follow, timestamps=timestamps))
 
 
 @app.command(short_help="Show the numbers that a job reports, as curves.")

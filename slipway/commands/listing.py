@@ -45,11 +45,11 @@ def view(*, utc: bool) -> View:
     return View(max(size.columns, _NARROWEST), size.lines, coloured(sys.stdout), utc)
 
 
-def conditions(asked: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
+def conditions(options: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
     """What to ask the service for. Raises Failure where `--failed` and `--state` say two things."""
-    if failed and asked["state"] is not None:
+    if failed and options["state"] is not None:
         raise Failure("--failed and --state do not go together; --failed is --state failed,lost")
-    named = {name: text for name, text in asked.items() if text is not None}
+    named = {name: text for name, text in options.items() if text is not None}
     return named | ({"state": "failed,lost"} if failed else {})
 
 
@@ -118,11 +118,11 @@ def lines(jobs: Sequence[Job], view: View, now: datetime | None = None) -> list[
         created = moment(job["createdAt"], utc=True) if view.utc else age(job["createdAt"], now)
         rows.append((job["id"][:_ID], _cut(job["name"], _NAME), job["state"], created))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    left = view.width - sum(widths) - 2 * len(widths)
-    reasons = ["why", *(_cut(why(job, utc=view.utc), left) for job in jobs)]
+    room = view.width - sum(widths) - 2 * len(widths)
+    reasons = ["why", *(_cut(why(job, utc=view.utc), room) for job in jobs)]
     return [
         _row(row, reason, widths, view.colour)
-        for row, reason in zip(rows, reasons if left > 2 else [""] * len(rows), strict=True)
+        for row, reason in zip(rows, reasons if room > 2 else [""] * len(rows), strict=True)
     ]
 
 

@@ -123,11 +123,11 @@ async def _diagnostics(stack: Stack, job: Job | None) -> DemoCheck:
     name = "the diagnostics of the drop with mistakes"
     if job is None:
         return DemoCheck(name, (), "no job was rejected")
-    place = job["receipt"].replace("receipt.json", "diagnostics.txt")
-    text = await _answer(stack, place)
+    path = job["receipt"].replace("receipt.json", "diagnostics.txt")
+    text = await _answer(stack, path)
     count = len(re.findall(r"^\S+: (?:error|warning) SW\d+ ", text, re.MULTILINE))
     trouble = "" if count == _MISTAKES else f"it names {count} mistakes, not {_MISTAKES}"
-    return DemoCheck(name, [place, *text.rstrip().splitlines()], trouble)
+    return DemoCheck(name, [path, *text.rstrip().splitlines()], trouble)
 
 
 async def _results(api: Service, jobs: Sequence[Job]) -> DemoCheck:

@@ -79,22 +79,22 @@ class Door:
         container = self.blobs.get_container_client("runs")
         return [name async for name in container.list_blob_names(name_starts_with=f"{folder}/")]
 
-    async def jobs(self, **wanted: str) -> list[dict[str, Any]]:
+    async def jobs(self, **expected: str) -> list[dict[str, Any]]:
         """The records of the jobs whose members are as wanted, newest first."""
         _, body, _ = await self.call("GET", "jobs?limit=200")
-        found = [job for job in body["jobs"] if all(job.get(k) == v for k, v in wanted.items())]
-        return [(await self.call("GET", f"jobs/{job['id']}"))[1] for job in found]
+        result = [job for job in body["jobs"] if all(job.get(k) == v for k, v in expected.items())]
+        return [(await self.call("GET", f"jobs/{job['id']}"))[1] for job in result]
 
-    async def ended(self, **wanted: str) -> dict[str, Any]:
+    async def ended(self, **expected: str) -> dict[str, Any]:
         """Wait for the one job that is as wanted to end."""
         states: list[str] = []
 
-        async def look() -> dict[str, Any] | None:
-            jobs = await self.jobs(**wanted)
+        async def check() -> dict[str, Any] | None:
+            jobs = await self.jobs(**expected)
             states[:] = [job["state"] for job in jobs]
             return next((job for job in jobs if job["state"] in ENDS), None)
 
-        return await eventually(look, f"a job with {wanted} to end", states)
+        return await eventually(check, f"a job with {expected} to end", states)
 
     async def events(self, hook: str) -> list[dict[str, Any]]:
         """What the receiver got at a hook."""
@@ -106,22 +106,22 @@ class Door:
 
     async def event(self, hook: str, type_: str, count: int = 1) -> list[dict[str, Any]]:
         """Wait for verified events of a type at a hook."""
-        came: list[str] = []
+        arrivals: list[str] = []
 
-        async def look() -> list[dict[str, Any]] | None:
+        async def check() -> list[dict[str, Any]] | None:
             events = await self.events(hook)
-            came[:] = [event["type"] for event in events]
-            found = [event for event in events if event["type"] == type_]
-            return found if len(found) >= count else None
+            arrivals[:] = [event["type"] for event in events]
+            result = [event for event in events if event["type"] == type_]
+            return result if len(result) >= count else None
 
-        return await eventually(look, f"{count} events {type_} at {hook}", came)
+        return await eventually(check, f"{count} events {type_} at {hook}", arrivals)
 
     def hook(self, name: str, query: str = "") -> dict[str, Any]:
         """A subscription at a hook of the receiver."""
         return {"url": f"{self.stack.receiver_url}/hooks/{name}{query}"}
 
     async def poisoned(self) -> list[str]:
-        """The queues that hold messages nobody could process."""
+        """The queues that hold messages no one could process."""
         return [queue.name async for queue in self.queues.list_queues() if queue.name.endswith("poison")]
 
 
@@ -142,13 +142,13 @@ def shell(command: str, **properties: Any) -> dict[str, Any]:
     }
 
 
-async def eventually(look: Callable[[], Awaitable[T | None]], what: str, progress: Iterable[str] = ()) -> T:
+async def eventually(check: Callable[[], Awaitable[T | None]], what: str, progress: Iterable[str] = ()) -> T:
     """Poll another process until it shows something; fail with what was missing when nothing goes on.
 
     `progress` is what `look` saw on the way, which it keeps up to date.
     """
     patience = Patience(PATIENCE)
-    while (found := await look()) is None:
+    while (result := await check()) is None:
         assert not patience.is_over(tuple(progress)), f"nothing new for {PATIENCE:g} s; waited for {what}"
         await asyncio.sleep(0.2)
-    return found
+    return result

@@ -77,15 +77,15 @@ async def test_by_queue_every_message_gets_its_record_and_none_is_poisoned(door:
         await door.send(body)
     marker = unique("after")
     await door.send({"name": marker, "spec": shell("true")})
-    seen: list[str] = []
+    records: list[str] = []
 
     async def refused() -> list[dict[str, Any]] | None:
         jobs = [job for job in await door.jobs(door="queue") if job["id"] not in start]
-        found = [job for job in jobs if job["state"] in ("rejected", "failed")]
-        seen[:] = [job["id"] for job in found]
-        return found if len(found) >= len(sendable) else None
+        result = [job for job in jobs if job["state"] in ("rejected", "failed")]
+        records[:] = [job["id"] for job in result]
+        return result if len(result) >= len(sendable) else None
 
-    for job in await eventually(refused, "a record for each bad message", seen):
+    for job in await eventually(refused, "a record for each bad message", records):
         assert job["message"], job
         if job["state"] == "rejected":
             assert all(problem["remedy"] for problem in job["problems"])
@@ -106,21 +106,21 @@ async def test_by_drop_every_bad_job_file_gets_diagnostics_beside_its_receipt(do
         *(door.drop(f"{folder}/{n}/job.json", BAD[name]) for n, name in enumerate(droppable))
     )
 
-    seen: list[str] = []
+    records: list[str] = []
 
     async def answered() -> list[dict[str, Any]] | None:
         jobs = [job for job in await door.jobs(experiment=folder) if job["state"] == "rejected"]
-        seen[:] = [job["id"] for job in jobs]
+        records[:] = [job["id"] for job in jobs]
         return jobs if len(jobs) == len(droppable) else None
 
-    for job in await eventually(answered, "an answer for each bad drop", seen):
+    for job in await eventually(answered, "an answer for each bad drop", records):
         place = job["receipt"].removeprefix("runs/").rpartition("/")[0]
         text = await eventually(partial(door.answer, f"{place}/diagnostics.txt"), "the diagnostics")
         assert job["problems"][0]["code"].encode() in text
     assert await door.poisoned() == []
 
 
-async def test_without_a_key_nobody_gets_in(door: Door) -> None:
+async def test_without_a_key_no_one_gets_in(door: Door) -> None:
     for path in ("jobs", "clusters", "jobs/j_x", "jobs/j_x/log"):
         status, _, _ = await door.call("GET", path, x_functions_key="wrong")
         assert status == 401, path

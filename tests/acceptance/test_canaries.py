@@ -70,36 +70,36 @@ async def _with_strange_headers(door: Door) -> list[object]:
 
 
 async def _all_answered(door: Door, name: str, count: int) -> None:
-    seen: list[str] = []
+    records: list[str] = []
 
-    async def look() -> bool | None:
+    async def check() -> bool | None:
         waiting = await door.queues.get_queue_client("jobs").get_queue_properties()
         folders = {answer.split("/")[1] for answer in await door.answers(name)}
-        seen[:] = [str(waiting.approximate_message_count), *sorted(folders)]
+        records[:] = [str(waiting.approximate_message_count), *sorted(folders)]
         return True if not waiting.approximate_message_count and len(folders) == count else None
 
-    await eventually(look, "an answer to each drop, and an empty queue", seen)
+    await eventually(check, "an answer to each drop, and an empty queue", records)
 
 
 async def _tables(door: Door) -> dict[str, str]:
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     async with TableServiceClient.from_connection_string(door.stack.storage.connection_string) as tables:
         async for table in tables.list_tables():
             rows = [row async for row in tables.get_table_client(table.name).list_entities()]
-            found |= {f"table {table.name}: {row['RowKey']}": str(row) for row in rows}
-    return found
+            members |= {f"table {table.name}: {row['RowKey']}": str(row) for row in rows}
+    return members
 
 
 async def _blobs(door: Door) -> dict[str, str]:
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     async for container in door.blobs.list_containers():
         if container.name in THEIRS:
             continue
         client = door.blobs.get_container_client(container.name)
         names = [name async for name in client.list_blob_names()]
         bodies = await asyncio.gather(*(_read(door, container.name, name) for name in names))
-        found |= {f"blob {container.name}/{name}": body for name, body in zip(names, bodies, strict=True)}
-    return found
+        members |= {f"blob {container.name}/{name}": body for name, body in zip(names, bodies, strict=True)}
+    return members
 
 
 async def _read(door: Door, container: str, name: str) -> str:
@@ -108,11 +108,11 @@ async def _read(door: Door, container: str, name: str) -> str:
 
 
 async def _queues(door: Door) -> dict[str, str]:
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     async for queue in door.queues.list_queues():
         peeked = await door.queues.get_queue_client(queue.name).peek_messages(max_messages=32)
-        found[f"queue {queue.name}"] = str([_plain(message.content) for message in peeked])
-    return found
+        members[f"queue {queue.name}"] = str([_plain(message.content) for message in peeked])
+    return members
 
 
 def _plain(text: str) -> str:

@@ -17,11 +17,11 @@ async def test_a_poison_message_is_kept_listed_and_redriven(door: Door) -> None:
     await queue.create_queue()
     await door.send({"name": name, "spec": shell("true")}, queue="jobs-poison")
 
-    async def kept() -> dict[str, Any] | None:
+    async def is_there() -> dict[str, Any] | None:
         _, body, _ = await door.call("GET", "dead")
         return next((one for one in body["dead"] if one["kind"] == "message"), None)
 
-    dead = await eventually(kept, "the message to be kept")
+    dead = await eventually(is_there, "the message to be kept")
     assert "gave it up" in dead["reason"]
     assert await door.jobs(name=name) == []
 

@@ -21,22 +21,22 @@ async def shown(*options: str) -> str:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said = (await demo.communicate())[0].decode()
+    output = (await demo.communicate())[0].decode()
 
-    assert demo.returncode == 0, said
-    assert said.splitlines()[-1] == "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"
-    for told in ("│ epoch ", "diagnostics.txt", "receipt.json", "verified"):
-        assert told in said
+    assert demo.returncode == 0, output
+    assert output.splitlines()[-1] == "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"
+    for text in ("│ epoch ", "diagnostics.txt", "receipt.json", "verified"):
+        assert text in output
     assert set((ROOT / ".local").glob("demo-*")) <= before
-    return said
+    return output
 
 
 async def test_the_demo_shows_the_whole_journey_and_cleans_up() -> None:
-    said = await shown()
+    output = await shown()
 
-    assert "0 → 2 nodes" in said
-    assert "2 → 0 nodes" in said
-    assert "\x1b" not in said, "no colours and no cursor movements in a pipe"
+    assert "0 → 2 nodes" in output
+    assert "2 → 0 nodes" in output
+    assert "\x1b" not in output, "no colours and no cursor movements in a pipe"
 
 
 async def test_a_demo_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> None:
@@ -59,17 +59,17 @@ async def test_a_part_that_dies_fails_the_demo_at_once_and_its_log_is_kept() -> 
         *(sys.executable, "-m", "slipway.main", "demo"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
     assert demo.stdout is not None
-    said = []
+    output = []
     async for line in demo.stdout:
-        said.append(line.decode())
-        if " is up: " in said[-1]:
+        output.append(line.decode())
+        if " is up: " in output[-1]:
             children = psutil.Process(demo.pid).children(recursive=True)
             next(child for child in children if "local.batchai" in child.cmdline()).kill()
 
-    whole = "".join(said)
+    whole = "".join(output)
     assert await demo.wait() == 1, whole
     assert "the emulator ended by itself, exit code -9" in whole
     assert not [child for child in children if child.is_running() and child.status() != "zombie"]
-    kept = ROOT / whole.split("  logs: ")[1].split("/logs ")[0]
-    assert (kept / "logs" / "host.log").is_file()
-    shutil.rmtree(kept)
+    place_of_copies = ROOT / whole.split("  logs: ")[1].split("/logs ")[0]
+    assert (place_of_copies / "logs" / "host.log").is_file()
+    shutil.rmtree(place_of_copies)

@@ -19,7 +19,7 @@ SUCCEEDED = "io.slipway.job.succeeded.v1"
 REJECTED = "io.slipway.job.rejected.v1"
 
 
-async def test_a_request_by_http_runs_and_is_told(door: Door) -> None:
+async def test_a_request_by_http_runs_and_is_reported(door: Door) -> None:
     name = unique("http")
     status, body, headers = await door.call(
         "POST",
@@ -54,7 +54,7 @@ async def test_a_message_plain_or_base64_runs(door: Door, plain: bool) -> None:
 
 
 @pytest.mark.parametrize("order", [("job.json", "train.sh"), ("train.sh", "job.json")])
-async def test_a_dropped_folder_runs_whatever_the_order(door: Door, order: tuple[str, str]) -> None:
+async def test_a_dropped_folder_runs_in_any_order(door: Door, order: tuple[str, str]) -> None:
     folder = unique("drop")
     script = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/train.sh"
     files = {"job.json": shell(f"bash {script}"), "train.sh": b"echo from the drop container\n"}
@@ -136,8 +136,8 @@ async def test_two_nodes_train_together(door: Door) -> None:
     assert {"stdout-0.txt", "stdout-1.txt"} <= names
     _, log, _ = await door.call("GET", f"jobs/{job['id']}/log?file=stdout-1.txt")
     assert log["text"] == "rank 1\n"
-    assert await _said(door, "log", name) == "0 | rank 0\n1 | rank 1\n"
-    assert await _said(door, "log", "--follow", "--rank", "1", name) == "rank 1\n"
+    assert await _answer(door, "log", name) == "0 | rank 0\n1 | rank 1\n"
+    assert await _answer(door, "log", "--follow", "--rank", "1", name) == "rank 1\n"
 
 
 async def test_a_running_job_is_cancelled(door: Door) -> None:
@@ -160,7 +160,7 @@ async def test_a_job_that_fails_says_with_which_code_and_why(door: Door) -> None
 
     assert (job["state"], job["reason"], job["exitCode"]) == ("failed", "user", 7)
     assert job["lastError"] == "ValueError: no data"
-    assert "ValueError: no data" in await _said(door, "jobs", "--failed", "--name", name)
+    assert "ValueError: no data" in await _answer(door, "jobs", "--failed", "--name", name)
     await door.event(name, "io.slipway.job.failed.v1")
 
 
@@ -202,7 +202,7 @@ def _with_drops(spec: dict[str, dict[str, object]]) -> dict[str, dict[str, objec
     return {"properties": {**spec["properties"], "mountVolumes": {"azureBlobFileSystems": [mount]}}}
 
 
-async def _said(door: Door, *words: str) -> str:
+async def _answer(door: Door, *words: str) -> str:
     """What a command prints on a pipe."""
     command = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "slipway.main", *words, "--url", door.stack.host_url, "--key", door.key),
@@ -215,8 +215,8 @@ async def _said(door: Door, *words: str) -> str:
 
 async def _final(door: Door, receipt: str) -> dict[str, Any] | None:
     body = await door.answer(receipt.removeprefix("runs/"))
-    found: dict[str, Any] = json.loads(body) if body else {}
-    return found if found.get("endedAt") else None
+    document: dict[str, Any] = json.loads(body) if body else {}
+    return document if document.get("endedAt") else None
 
 
 async def _second_after(door: Door, job: dict[str, Any]) -> bool | None:

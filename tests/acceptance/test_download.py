@@ -55,18 +55,18 @@ async def slipway(door: Door, *words: str, cwd: Path) -> tuple[int | None, bytes
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, said = await command.communicate()
-    return command.returncode, out, said.decode()
+    out, output = await command.communicate()
+    return command.returncode, out, output.decode()
 
 
 async def test_every_file_comes_home_and_the_second_time_none(
     door: Door, written: str, tmp_path: Path
 ) -> None:
-    code, out, said = await slipway(door, "download", written, cwd=tmp_path)
+    code, out, output = await slipway(door, "download", written, cwd=tmp_path)
 
     home = tmp_path / written
     weights = "".join(f"{n}\n" for n in range(1, 2700001)).encode()
-    assert code == 0, said
+    assert code == 0, output
     assert (
         hashlib.sha256((home / "MODEL/best/weights.bin").read_bytes()).digest()
         == hashlib.sha256(weights).digest()
@@ -88,13 +88,13 @@ async def test_every_file_comes_home_and_the_second_time_none(
 async def test_a_part_of_them_by_pattern_and_none_is_an_error(
     door: Door, written: str, tmp_path: Path
 ) -> None:
-    code, _, said = await slipway(door, "download", written, "MODEL/many/1?.txt", "--to", "x", cwd=tmp_path)
-    found = sorted(p.name for p in (tmp_path / "x").rglob("*.txt"))
-    assert (code, found) == (0, [f"{n}.txt" for n in range(10, 20)]), said
+    code, _, output = await slipway(door, "download", written, "MODEL/many/1?.txt", "--to", "x", cwd=tmp_path)
+    result = sorted(p.name for p in (tmp_path / "x").rglob("*.txt"))
+    assert (code, result) == (0, [f"{n}.txt" for n in range(10, 20)]), output
 
-    code, _, said = await slipway(door, "download", written, "none*", cwd=tmp_path)
+    code, _, output = await slipway(door, "download", written, "none*", cwd=tmp_path)
     assert code == 1
-    assert "no file fits none*" in said
+    assert "no file fits none*" in output
 
 
 async def test_a_file_is_printed_and_all_are_listed(door: Door, written: str, tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ async def test_a_file_is_printed_and_all_are_listed(door: Door, written: str, tm
     assert (code, out) == (0, b"7\n")
     code, out, _ = await slipway(door, "cat", written, "stdout.txt", cwd=tmp_path)
     assert (code, out) == (0, b"printed\n")
-    code, _, said = await slipway(door, "cat", written, "MODEL/none", cwd=tmp_path)
-    assert (code, "there is no file MODEL/none" in said) == (1, True)
+    code, _, output = await slipway(door, "cat", written, "MODEL/none", cwd=tmp_path)
+    assert (code, "there is no file MODEL/none" in output) == (1, True)
 
     code, out, _ = await slipway(door, "files", written, "--tree", cwd=tmp_path)
     listed = out.decode()
@@ -126,6 +126,6 @@ async def test_a_range_over_http(door: Door, written: str) -> None:
 
 
 async def test_the_receipt_comes_by_its_jobs_id(door: Door, written: str, tmp_path: Path) -> None:
-    code, out, said = await slipway(door, "receipt", written, cwd=tmp_path)
-    assert code == 0, said
+    code, out, output = await slipway(door, "receipt", written, cwd=tmp_path)
+    assert code == 0, output
     assert json.loads(out)["id"] == written

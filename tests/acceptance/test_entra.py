@@ -72,7 +72,7 @@ EVERY_ROUTE = (
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
-async def test_without_a_good_token_nobody_gets_in(
+async def test_without_a_good_token_no_one_gets_in(
     guarded: Door, tenant: Tenant, method: str, path: str
 ) -> None:
     for header in ({}, {"Authorization": "Bearer x.y.z"}, {"Authorization": f"Basic {tenant.token()}"}):
@@ -88,8 +88,8 @@ async def test_without_a_good_token_nobody_gets_in(
 async def test_every_route_of_the_app_but_health_is_tried_above() -> None:
     written = "".join(file.read_text() for file in (ROOT / "functions").glob("*.py"))
     routes = re.findall(r'blueprint\.route\("([^"]+)", methods=\["(\w+)"\]', written)
-    given = {"{id}": "j_x", "{directory}": "MODEL", "{*path}": "a.bin"}
-    assert {(method, re.sub(r"{.+?}", lambda name: given[name[0]], path)) for path, method in routes} == {
+    values = {"{id}": "j_x", "{directory}": "MODEL", "{*path}": "a.bin"}
+    assert {(method, re.sub(r"{.+?}", lambda name: values[name[0]], path)) for path, method in routes} == {
         *EVERY_ROUTE,
         ("GET", "health"),
     }

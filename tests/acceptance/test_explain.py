@@ -23,19 +23,19 @@ async def test_by_http_nothing_runs_and_the_answer_is_what_then_happens(door: Do
     spec = shell("env", outputDirectories=out, environmentVariables=[{"name": "OWN", "value": "1"}])
     request = {"name": name, "spec": spec}
 
-    status, said, _ = await door.call("POST", "explain", request, Idempotency_Key=key)
+    status, answer, _ = await door.call("POST", "explain", request, Idempotency_Key=key)
 
-    assert (status, said["verdict"], said["cluster"]["maximum"]) == (200, "runs", 2)
+    assert (status, answer["verdict"], answer["cluster"]["maximum"]) == (200, "runs", 2)
     assert await door.jobs(name=name) == []
-    _, sent, _ = await door.call("POST", "jobs", request, Idempotency_Key=key)
-    assert sent["id"] == said["job"]["id"]
+    _, messages, _ = await door.call("POST", "jobs", request, Idempotency_Key=key)
+    assert messages["id"] == answer["job"]["id"]
     job = await door.ended(name=name)
-    assert job["engine"]["name"] == said["engineName"]
+    assert job["engine"]["name"] == answer["engineName"]
     _, log, _ = await door.call("GET", f"jobs/{job['id']}/log")
-    seen = dict(line.split("=", 1) for line in log["text"].splitlines() if "=" in line)
-    found = {one["name"] for one in said["environment"]}
-    assert found == {n for n in seen if n.startswith(("AZ_BATCH", "SLIPWAY_"))} | {"OWN"}
-    assert seen["SLIPWAY_JOB_ID"] == sent["id"]
+    observation = dict(line.split("=", 1) for line in log["text"].splitlines() if "=" in line)
+    names = {one["name"] for one in answer["environment"]}
+    assert names == {n for n in observation if n.startswith(("AZ_BATCH", "SLIPWAY_"))} | {"OWN"}
+    assert observation["SLIPWAY_JOB_ID"] == messages["id"]
     _, again, _ = await door.call("POST", "explain", request, Idempotency_Key=key)
     assert again["verdict"] == "duplicate"
 
@@ -68,12 +68,12 @@ async def test_a_drop_with_the_mode_explain_is_answered_in_runs_and_starts_nothi
     place = f"{folder}/{folder}"
     text = await eventually(lambda: door.answer(f"{place}/explain.md"), "the explanation")
 
-    said = json.loads(await door.answer(f"{place}/explain.json") or b"{}")
-    assert said["verdict"] == "runs"
-    assert said["job"]["id"].encode() in text
+    answer = json.loads(await door.answer(f"{place}/explain.json") or b"{}")
+    assert answer["verdict"] == "runs"
+    assert answer["job"]["id"].encode() in text
     assert await door.jobs(experiment=folder) == []
     await blob.upload_blob(document, overwrite=True)  # without the mode it runs, as it was said
-    assert (await door.ended(experiment=folder))["id"] == said["job"]["id"]
+    assert (await door.ended(experiment=folder))["id"] == answer["job"]["id"]
 
 
 async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_path: Path) -> None:
@@ -86,11 +86,11 @@ async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_pa
     file.write_text(json.dumps({"Values": dict(door.stack.settings)}))
 
     offline = await _slipway("explain", str(folder), "--json", "--settings", str(file))
-    asked = await _slipway(
+    request = await _slipway(
         "explain", str(folder / "job.json"), "--json", "--url", door.stack.host_url, key=door.key
     )
 
-    first, second = json.loads(offline), json.loads(asked)
+    first, second = json.loads(offline), json.loads(request)
     assert first["request"]["body"]["properties"].keys() == second["request"]["body"]["properties"].keys()
     assert (first["cluster"]["note"], second["cluster"]["maximum"]) == ("was not queried", 2)
     for name in ("train.sh", "job.json"):
@@ -110,9 +110,9 @@ async def test_every_run_below_a_template_is_asked_of_the_deployment(door: Door,
     )
 
     assert [body["verdict"] for body in bodies] == ["runs", "runs"]
-    asked = [body["document"]["properties"]["customToolkitSettings"]["commandLine"] for body in bodies]
+    requests = [body["document"]["properties"]["customToolkitSettings"]["commandLine"] for body in bodies]
     root = f"bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder.name}"
-    assert asked == [f"{root}/big/train.sh", f"{root}/small/train.sh"]
+    assert requests == [f"{root}/big/train.sh", f"{root}/small/train.sh"]
 
 
 async def test_what_lies_in_the_container_is_known_to_validation(door: Door) -> None:
@@ -132,10 +132,10 @@ async def test_what_lies_in_the_container_is_known_to_validation(door: Door) -> 
         },
     )
 
-    _, said, _ = await door.call("POST", "validate", spec)
+    _, answer, _ = await door.call("POST", "validate", spec)
 
-    assert said["valid"]
-    assert {one["code"] for one in said["problems"]} >= {"SW070", "SW071"}
+    assert answer["valid"]
+    assert {one["code"] for one in answer["problems"]} >= {"SW070", "SW071"}
 
 
 async def _slipway(*arguments: str, key: str = "") -> str:
@@ -157,5 +157,5 @@ async def _slipway(*arguments: str, key: str = "") -> str:
 
 async def test_a_message_of_the_wrong_kind_is_still_answered(door: Door) -> None:
     body: dict[str, Any] = {"specBlob": "runs/x/receipt.json"}
-    _, said, _ = await door.call("POST", "explain", body)
-    assert (said["verdict"], said["problems"][0]["code"]) == ("rejected", "SW106")
+    _, answer, _ = await door.call("POST", "explain", body)
+    assert (answer["verdict"], answer["problems"][0]["code"]) == ("rejected", "SW106")

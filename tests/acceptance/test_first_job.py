@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 def blocks(language: str) -> list[str]:
     """The code of the page in one language."""
     return [
-        textwrap.dedent(found) for found in re.findall(rf"^ *```{language}\n(.*?)^ *```$", PAGE, re.M | re.S)
+        textwrap.dedent(match) for match in re.findall(rf"^ *```{language}\n(.*?)^ *```$", PAGE, re.M | re.S)
     ]
 
 
@@ -40,7 +40,7 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
         "SLIPWAY_KEY": door.key,
     }
 
-    said = []
+    output = []
     for block in blocks("sh"):
         shell = await asyncio.create_subprocess_exec(
             *("bash", "-euxo", "pipefail", "-c", block),
@@ -51,10 +51,10 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
             stderr=asyncio.subprocess.STDOUT,
         )
         out, _ = await shell.communicate()
-        said.append(out.decode())
-        assert shell.returncode == 0, said[-1]
+        output.append(out.decode())
+        assert shell.returncode == 0, output[-1]
 
-    run, both, failed, later, kept = said
+    run, both, failed, later, log_text = output
     assert "epoch 4: loss 0.03125" in run
     assert run.endswith("0.03125")
     assert both.endswith("weights-0.txt\nweights-1.txt\n")
@@ -62,5 +62,5 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
     assert failed.count("a loss of 0.125 is not good enough") >= 3  # run, show, log
     assert "succeeded" in later
     assert (tmp_path / "later/MODEL/weights-0.txt").read_text() == "0.125"
-    assert "valid" in kept
+    assert "valid" in log_text
     assert (tmp_path / "again/MODEL/weights-0.txt").is_file()

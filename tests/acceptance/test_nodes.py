@@ -18,14 +18,14 @@ async def test_nodes_are_shown_while_a_job_runs_on_one(door: Door) -> None:
     _, job, _ = await door.call("POST", "jobs", shell("sleep 600"))
 
     async def runs() -> bool | None:
-        _, seen, _ = await door.call("GET", f"jobs/{job['id']}")
-        return True if seen["state"] == "running" else None
+        _, observation, _ = await door.call("GET", f"jobs/{job['id']}")
+        return True if observation["state"] == "running" else None
 
     try:
         await eventually(runs, "the job to run")
 
         _, body, _ = await door.call("GET", "clusters")
-        code, said = await _nodes(door)
+        code, output = await _nodes(door)
     finally:
         await door.call("POST", f"jobs/{job['id']}/cancel")
 
@@ -34,8 +34,8 @@ async def test_nodes_are_shown_while_a_job_runs_on_one(door: Door) -> None:
     assert cluster["members"] == []
     assert cluster["capabilities"]["elastic"] == {"answer": "yes", "note": "the cluster's scale settings"}
     assert code == 0
-    assert said.splitlines()[1].startswith("dev-cluster-00  batchai")
-    assert "1 running" in said
+    assert output.splitlines()[1].startswith("dev-cluster-00  batchai")
+    assert "1 running" in output
 
 
 async def _nodes(door: Door) -> tuple[int | None, str]:
@@ -45,5 +45,5 @@ async def _nodes(door: Door) -> tuple[int | None, str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await command.communicate()
-    return command.returncode, said.decode()
+    output, _ = await command.communicate()
+    return command.returncode, output.decode()

@@ -26,13 +26,13 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(
         assert (status, job["state"]) == (202, "accepted")
         assert "the cluster moves" in job["message"]
 
-        async def seen() -> bool | None:
+        async def observation() -> bool | None:
             status, body, _ = await door.call("GET", "health", x_functions_key="")
             words = {"status", "storage", "engine", "paused", "sweep", "settings"}
             assert (status, set(body)) == (200, words | {"unreadable", "parked"})
             return body["paused"] or None
 
-        await eventually(seen, "the pause in the health")
+        await eventually(observation, "the pause in the health")
     finally:
         assert await asyncio.to_thread(resume, url, door.key) == 0
 
@@ -46,9 +46,9 @@ async def test_after_a_day_of_work_nothing_differs(door: Door, capsys: pytest.Ca
 
     code = await asyncio.to_thread(audit, door.stack.host_url, door.key, as_json=True)
 
-    said = json.loads(capsys.readouterr().out)
+    captured = json.loads(capsys.readouterr().out)
     # Other tests of this stack have receivers that want no events.
-    assert [one for one in said["differences"] if one["kind"] != "delivery"] == []
-    assert said["unknown"] == []
-    assert said["counted"]["drops"] > 0
-    assert code == (1 if said["differences"] else 0)
+    assert [one for one in captured["differences"] if one["kind"] != "delivery"] == []
+    assert captured["unknown"] == []
+    assert captured["counted"]["drops"] > 0
+    assert code == (1 if captured["differences"] else 0)

@@ -1,4 +1,4 @@
-"""Ends that are told at once: no sweep runs here, no cluster sends a notice; only records of runs arrive."""
+"""Ends reported at once: no sweep runs here, no cluster sends a notice; only records of runs arrive."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ async def test_an_event_of_a_record_on_the_queue_ends_the_job_however_often_it_c
         "data": {"api": "PutBlob", "exitCode": 0},
     }
 
-    async def told() -> dict[str, Any] | None:
+    async def reports() -> dict[str, Any] | None:
         await door.send([event])
-        _, found, _ = await door.call("GET", f"jobs/{job['id']}")
-        return found if found["state"] in ENDS else None
+        _, result, _ = await door.call("GET", f"jobs/{job['id']}")
+        return result if result["state"] in ENDS else None
 
-    ended = await eventually(told, "the end")
+    ended = await eventually(reports, "the end")
 
     assert (ended["state"], ended["exitCode"]) == ("failed", 3)
     await door.event(name, "io.slipway.job.failed.v1")

@@ -42,17 +42,17 @@ async def test_the_receipt_of_a_success_has_everything_that_went_in_and_came_out
     place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     await eventually(lambda: _line(door, place, "succeeded"), "the end")
 
-    found = await _receipt(door, place)
+    receipt = await _receipt(door, place)
 
-    assert {one["name"] for one in found["drop"]["files"]} == {f"{folder}/job.json", f"{folder}/train.sh"}
-    assert found["versions"]["engine"] == "Batch AI 2018-05-01"
-    assert (found["exitCode"], found["nodes"]) == (0, 1)
-    assert found["nodeHours"] >= 0
-    assert found["attempts"][0]["state"] == "succeeded"
-    for output in found["outputs"]:
+    assert {one["name"] for one in receipt["drop"]["files"]} == {f"{folder}/job.json", f"{folder}/train.sh"}
+    assert receipt["versions"]["engine"] == "Batch AI 2018-05-01"
+    assert (receipt["exitCode"], receipt["nodes"]) == (0, 1)
+    assert receipt["nodeHours"] >= 0
+    assert receipt["attempts"][0]["state"] == "succeeded"
+    for output in receipt["outputs"]:
         status, listed, _ = await door.call("GET", output["files"].removeprefix("/api/"))
         assert status == 200, listed
-    assert "sig=" not in json.dumps(found)
+    assert "sig=" not in json.dumps(receipt)
 
 
 async def test_the_receipt_of_a_failure_ends_with_the_last_lines(door: Door) -> None:
@@ -62,11 +62,11 @@ async def test_the_receipt_of_a_failure_ends_with_the_last_lines(door: Door) -> 
     place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     line = await eventually(lambda: _line(door, place, "failed"), "the end")
 
-    found = await _receipt(door, place)
+    receipt = await _receipt(door, place)
 
     assert "exit code 3" in line
-    assert found["lastLines"] == {"file": "stderr.txt", "lines": ["no such data"]}
-    assert found["lastError"] == job["lastError"] == "no such data"
+    assert receipt["lastLines"] == {"file": "stderr.txt", "lines": ["no such data"]}
+    assert receipt["lastError"] == job["lastError"] == "no such data"
 
 
 async def test_a_rejected_drop_has_its_diagnostics_for_people_and_machines(door: Door) -> None:
@@ -76,8 +76,8 @@ async def test_a_rejected_drop_has_its_diagnostics_for_people_and_machines(door:
     place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     await eventually(lambda: _line(door, place, "rejected"), "the end")
 
-    found = json.loads(await door.answer(f"{place}/diagnostics.json") or b"{}")
-    assert found["problems"][0]["code"] == "SW012"
+    document = json.loads(await door.answer(f"{place}/diagnostics.json") or b"{}")
+    assert document["problems"][0]["code"] == "SW012"
     assert b"nodeCuont" in (await door.answer(f"{place}/diagnostics.txt") or b"")
 
 
@@ -92,8 +92,8 @@ async def test_rerun_runs_exactly_that_again_and_names_a_script_that_changed(
     receipt = tmp_path / "receipt.json"
     receipt.write_bytes(await door.answer(f"{place}/receipt.json") or b"")
 
-    code, said = await _rerun(door, str(receipt))
-    assert code == 0, said
+    code, output = await _rerun(door, str(receipt))
+    assert code == 0, output
     second = await eventually(lambda: _rerun_of(door, first["id"]), "the second run to end")
 
     assert (second["state"], second["door"]) == ("succeeded", "rerun")
@@ -101,9 +101,9 @@ async def test_rerun_runs_exactly_that_again_and_names_a_script_that_changed(
     assert log["text"] == "once more\n"
     await door.drop(f"other-{folder}/x.txt", b"")
     await door.drop(f"{folder}/train.sh", b"echo changed\n")
-    code, said = await _rerun(door, str(receipt))
+    code, output = await _rerun(door, str(receipt))
     assert code == 1
-    assert f"scripts/{folder}/train.sh has changed" in said
+    assert f"scripts/{folder}/train.sh has changed" in output
 
 
 async def test_a_receipt_starts_nothing_wherever_it_is_put(door: Door) -> None:
@@ -150,8 +150,8 @@ async def _line(door: Door, place: str, state: str) -> str | None:
 
 
 async def _receipt(door: Door, place: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(await door.answer(f"{place}/receipt.json") or b"{}")
-    return found
+    receipt: dict[str, Any] = json.loads(await door.answer(f"{place}/receipt.json") or b"{}")
+    return receipt
 
 
 async def _rerun_of(door: Door, job_id: str) -> dict[str, Any] | None:

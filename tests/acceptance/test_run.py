@@ -31,9 +31,9 @@ async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, 
 async def _started(door: Door, cwd: Path, *words: str) -> asyncio.subprocess.Process:
     settings = cwd / "local.settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
-    said = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
+    output = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", words[0], *said, *words[1:]),
+        *(sys.executable, "-m", "slipway.main", words[0], *output, *words[1:]),
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdin=asyncio.subprocess.DEVNULL,

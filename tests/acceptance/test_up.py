@@ -32,7 +32,7 @@ class Up:
     url: str
     settings: Path
     #: What it printed until it was ready.
-    said: str
+    printed: str
 
     async def stop(self, number: signal.Signals) -> int:
         """Send a signal and wait; the exit code. Every process that was there has to be gone."""
@@ -40,8 +40,8 @@ class Up:
         self.process.send_signal(number)
         async with asyncio.timeout(PATIENCE):
             await self.process.communicate()
-        left = [one for one in everybody if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-        assert left == []
+        remaining = [one for one in everybody if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        assert remaining == []
         assert self.process.returncode is not None
         return self.process.returncode
 
@@ -57,14 +57,14 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
     )
     try:
         assert process.stdout is not None
-        said = ""
-        while "Ctrl-C stops everything" not in said:
+        output = ""
+        while "Ctrl-C stops everything" not in output:
             line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
-            assert line, said
-            said += line.decode()
-        ready = re.search(r"^ready (http://\S+)$", said, re.MULTILINE)
-        assert ready is not None, said
-        yield Up(process, ready[1], data / "local.settings.json", said)
+            assert line, output
+            output += line.decode()
+        ready = re.search(r"^ready (http://\S+)$", output, re.MULTILINE)
+        assert ready is not None, output
+        yield Up(process, ready[1], data / "local.settings.json", output)
     finally:
         if process.returncode is None:
             process.kill()
@@ -80,9 +80,9 @@ async def slipway(*arguments: str) -> str:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said = (await ran.communicate())[0].decode()
-    assert ran.returncode == 0, said
-    return said
+    output = (await ran.communicate())[0].decode()
+    assert ran.returncode == 0, output
+    return output
 
 
 async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> None:
@@ -110,18 +110,18 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
 
     async with up(tmp_path) as again:
         after = await slipway("jobs", f"--url={again.url}")
-        for line in re.findall(r"^  (curl .*)$", again.said, re.MULTILINE):
+        for line in re.findall(r"^  (curl .*)$", again.printed, re.MULTILINE):
             await curl(line)
         await again.stop(signal.SIGTERM)
 
     assert code == 0
     assert "created" not in setup, "setup finds what `up` has made"
     assert "was there" in setup
-    assert "share logs: was there" in again.said
+    assert "share logs: was there" in again.printed
     assert table == after
 
 
-async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_told_of(tmp_path: Path) -> None:
+async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(tmp_path: Path) -> None:
     vault, command = "https://our-vault.vault.azure.net/secrets/token", "mount -t nfs server:/data"
     (tmp_path / "in").write_text("from outside\n")
     (tmp_path / "secrets.json").write_text(json.dumps({vault: "of the vault"}))
@@ -172,13 +172,13 @@ async def test_setup_finds_the_shares_of_azurites_account_at_the_emulator(tmp_pa
         file = tmp_path / "plain.json"
         file.write_text(json.dumps(plain))
 
-        said = await slipway("setup", f"--settings={file}", "--share=more", "--scripts-dir=mine")
+        output = await slipway("setup", f"--settings={file}", "--share=more", "--scripts-dir=mine")
         await running.stop(signal.SIGTERM)
 
     assert "FileEndpoint=" in string
-    told = [line.split() for line in said.splitlines()]
-    assert ["share", "more", "created"] in told
-    assert ["directory", "more/mine", "created"] in told
+    reports = [line.split() for line in output.splitlines()]
+    assert ["share", "more", "created"] in reports
+    assert ["directory", "more/mine", "created"] in reports
 
 
 async def test_nothing_outlives_a_stack_that_is_killed(tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ async def test_nothing_outlives_a_stack_that_is_killed(tmp_path: Path) -> None:
         running.process.kill()
         await running.process.communicate()
 
-        _, left = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
-        assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
+        _, remaining = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
+        assert [one for one in remaining if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 def open_to_others(data: Path) -> list[str]:

@@ -131,7 +131,7 @@ class Chaos:
             sender.acknowledged,
             await evidence.records(system.storage.connection_string, table),
             evidence.starts(self.log),
-            evidence.told(system.deliveries),
+            evidence.deliveries_of(system.deliveries),
         )
 
     async def _kill(self, system: Stack) -> None:
@@ -153,7 +153,7 @@ class Chaos:
             try:
                 await asyncio.shield(killing)
             finally:
-                await killing  # it comes back before anybody looks at what is left
+                await killing  # it comes back before anyone looks at what is left
 
     async def _all_ran(self, killing: list[asyncio.Task[None]]) -> None:
         patience = Patience(_PATIENCE)

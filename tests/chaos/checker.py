@@ -31,7 +31,7 @@ class Told:
     terminal: bool
     verified: bool
     #: The receiver's answer was a success.
-    taken: bool
+    accepted: bool
     #: A digest of the body.
     body: str
 
@@ -62,24 +62,27 @@ class Verdict:
             ("undelivered", len(self.undelivered)),
             ("other violations", len(self.other)),
         )
-        found = [f"{name:<18}{count:>7}" for name, count in counts]
+        result = [f"{name:<18}{count:>7}" for name, count in counts]
         for kind in ("lost", "duplicated", "undelivered", "other"):
             some: list[str] = getattr(self, kind)
-            found += [f"  {kind}: {one}" for one in some[:_SHOWN]]
-        return found
+            result += [f"  {kind}: {one}" for one in some[:_SHOWN]]
+        return result
 
 
 def judge(
-    sent: Sequence[str], records: Sequence[Record], started: Iterable[tuple[str, str]], told: Iterable[Told]
+    messages: Sequence[str],
+    records: Sequence[Record],
+    started: Iterable[tuple[str, str]],
+    reports: Iterable[Told],
 ) -> Verdict:
     """`sent`: names of the jobs that a door acknowledged; `started`: job id and attempt of each start."""
-    verdict = Verdict(attempted=len(sent), accepted=len(records))
+    verdict = Verdict(attempted=len(messages), accepted=len(records))
     names = Counter(record.name for record in records)
-    verdict.lost += [f"{name} has no record" for name in sent if name not in names]
+    verdict.lost += [f"{name} has no record" for name in messages if name not in names]
     verdict.duplicated += [f"{name} has {count} records" for name, count in names.items() if count > 1]
-    verdict.other += [f"{name} was never sent" for name in names.keys() - set(sent)]
+    verdict.other += [f"{name} was never sent" for name in names.keys() - set(messages)]
     _judge_starts(verdict, records, started)
-    _judge_told(verdict, records, told)
+    _judge_told(verdict, records, reports)
     for record in records:
         if record.state != "succeeded":
             verdict.lost.append(f"{record.name} is {record.state}")
@@ -106,15 +109,15 @@ def _judge_starts(verdict: Verdict, records: Sequence[Record], started: Iterable
     verdict.other += [f"the cluster ran {job}, which has no record" for job in starts]
 
 
-def _judge_told(verdict: Verdict, records: Sequence[Record], told: Iterable[Told]) -> None:
+def _judge_told(verdict: Verdict, records: Sequence[Record], reports: Iterable[Told]) -> None:
     ends: dict[str, set[str]] = defaultdict(set)
     bodies: dict[str, set[str]] = defaultdict(set)
-    for one in told:
+    for one in reports:
         if not one.verified:
             verdict.other.append(f"the signature of {one.event} did not verify")
             continue
         bodies[one.event].add(one.body)
-        if one.terminal and one.taken:
+        if one.terminal and one.accepted:
             ends[one.job].add(one.event)
     for record in records:
         events = ends[record.id]

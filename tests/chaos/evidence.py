@@ -32,7 +32,7 @@ async def records(connection_string: str, table: str) -> list[Record]:
     The record of a job that has not ended stands in the row by which it waits.
     """
     waiting: Counter[str] = Counter()
-    found: dict[str, Job] = {}
+    goldens: dict[str, Job] = {}
     async with TableServiceClient.from_connection_string(connection_string) as service:
         async for row in service.get_table_client(table).query_entities(
             "PartitionKey ge 's' and PartitionKey lt 't'"
@@ -42,24 +42,26 @@ async def records(connection_string: str, table: str) -> list[Record]:
                 waiting[rest.partition("|")[0]] += 1
             if kind in ("j", "n") and not rows.is_stub(row):
                 job = rows.record_of(row)
-                found[job.id] = job
-    return [Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in found.values()]
+                goldens[job.id] = job
+    return [
+        Record(job.id, job.name, job.state.value, job.attempt, waiting[job.id]) for job in goldens.values()
+    ]
 
 
-def told(log: Path) -> list[Told]:
+def deliveries_of(log: Path) -> list[Told]:
     """Every delivery that the receiver wrote down."""
-    found = []
+    results = []
     for line in log.read_text().splitlines() if log.exists() else ():
         one = json.loads(line)
         state = str(one["type"] or "").removeprefix("io.slipway.job.").removesuffix(".v1")
-        found.append(
+        results.append(
             Told(
                 job=str(one["subject"] or "").removeprefix("jobs/"),
                 event=str(one["id"]),
                 terminal=state in _ENDS,
                 verified=one["verified"],
-                taken=200 <= one["status"] <= 299,
+                accepted=200 <= one["status"] <= 299,
                 body=one["digest"],
             )
         )
-    return found
+    return results

@@ -112,11 +112,11 @@ class Proxy:
                 allow_redirects=False,
                 skip_auto_headers=_OURS,
             ) as answer:
-                kept = [(n, v) for n, v in answer.headers.items() if n.lower() not in _HOP_BY_HOP]
+                remaining = [(n, v) for n, v in answer.headers.items() if n.lower() not in _HOP_BY_HOP]
                 if encoding := answer.headers.get("Content-Encoding"):
-                    kept.append(("Content-Encoding", encoding))
+                    remaining.append(("Content-Encoding", encoding))
                 content = b"" if request.method == "HEAD" else await answer.read()
-                response = web.Response(status=answer.status, headers=dict(kept), body=content)
+                response = web.Response(status=answer.status, headers=dict(remaining), body=content)
                 if request.method == "HEAD" and (length := answer.headers.get("Content-Length")):
                     response.headers["Content-Length"] = length
                 return response

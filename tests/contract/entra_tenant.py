@@ -48,8 +48,8 @@ class Tenant:
             "roles": ["Jobs.Submit"],
             **changes,
         }
-        given = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(given, self._keys[kid], algorithm="RS256", headers={"kid": kid})
+        values = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode(values, self._keys[kid], algorithm="RS256", headers={"kid": kid})
 
     async def _publish(self, request: web.Request) -> web.Response:
         self.fetched += 1

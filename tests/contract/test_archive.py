@@ -73,14 +73,16 @@ async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
     (after,) = await ledger.commit([change])
     assert after is not None
     if change.notice is not None:
-        told = tuple(one.model_copy(update={"state": "delivered"}) for one in change.notice.targets)
-        await TableOutbox(store).settle(change.notice.model_copy(update={"targets": told}))
+        reports = tuple(one.model_copy(update={"state": "delivered"}) for one in change.notice.targets)
+        await TableOutbox(store).settle(change.notice.model_copy(update={"targets": reports}))
     return after.job
 
 
 async def due(finished: FinishedJobs, before: datetime = LATER, limit: int = 10) -> list[str]:
-    found = [key for shard in range(finished.shards) for key in await finished.due_jobs(shard, before, limit)]
-    return [key.rpartition("|")[2] for key in found]
+    result = [
+        key for shard in range(finished.shards) for key in await finished.due_jobs(shard, before, limit)
+    ]
+    return [key.rpartition("|")[2] for key in result]
 
 
 async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_record(
@@ -90,13 +92,13 @@ async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_reco
     assert await due(finished, job.history[-1].at - timedelta(seconds=1)) == []
     assert await due(finished) == [job.id]
 
-    found = await finished.gather(job.id)
-    assert found is not None
-    assert (found.job, found.spec, len(found.events)) == (job, {"properties": {"nodeCount": 1}}, 1)
+    result = await finished.gather(job.id)
+    assert result is not None
+    assert (result.job, result.spec, len(result.events)) == (job, {"properties": {"nodeCount": 1}}, 1)
     grave = tombstone(job, LineLocation("a", 0, 1))
-    assert await finished.entomb(found, grave)
-    assert await finished.entomb(found, grave)  # our own write, whose answer was lost
-    assert not await finished.entomb(found, tombstone(job, LineLocation("b", 0, 1)))
+    assert await finished.entomb(result, grave)
+    assert await finished.entomb(result, grave)  # our own write, whose answer was lost
+    assert not await finished.entomb(result, tombstone(job, LineLocation("b", 0, 1)))
 
     assert await due(finished) == []
     assert await finished.gather(job.id) is None
@@ -104,7 +106,7 @@ async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_reco
     assert await TableOutbox(store).events(job.id) == []
     stored = await ledger.get(job.id)
     assert stored is not None
-    assert (stored.job, stored.stored) == (grave, found.stored.stored)
+    assert (stored.job, stored.stored) == (grave, result.stored.stored)
     page = await ledger.find(Query(), limit=5, after=None)
     assert page.jobs == ()
     with pytest.raises(Exists):
@@ -116,9 +118,9 @@ async def test_a_tombstone_never_takes_the_place_of_another_one(
 ) -> None:
     """Of two runs that archive a job, one wins, also where its rows go in transactions of their own."""
     job = await ended(ledger, store)
-    found = await finished.gather(job.id)
-    assert found is not None
-    many = replace(found, events=found.events * 90)
+    result = await finished.gather(job.id)
+    assert result is not None
+    many = replace(result, events=result.events * 90)
 
     first, second = (tombstone(job, LineLocation(name, 0, 1)) for name in "ab")
     assert await finished.entomb(many, first)
@@ -140,13 +142,13 @@ async def test_due_jobs_come_oldest_first_and_no_more_than_asked_for(
 async def test_a_line_is_read_by_its_place(
     ledger: Ledger, finished: FinishedJobs, store: Store, archive: Archive
 ) -> None:
-    found = [await finished.gather((await ended(ledger, store, key)).id) for key in ("é", "b")]
-    lines = [line_of(one) for one in found if one is not None]
+    result = [await finished.gather((await ended(ledger, store, key)).id) for key in ("é", "b")]
+    lines = [line_of(one) for one in result if one is not None]
     at = line_locations(3, lines, LATER)
     assert await archive.read(at[0]) is None
     for _ in range(2):
         await archive.put(at[0].name, b"".join(lines))
-    for one, place in zip(found, at, strict=True):
+    for one, place in zip(result, at, strict=True):
         line = await archive.read(place)
         assert line is not None
         assert one is not None

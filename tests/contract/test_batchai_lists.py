@@ -52,7 +52,7 @@ async def _service(body: bytes, broken: int) -> AsyncIterator[tuple[BatchAIEngin
 
 async def _status(engine: BatchAIEngine, *names: str) -> dict[str, JobState]:
     targets = [Target(engine="batchai", cluster="c", experiment="e", name=name, token="t") for name in names]
-    return {name: seen.state for name, seen in (await engine.status("c", targets)).items()}
+    return {name: observation.state for name, observation in (await engine.status("c", targets)).items()}
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_once_more() -> None:
@@ -95,7 +95,7 @@ async def test_a_job_that_cannot_be_understood_hides_no_other_one_of_its_page(pr
         assert (await _status(engine, "a", "b"))["b"] is JobState.RUNNING
 
 
-async def test_of_a_page_only_those_are_told_that_were_asked_for_and_understood() -> None:
+async def test_of_a_page_only_those_are_reported_that_were_asked_for_and_understood() -> None:
     body = json.dumps({"value": [_job("a"), _job("b", "hibernating"), _job("c")], "nextLink": None}).encode()
 
     async with _service(body, broken=0) as (engine, _):
@@ -112,14 +112,14 @@ async def test_a_page_that_is_no_list_of_jobs_says_nothing_about_any() -> None:
 @asynccontextmanager
 async def _cluster(**properties: Any) -> AsyncIterator[tuple[BatchAIEngine, list[str]]]:
     """An engine of a service with five queued jobs of two nodes, and what it was asked for."""
-    asked: list[str] = []
+    requests: list[str] = []
     queued = [_job(f"n{number}", "queued") for number in range(5)]
     for job in queued:
         job["properties"]["nodeCount"] = 2
         job["id"] = f"/jobs/{job['name']}"
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.path.rpartition("/")[2])
+        requests.append(request.path.rpartition("/")[2])
         if "/clusters/" not in request.path:
             return web.json_response({"value": queued})
         return web.json_response({"properties": properties}) if properties else web.Response(status=500)
@@ -131,7 +131,7 @@ async def _cluster(**properties: Any) -> AsyncIterator[tuple[BatchAIEngine, list
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
     try:
-        yield engine, asked
+        yield engine, requests
     finally:
         await engine.close()
         await runner.cleanup()
@@ -139,15 +139,15 @@ async def _cluster(**properties: Any) -> AsyncIterator[tuple[BatchAIEngine, list
 
 async def test_what_jobs_wait_for_costs_one_request_however_many_wait_and_none_a_moment_later() -> None:
     small = {"currentNodeCount": 1, "scaleSettings": {"autoScale": {"maximumNodeCount": 1}}}
-    async with _cluster(**small) as (engine, asked):
+    async with _cluster(**small) as (engine, request):
         targets = [
             Target(engine="batchai", cluster="c", experiment="e", name=f"n{n}", token="t") for n in range(5)
         ]
         for _ in range(3):
-            seen = await engine.status("c", targets)
-        assert {one.why.word for one in seen.values() if one.why} == {"TooManyNodes"}
-        assert sorted(one.handle for one in seen.values()) == [f"/jobs/n{n}" for n in range(5)]
-        assert asked == ["jobs", "c", "jobs", "jobs"]
+            observation = await engine.status("c", targets)
+        assert {one.why.word for one in observation.values() if one.why} == {"TooManyNodes"}
+        assert sorted(one.handle for one in observation.values()) == [f"/jobs/n{n}" for n in range(5)]
+        assert request == ["jobs", "c", "jobs", "jobs"]
 
 
 @pytest.mark.parametrize("properties", [{}, {"currentNodeCount": "many"}])

@@ -200,8 +200,8 @@ async def test_a_body_that_a_form_could_have_sent_is_not_taken_by_the_emulator(
     refused = await asyncio.to_thread(
         ask, servers["emulator"], "PUT", WORKSPACE, {"Content-Type": kind}, body
     )
-    taken = await asyncio.to_thread(ask, servers["emulator"], "PUT", WORKSPACE, {}, body)
+    times = await asyncio.to_thread(ask, servers["emulator"], "PUT", WORKSPACE, {}, body)
 
     assert (refused[0], json.loads(refused[1])["error"]["code"]) == (415, "UnsupportedMediaType")
     assert "application/json" in json.loads(refused[1])["error"]["message"]
-    assert json.loads(taken[1])["error"]["code"] == "ResourceGroupNotFound", "it was looked into"
+    assert json.loads(times[1])["error"]["code"] == "ResourceGroupNotFound", "it was looked into"

@@ -31,9 +31,9 @@ class Container:
     async def upload(self, name: str, body: bytes, **metadata: str) -> str:
         """What a person does; the ETag."""
         blob = self.account.blobs.get_blob_client(self.name, name)
-        found = await blob.upload_blob(body, overwrite=True, metadata=metadata)
+        result = await blob.upload_blob(body, overwrite=True, metadata=metadata)
         self.answers.clear()
-        return str(found["etag"]).strip('"')
+        return str(result["etag"]).strip('"')
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -86,9 +86,9 @@ async def test_a_directory_of_a_hierarchical_account_is_no_drop(container: Conta
     await container.upload("d/train", b"", hdi_isfolder="true")
     await container.upload("d/train.py", b"1", mode="Explain")
 
-    (found,) = await container.drops.list("d/", deep=deep)
+    (only,) = await container.drops.list("d/", deep=deep)
 
-    assert (found.name, found.mode) == ("d/train.py", "explain")
+    assert (only.name, only.mode) == ("d/train.py", "explain")
 
 
 async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: Container) -> None:

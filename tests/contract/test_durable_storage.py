@@ -19,7 +19,7 @@ class _Writers:
     """Writers to table, queue and blobs, that remember what was acknowledged."""
 
     def __init__(self, account: str) -> None:
-        self.kept: set[str] = set()
+        self.written_names: set[str] = set()
         self.tables = TableServiceClient.from_connection_string(account, retry_total=0)
         self.queues = QueueServiceClient.from_connection_string(account, retry_total=0)
         self.blobs = BlobServiceClient.from_connection_string(account, retry_total=0)
@@ -38,7 +38,7 @@ class _Writers:
             except (AzureError, OSError):
                 await asyncio.sleep(0.1)
             else:
-                self.kept.add(name)
+                self.written_names.add(name)
 
     async def _one(self, kind: int, name: str) -> None:
         if kind == 0:
@@ -48,13 +48,13 @@ class _Writers:
         else:
             await self.blobs.get_blob_client("blobs", name).upload_blob(name.encode())
 
-    async def found(self) -> set[str]:
+    async def count_found(self) -> set[str]:
         rows = {row["RowKey"] async for row in self.tables.get_table_client("rows").list_entities()}
         queue = self.queues.get_queue_client("messages")
         messages = {one.content async for one in queue.receive_messages(messages_per_page=32)}
         container = self.blobs.get_container_client("blobs")
         blobs = {blob.name async for blob in container.list_blobs()}
-        for name in blobs & self.kept:
+        for name in blobs & self.written_names:
             assert await (await container.download_blob(name)).readall() == name.encode()
         return rows | messages | blobs
 
@@ -70,17 +70,17 @@ async def _lost(storage: MortalStorage, kills: int) -> set[str]:
         try:
             await writers.make()
             for _ in range(kills):
-                enough = len(writers.kept) + 30
+                enough = len(writers.written_names) + 30
                 writing = [asyncio.create_task(writers.write(n + 100 * enough)) for n in range(_WRITERS)]
-                while len(writers.kept) < enough:  # noqa: ASYNC110 - another process
+                while len(writers.written_names) < enough:  # noqa: ASYNC110 - another process
                     await asyncio.sleep(0.02)
                 await storage.kill()
                 for task in writing:
                     task.cancel()
                 await asyncio.gather(*writing, return_exceptions=True)
-            return writers.kept - await writers.found()
+            return writers.written_names - await writers.count_found()
         except ResourceNotFoundError:
-            return writers.kept
+            return writers.written_names
         finally:
             await writers.close()
 

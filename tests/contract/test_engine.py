@@ -65,15 +65,15 @@ class Rig:
     ) -> None:
         """In memory the test is the cluster; a real one needs no help."""
         if self.memory is not None:
-            self.memory.turn(target.name, state, reason=reason, exit_code=code)
+            self.memory.set_state(target.name, state, reason=reason, exit_code=code)
             self.memory.output = {"stdout.txt": b"one\ntwo\n"}
 
-    async def until(self, target: Target, wanted: Callable[[Observation], bool]) -> Observation:
+    async def until(self, target: Target, expected: Callable[[Observation], bool]) -> Observation:
         patience = Patience(PATIENCE)
-        while not wanted(seen := await self.engine.see(target)):
-            assert not patience.is_over(seen.state), seen
+        while not expected(observation := await self.engine.see(target)):
+            assert not patience.is_over(observation.state), observation
             await asyncio.sleep(0.1)
-        return seen
+        return observation
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -84,10 +84,10 @@ async def settings(storage: Azurite, tmp_path_factory: pytest.TempPathFactory) -
     async with child([*command, *options], name="emulator") as emulator:
         url = (await emulator.line(r"ready (\S+)"))[1]
         connection = f"{storage.connection_string}FileEndpoint={url}/devstoreaccount1;"
-        found = Settings({"SLIPWAY_STORAGE": connection, "SLIPWAY_BATCHAI_URL": url})
-        async for _ in provision(found, Plan(maximum=2)):
+        result = Settings({"SLIPWAY_STORAGE": connection, "SLIPWAY_BATCHAI_URL": url})
+        async for _ in provision(result, Plan(maximum=2)):
             pass
-        yield found
+        yield result
 
 
 def _workspace(settings: Settings, name: str = "dev") -> Workspace:
@@ -116,8 +116,8 @@ def running(request: pytest.FixtureRequest) -> Settings | Slurm | None:
 @pytest_asyncio.fixture(loop_scope="session")
 async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
     if running is None:
-        memory = MemoryEngine(known=ClusterFacts(max_nodes=1))
-        yield Rig(memory, "id", memory, memory.known)
+        memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
+        yield Rig(memory, "id", memory, memory.own_facts)
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
@@ -139,9 +139,9 @@ async def test_a_job_runs_and_succeeds(rig: Rig) -> None:
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
 
-    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+    observation = await rig.until(order.target, lambda observation: observation.state.terminal)
 
-    assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
+    assert (observation.state, observation.exit_code) == (JobState.SUCCEEDED, 0)
     one, bulk = await _both_ways(rig, order.target)
     assert one == bulk
 
@@ -156,9 +156,9 @@ async def test_a_job_that_fails_says_why(rig: Rig) -> None:
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.FAILED, Reason.USER, 3)
 
-    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+    observation = await rig.until(order.target, lambda observation: observation.state.terminal)
 
-    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 3)
+    assert (observation.state, observation.reason, observation.exit_code) == (JobState.FAILED, Reason.USER, 3)
 
 
 async def test_submitting_again_with_the_same_token_is_success_and_starts_nothing(rig: Rig) -> None:
@@ -182,7 +182,7 @@ async def test_submitting_again_after_the_end_starts_nothing(rig: Rig) -> None:
     order = rig.order("true")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
-    await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
 
     await rig.engine.submit(order)
 
@@ -194,10 +194,10 @@ async def test_cancel_ends_a_job_and_may_be_repeated(rig: Rig) -> None:
     await rig.engine.submit(order)
     await rig.engine.cancel(order.target)
 
-    seen = await rig.until(order.target, lambda seen: seen.state.terminal)
+    observation = await rig.until(order.target, lambda observation: observation.state.terminal)
     await rig.engine.cancel(order.target)
 
-    assert (seen.state, seen.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+    assert (observation.state, observation.reason) == (JobState.CANCELLED, Reason.TERMINATED)
 
 
 async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig: Rig) -> None:
@@ -212,7 +212,7 @@ async def test_what_ended_is_forgotten_and_that_may_be_repeated(rig: Rig) -> Non
     order = rig.order("echo one", token="j_somebody.1")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
-    await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
     other = order.target.model_copy(update={"token": "j_another.1"})
 
     assert await rig.engine.forget(CLUSTER, [other, rig.order("true").target]) == frozenset()
@@ -224,14 +224,14 @@ async def test_what_ended_is_forgotten_and_that_may_be_repeated(rig: Rig) -> Non
     assert await rig.engine.forget(CLUSTER, [order.target]) == frozenset()
 
 
-async def test_what_is_at_work_is_told_with_its_token_until_it_ends(rig: Rig) -> None:
+async def test_what_is_at_work_is_reported_with_its_token_until_it_ends(rig: Rig) -> None:
     order = rig.order("sleep 60", token="j_somebody.1")
     await rig.engine.submit(order)
     assert (await rig.engine.at_work(CLUSTER))[order.target.name] == "j_somebody.1"
 
     await rig.engine.cancel(order.target)
 
-    await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
     assert order.target.name not in await rig.engine.at_work(CLUSTER)
 
 
@@ -239,7 +239,7 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
     order = rig.order("echo one; echo two")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
-    await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
 
     first = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 4)
     rest = await rig.engine.read(order.target, "stdouterr", "stdout.txt", first.next, 100)
@@ -261,7 +261,7 @@ async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
     if rig.memory is not None:  # its nodes are no machines
         rig.memory.output["usage.jsonl"] = b'{"rank": 0, "time": 1, "memory_mib": 2}\n'
-    await rig.until(order.target, lambda seen: seen.state.terminal)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
 
     usage = await rig.engine.read(order.target, "stdouterr", "usage.jsonl", 0, 10_000)
 
@@ -318,9 +318,9 @@ async def test_many_jobs_are_listed_page_by_page(settings: Settings) -> None:
     for order in orders:
         await engine.submit(order)
 
-    seen = await engine.status(CLUSTER, [order.target for order in orders])
+    observation = await engine.status(CLUSTER, [order.target for order in orders])
 
-    assert set(seen) == {order.target.name for order in orders}
+    assert set(observation) == {order.target.name for order in orders}
     await engine.close()
 
 
@@ -347,13 +347,13 @@ async def test_a_job_that_is_larger_than_its_cluster_says_so_when_it_is_taken_an
     order = Rig(engine, workspace.cluster_id(CLUSTER)).order("true")
     order.document["properties"]["nodeCount"] = 3
 
-    taken = await engine.submit(order)
+    times = await engine.submit(order)
     (later,) = (await engine.status(CLUSTER, [order.target])).values()
     await engine.cancel(order.target)
     await engine.close()
 
-    for seen in (taken, later):
-        assert seen is not None
-        assert seen.why is not None
-        assert seen.why.text.endswith("the job asks for 3 nodes, the cluster has at most 2")
-        assert seen.handle.endswith(f"/experiments/exp/jobs/{order.target.name}")
+    for observation in (times, later):
+        assert observation is not None
+        assert observation.why is not None
+        assert observation.why.text.endswith("the job asks for 3 nodes, the cluster has at most 2")
+        assert observation.handle.endswith(f"/experiments/exp/jobs/{order.target.name}")

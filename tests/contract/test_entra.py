@@ -117,7 +117,7 @@ async def test_keys_that_are_known_go_on_while_they_cannot_be_fetched_again() ->
         for _ in range(3):
             assert await tokens.verify(tenant.token())
         assert tenant.fetched == 2
-        with pytest.raises(Unavailable):  # nobody can tell whether that is a new key
+        with pytest.raises(Unavailable):  # no one can tell whether that is a new key
             await tokens.verify(tenant.token(kid="two"))
         now += 7 * 86_400
         with pytest.raises(Unavailable):

@@ -58,12 +58,12 @@ def dead(store: Store) -> DeadMessages:
     return TableDeadMessages(store)
 
 
-#: Somebody who wants to know everything.
+#: Someone who wants to know everything.
 ANY = Receiver(url="https://h.example.com/x", secret="default", events=tuple(JobState))
 
 
 def make(key: str = "k", **fields: Any) -> Job:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": job_id(key, 1),
         "key": key,
         "payload": "p",
@@ -78,7 +78,7 @@ def make(key: str = "k", **fields: Any) -> Job:
         "target": Target(engine="batchai", cluster="dev", experiment="e", name="n-1", token="x.1"),
         "history": (Entry(sequence=1, state=JobState.ACCEPTED, at=NOW, token=next(TOKENS)),),
     }
-    return Job(**{**given, **fields})
+    return Job(**{**values, **fields})
 
 
 def moved(stored: Any, to: JobState, **changes: Any) -> Change:
@@ -202,7 +202,7 @@ async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger)
     stored = await ledger.create(make(), {}, None)
     change = moved(stored, JobState.SUBMITTING)
     (first,) = await ledger.commit([change])
-    # Somebody else goes on before we ask again: our token stands in the history only.
+    # Someone else goes on before we ask again: our token stands in the history only.
     assert first is not None
     await ledger.commit([moved(first, JobState.QUEUED)])
 
@@ -310,11 +310,11 @@ async def test_jobs_are_found_by_state(ledger: Ledger) -> None:
 
 
 async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
-    seen = DropMemo("scripts/a'b/ü|", {"x": "0x1"}, "j_1", 2, waiting=True)
-    await ledger.remember(seen)
-    assert await ledger.drop_memo(seen.path) == seen
+    memo = DropMemo("scripts/a'b/ü|", {"x": "0x1"}, "j_1", 2, waiting=True)
+    await ledger.remember(memo)
+    assert await ledger.drop_memo(memo.path) == memo
     assert await ledger.drop_memo("other|") is None
-    assert await ledger.drop_memos() == {seen.path: seen}
+    assert await ledger.drop_memos() == {memo.path: memo}
 
 
 async def test_another_shard_count_is_refused(storage: Azurite) -> None:
@@ -334,26 +334,26 @@ async def test_a_cursor_that_is_none_is_refused(ledger: Ledger) -> None:
 
 
 async def test_recent_finds_the_jobs_of_a_source_since_a_moment(ledger: Ledger) -> None:
-    made = [("http:o'brien", 10), ("http:o'brien", 50), ("queue", 10), ("http:o'brien", 90)]
-    for n, (source, age) in enumerate(made):
+    products = [("http:o'brien", 10), ("http:o'brien", 50), ("queue", 10), ("http:o'brien", 90)]
+    for n, (source, age) in enumerate(products):
         created = NOW - timedelta(minutes=age)
         await ledger.create(make(f"k{n}", source=source, created=created), None, None)
 
-    found = await ledger.recent("http:o'brien", NOW - timedelta(hours=1))
+    result = await ledger.recent("http:o'brien", NOW - timedelta(hours=1))
 
-    assert sorted(found.values()) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
+    assert sorted(result.values()) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
     assert await ledger.recent("nobody", NOW - timedelta(hours=1)) == {}
 
 
 async def test_recent_counts_a_job_that_had_to_wait_by_its_turn(ledger: Ledger) -> None:
-    made = {"over": (400, -61), "ran": (300, -10), "waits": (5, 200)}
-    for key, (age, ahead) in made.items():
+    created = {"over": (400, -61), "ran": (300, -10), "waits": (5, 200)}
+    for key, (age, ahead) in created.items():
         job = make(key, source="queue", created=NOW - timedelta(minutes=age))
         await ledger.create(job.model_copy(update={"turn": NOW + timedelta(minutes=ahead)}), None, None)
 
-    found = await ledger.recent("queue", NOW - timedelta(hours=1))
+    result = await ledger.recent("queue", NOW - timedelta(hours=1))
 
-    assert sorted(found.values()) == [NOW - timedelta(minutes=10), NOW + timedelta(minutes=200)]
+    assert sorted(result.values()) == [NOW - timedelta(minutes=10), NOW + timedelta(minutes=200)]
 
 
 async def test_the_switch_is_off_then_on_then_off(ledger: Ledger) -> None:

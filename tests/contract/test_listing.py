@@ -121,10 +121,10 @@ async def test_a_page_has_the_newest_and_costs_no_record(
 
 async def test_pages_of_all_have_each_job_once(filled: tuple[TableLedger, Requests]) -> None:
     ledger, _ = filled
-    found: list[str] = []
+    results: list[str] = []
     page = await ledger.find(Query(), limit=200, after=None)
-    found += [job.name for job in page.jobs]
+    results += [job.name for job in page.jobs]
     while page.next is not None:
         page = await ledger.find(Query(), limit=200, after=page.next)
-        found += [job.name for job in page.jobs]
-    assert found == [f"n{n}" for n in range(JOBS)]
+        results += [job.name for job in page.jobs]
+    assert results == [f"n{n}" for n in range(JOBS)]

@@ -121,9 +121,14 @@ async def test_what_does_not_verify_is_answered_401_and_told_without_content(
     async with in_process(lines) as url:
         status = await raw_post(url, BODY, forged())
 
-    told = json.loads(lines[0])
+    reports = json.loads(lines[0])
     assert status == 401
-    assert (told["verified"], told["type"], told["subject"], told["status"]) == (False, None, None, 401)
+    assert (reports["verified"], reports["type"], reports["subject"], reports["status"]) == (
+        False,
+        None,
+        None,
+        401,
+    )
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"not json", b"[1]", b'"text"'])

@@ -37,17 +37,17 @@ class Process:
 
     async def read(self) -> str:
         """The line as a person reads it."""
-        found = await self.drops.read(NAME, limit=1000)
-        return found[0].decode() if found else ""
+        result = await self.drops.read(NAME, limit=1000)
+        return result[0].decode() if result else ""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def processes(storage: Azurite) -> AsyncIterator[list[Process]]:
     container = f"r{uuid.uuid4().hex[:12]}"
-    found = [_process(storage, container) for _ in range(2)]
-    await found[0].account.blobs.create_container(container)
-    yield found
-    for process in found:
+    result = [_process(storage, container) for _ in range(2)]
+    await result[0].account.blobs.create_container(container)
+    yield result
+    for process in result:
         await process.account.close()
 
 

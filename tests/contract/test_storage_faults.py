@@ -43,7 +43,7 @@ class Faults:
     kind: str = ""
     at: int = 0
     count: int = 0
-    seen: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def now(self) -> str:
         self.count += 1
@@ -60,7 +60,7 @@ class FaultyTransport(AioHttpTransport):  # type: ignore[misc]
         self._faults = faults
 
     async def send(self, request: Any, **options: Any) -> Any:
-        self._faults.seen.append(f"{request.method} {request.url.partition('?')[0]}")
+        self._faults.requests.append(f"{request.method} {request.url.partition('?')[0]}")
         fault = self._faults.now()
         if fault == "unsent":
             raise ServiceRequestError("the connection was refused")
@@ -79,7 +79,7 @@ def _faulty(faults: Faults) -> Callable[[Send], Send]:
 
     def around(send: Send) -> Send:
         async def through(request: Request) -> Answer:
-            faults.seen.append(f"{request.verb} {request.url.partition('?')[0]}")
+            faults.requests.append(f"{request.verb} {request.url.partition('?')[0]}")
             fault = faults.now()
             if fault == "unsent":
                 raise NoAnswer("the connection was refused")
@@ -125,11 +125,11 @@ async def _journey(world: World) -> None:
         if await _survives(_message(world, body)):
             break
     for _ in range(8):
-        for name, seen in list(world.engine.jobs.items()):
-            if seen.state is JobState.QUEUED:
-                world.engine.turn(name, JobState.RUNNING)
-            elif seen.state is JobState.RUNNING:
-                world.engine.turn(name, JobState.SUCCEEDED)
+        for name, observation in list(world.engine.jobs.items()):
+            if observation.state is JobState.QUEUED:
+                world.engine.set_state(name, JobState.RUNNING)
+            elif observation.state is JobState.RUNNING:
+                world.engine.set_state(name, JobState.SUCCEEDED)
         world.pass_time(100)
         await _survives(sweep(world.ports))
 
@@ -165,7 +165,7 @@ async def test_a_fault_at_any_request_loses_nothing_and_doubles_nothing(storage:
         async with _world(storage, faults) as world:
             await _journey(world)
             page = await world.ports.ledger.find(Query(), limit=10, after=None)
-            where = f"{fault} at {at}: {faults.seen[at - 1]}"
+            where = f"{fault} at {at}: {faults.requests[at - 1]}"
             assert [job.state for job in page.jobs] == [JobState.SUCCEEDED], where
             assert len(world.engine.started) == 1, where
             assert len({body for _, _, body in world.webhooks.posts}) == 1, where

@@ -89,44 +89,44 @@ async def test_application_insights_gets_metrics_and_spans() -> None:
     collector = Collector()
     async with collector.open() as url:
         key = "00000000-0000-0000-0000-000000000001"
-        given = {
+        values = {
             "SLIPWAY_STORAGE": "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct",
             "SLIPWAY_INSIGHTS": "true",
             "APPLICATIONINSIGHTS_CONNECTION_STRING": f"InstrumentationKey={key};IngestionEndpoint={url}",
         }
-        await _used(lambda: cast("OtelMeter", meter_of(Settings(given))))
+        await _used(lambda: cast("OtelMeter", meter_of(Settings(values))))
 
-    sent = [item for body in collector.bodies("/v2.1/track") for item in _items(body)]
+    messages = [item for body in collector.bodies("/v2.1/track") for item in _items(body)]
     metrics = {
         one["name"]: one["value"]
-        for item in sent
+        for item in messages
         if item["data"]["baseType"] == "MetricData"
         for one in item["data"]["baseData"]["metrics"]
     }
     assert (metrics["slipway.jobs.ended"], metrics["slipway.jobs.active"]) == (2, 3)
-    spans = [item["data"]["baseData"] for item in sent if "Dependency" in item["data"]["baseType"]]
+    spans = [item["data"]["baseData"] for item in messages if "Dependency" in item["data"]["baseType"]]
     assert {span["name"] for span in spans} == {"slipway.accept", "slipway.submit"}
     assert "j_1" in json.dumps(spans)
-    assert "canary" not in json.dumps(sent)
+    assert "canary" not in json.dumps(messages)
 
 
 def _items(body: bytes) -> list[dict[str, Any]]:
     text = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
-    found = json.loads(text)
-    return found if isinstance(found, list) else [found]
+    document = json.loads(text)
+    return document if isinstance(document, list) else [document]
 
 
 def _metrics(bodies: list[bytes]) -> dict[str, tuple[float, dict[str, str]]]:
     """The last value of each metric."""
-    found: dict[str, tuple[float, dict[str, str]]] = {}
+    goldens: dict[str, tuple[float, dict[str, str]]] = {}
     for body in bodies:
         request = ExportMetricsServiceRequest.FromString(_plain(body))
         for metric in request.resource_metrics[0].scope_metrics[0].metrics:
             points = metric.sum.data_points or metric.gauge.data_points
             value = points[0].as_int or points[0].as_double
             attributes = {one.key: one.value.string_value for one in points[0].attributes}
-            found[metric.name] = (value, attributes)
-    return found
+            goldens[metric.name] = (value, attributes)
+    return goldens
 
 
 def _spans(bodies: list[bytes]) -> dict[str, dict[str, str]]:

@@ -112,10 +112,10 @@ async def test_a_name_is_looked_up_once_and_its_checked_address_is_dialled(diall
     names = Names([PUBLIC], ["127.0.0.1"])
     async with sender(UrlPolicy(), resolver=names) as one:
         first = await one.post("https://rebind.example.com/", "evt_abc", BODY, [SECRET], NOW)
-        seen = list(dialled)
+        observation = list(dialled)
         second = await one.post("https://rebind.example.com/", "evt_abc", BODY, [SECRET], NOW)
 
-    assert (first.outcome, seen) == ("retry", [PUBLIC])
+    assert (first.outcome, observation) == ("retry", [PUBLIC])
     assert (second.outcome, dialled) == ("refused", [PUBLIC])
     assert names.asked == ["rebind.example.com"] * 2  # nothing is cached
 
@@ -139,8 +139,8 @@ async def test_a_name_without_an_address_is_tried_again_later(dialled: list[str]
 async def test_a_redirect_to_an_inner_address_is_not_followed(status: int, dialled: list[str]) -> None:
     async with receiver(reply()) as trap, AsyncExitStack() as stack:
         for target in (trap.url, "http://169.254.169.254/metadata", "http://localhost:1/"):
-            there = await stack.enter_async_context(receiver(reply(status, f"Location: {target}\r\n")))
-            assert (await post(there.url)).outcome == "retry"
+            remote = await stack.enter_async_context(receiver(reply(status, f"Location: {target}\r\n")))
+            assert (await post(remote.url)).outcome == "retry"
 
     assert trap.connections == 0
     assert dialled == ["127.0.0.1"] * 3
@@ -149,11 +149,11 @@ async def test_a_redirect_to_an_inner_address_is_not_followed(status: int, diall
 async def test_proxies_in_the_environment_are_not_used(
     monkeypatch: pytest.MonkeyPatch, dialled: list[str]
 ) -> None:
-    async with receiver(reply()) as trap, receiver(reply()) as there:
+    async with receiver(reply()) as trap, receiver(reply()) as remote:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{trap.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{trap.port}")
-        delivered = await post(there.url)
+        delivered = await post(remote.url)
         outside = await post("https://hooks.example.com/", policy=UrlPolicy(), resolver=Names([PUBLIC]))
 
     assert (delivered.outcome, outside.outcome) == ("delivered", "retry")

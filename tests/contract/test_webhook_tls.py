@@ -71,7 +71,7 @@ _USAGES = (
 )
 
 
-def certificates(folder: Path, asked: list[str | None]) -> Callable[[str], ssl.SSLContext]:
+def certificates(folder: Path, requests: list[str | None]) -> Callable[[str], ssl.SSLContext]:
     """Make an authority in `folder`/ca.pem and return how to get a server's context for a name from it."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -87,7 +87,7 @@ def certificates(folder: Path, asked: list[str | None]) -> Callable[[str], ssl.S
         (folder / f"{name}.pem").write_bytes(private + leaf)
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(folder / f"{name}.pem")
-        context.sni_callback = lambda _socket, server_name, _context: asked.append(server_name)
+        context.sni_callback = lambda _socket, server_name, _context: requests.append(server_name)
         return context
 
     return issue

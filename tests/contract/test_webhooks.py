@@ -31,75 +31,75 @@ from tests.contract.webhook_world import (
 
 
 async def test_the_receiver_gets_the_very_bytes_with_a_signature_that_verifies() -> None:
-    async with receiver(reply(200, body=b"thanks")) as there:
-        delivery = await post(there.url + "/%7Ea%2Fb;c/../d?token=x%20%41&z")
+    async with receiver(reply(200, body=b"thanks")) as remote:
+        delivery = await post(remote.url + "/%7Ea%2Fb;c/../d?token=x%20%41&z")
 
     assert (delivery.outcome, delivery.status, delivery.detail) == ("delivered", 200, "2xx")
-    assert there.bodies == [BODY]
-    assert Webhook(SECRET).verify(there.bodies[0], there.headers())["id"] == "evt_abc"
-    assert there.heads[0].startswith("POST /hook/%7Ea%2Fb;c/../d?token=x%20%41&z HTTP/1.1\r\n")
-    assert there.headers()["host"] == f"127.0.0.1:{there.port}"
-    assert there.headers()["content-type"] == "application/cloudevents+json; charset=utf-8"
-    assert there.headers()["accept-encoding"] == "identity"
-    assert not {"cookie", "authorization", "proxy-authorization"} & there.headers().keys()
+    assert remote.bodies == [BODY]
+    assert Webhook(SECRET).verify(remote.bodies[0], remote.headers())["id"] == "evt_abc"
+    assert remote.heads[0].startswith("POST /hook/%7Ea%2Fb;c/../d?token=x%20%41&z HTTP/1.1\r\n")
+    assert remote.headers()["host"] == f"127.0.0.1:{remote.port}"
+    assert remote.headers()["content-type"] == "application/cloudevents+json; charset=utf-8"
+    assert remote.headers()["accept-encoding"] == "identity"
+    assert not {"cookie", "authorization", "proxy-authorization"} & remote.headers().keys()
 
 
 async def test_a_second_try_has_the_same_id_and_bytes_and_a_time_of_its_own() -> None:
     first = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    async with receiver(reply(503)) as there, sender() as one:
+    async with receiver(reply(503)) as remote, sender() as one:
         for minutes in (0, 5):
-            await one.post(there.url, "evt_abc", BODY, [SECRET], first + timedelta(minutes=minutes))
+            await one.post(remote.url, "evt_abc", BODY, [SECRET], first + timedelta(minutes=minutes))
 
-    assert there.bodies == [BODY, BODY]
-    assert [there.headers(n)["webhook-id"] for n in (0, 1)] == ["evt_abc", "evt_abc"]
-    times = [int(there.headers(n)["webhook-timestamp"]) for n in (0, 1)]
+    assert remote.bodies == [BODY, BODY]
+    assert [remote.headers(n)["webhook-id"] for n in (0, 1)] == ["evt_abc", "evt_abc"]
+    times = [int(remote.headers(n)["webhook-timestamp"]) for n in (0, 1)]
     assert times == [int(first.timestamp()), int(first.timestamp()) + 300]
 
 
 async def test_a_connection_is_kept_for_the_same_address_only_and_no_cookie_is() -> None:
     answer = reply(204, "Set-Cookie: a=b; Path=/\r\nConnection: keep-alive\r\n")
-    async with receiver(answer, keeps=True) as there, sender() as one:
-        url = there.url.replace("127.0.0.1", "localhost")  # cookie jars take no cookie from a bare address
+    async with receiver(answer, keeps=True) as remote, sender() as one:
+        url = remote.url.replace("127.0.0.1", "localhost")  # cookie jars take no cookie from a bare address
         for address, connections in ((url, 1), (url, 1), (url + "?other", 2), (url + "/other", 3), (url, 3)):
             await one.post(address, "evt_abc", BODY, [SECRET], datetime.now(UTC))
-            assert there.connections == connections
+            assert remote.connections == connections
 
-    assert len(there.bodies) == 5
-    assert "cookie" not in there.headers()
+    assert len(remote.bodies) == 5
+    assert "cookie" not in remote.headers()
 
 
 async def test_a_kept_connection_that_is_gone_costs_no_try() -> None:
-    async with receiver(reply(204, "Connection: keep-alive\r\n")) as there, sender() as one:
-        said = [await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(3)]
+    async with receiver(reply(204, "Connection: keep-alive\r\n")) as remote, sender() as one:
+        output = [await one.post(remote.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(3)]
 
-    assert [posted.outcome for posted in said] == ["delivered"] * 3
-    assert there.bodies == [BODY] * 3
+    assert [posted.outcome for posted in output] == ["delivered"] * 3
+    assert remote.bodies == [BODY] * 3
 
 
 async def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_used_again() -> None:
     async def half(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nHTTP/1.1 410 Gone\r\n")
 
-    async with receiver(half, keeps=True) as there, sender() as one:
-        said = [await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(2)]
+    async with receiver(half, keeps=True) as remote, sender() as one:
+        output = [await one.post(remote.url, "evt_abc", BODY, [SECRET], datetime.now(UTC)) for _ in range(2)]
 
-    assert [posted.outcome for posted in said] == ["delivered"] * 2
-    assert there.connections == 2
+    assert [posted.outcome for posted in output] == ["delivered"] * 2
+    assert remote.connections == 2
 
 
 async def test_capital_letters_in_scheme_and_host_make_no_difference() -> None:
-    async with receiver(reply()) as there:
-        delivery = await post(there.url.replace("http://127.0.0.1", "HTTP://LocalHost"))
+    async with receiver(reply()) as remote:
+        delivery = await post(remote.url.replace("http://127.0.0.1", "HTTP://LocalHost"))
 
     assert delivery.outcome == "delivered"
 
 
 async def test_a_closed_sender_opens_again() -> None:
-    async with receiver(reply()) as there, sender() as one:
+    async with receiver(reply()) as remote, sender() as one:
         await one.close()
-        await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+        await one.post(remote.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
         await one.close()
-        delivery = await one.post(there.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
+        delivery = await one.post(remote.url, "evt_abc", BODY, [SECRET], datetime.now(UTC))
 
     assert delivery.outcome == "delivered"
 
@@ -109,8 +109,8 @@ async def test_a_closed_sender_opens_again() -> None:
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 async def test_any_2xx_is_success(status: int) -> None:
-    async with receiver(reply(status)) as there:
-        delivery = await post(there.url)
+    async with receiver(reply(status)) as remote:
+        delivery = await post(remote.url)
 
     assert (delivery.outcome, delivery.status) == ("delivered", status)
 
@@ -119,16 +119,16 @@ async def test_any_2xx_is_success(status: int) -> None:
     "status", [300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 415, 429, 500, 502, 503, 504, 599]
 )
 async def test_everything_else_is_tried_again(status: int) -> None:
-    async with receiver(reply(status, "Location: /elsewhere\r\n", body=b"secret of the receiver")) as there:
-        delivery = await post(there.url)
+    async with receiver(reply(status, "Location: /elsewhere\r\n", body=b"secret of the receiver")) as remote:
+        delivery = await post(remote.url)
 
     assert (delivery.outcome, delivery.status, delivery.detail) == ("retry", status, f"{status // 100}xx")
-    assert there.connections == 1
+    assert remote.connections == 1
 
 
 async def test_410_ends_the_subscription() -> None:
-    async with receiver(reply(410, "Retry-After: 5\r\n")) as there:
-        delivery = await post(there.url)
+    async with receiver(reply(410, "Retry-After: 5\r\n")) as remote:
+        delivery = await post(remote.url)
 
     assert (delivery.outcome, delivery.status, delivery.retry_after) == ("gone", 410, None)
 
@@ -144,8 +144,8 @@ async def test_410_ends_the_subscription() -> None:
     ],
 )
 async def test_the_receiver_may_ask_for_a_pause_in_both_forms(header: str, seconds: float | None) -> None:
-    async with receiver(reply(429, header)) as there, sender() as one:
-        delivery = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+    async with receiver(reply(429, header)) as remote, sender() as one:
+        delivery = await one.post(remote.url, "evt_abc", BODY, [SECRET], NOW)
 
     assert delivery.retry_after == seconds
 
@@ -177,8 +177,8 @@ def raw(data: bytes) -> Answer:
 
 @pytest.mark.parametrize("answer", [hang, repeat_100], ids=["hangs", "says 100 for ever"])
 async def test_a_receiver_that_never_answers_is_stopped_by_the_total_timeout(answer: Answer) -> None:
-    async with receiver(answer) as there:
-        delivery = await post(there.url, total_seconds=0.2)
+    async with receiver(answer) as remote:
+        delivery = await post(remote.url, total_seconds=0.2)
 
     assert (delivery.outcome, delivery.status, delivery.detail) == ("retry", None, "timeout")
 
@@ -199,40 +199,40 @@ async def test_a_receiver_that_never_answers_is_stopped_by_the_total_timeout(ans
     ],
 )
 async def test_an_answer_that_is_no_answer_is_tried_again(answer: Answer) -> None:
-    async with receiver(answer) as there:
-        delivery = await post(there.url, total_seconds=0.5)
+    async with receiver(answer) as remote:
+        delivery = await post(remote.url, total_seconds=0.5)
 
     assert delivery.outcome == "retry"
 
 
 async def test_a_receiver_that_listens_no_more_is_tried_again() -> None:
-    async with receiver(reply()) as there:
+    async with receiver(reply()) as remote:
         pass
 
-    assert (await post(there.url)).detail == "ClientConnectorError"
+    assert (await post(remote.url)).detail == "ClientConnectorError"
 
 
 async def test_a_body_is_neither_unpacked_nor_read_to_its_end() -> None:
-    size, sent, cut = 256 * 1024 * 1024, 0, asyncio.Event()
+    size, messages, cut = 256 * 1024 * 1024, 0, asyncio.Event()
 
     async def bomb(writer: asyncio.StreamWriter) -> None:
-        nonlocal sent
+        nonlocal messages
         chunk = gzip.compress(b"\0" * 50_000_000)
         writer.write(f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {size}\r\n\r\n".encode())
         try:
-            while sent < size:
+            while messages < size:
                 writer.write(chunk)
                 await writer.drain()
-                sent += len(chunk)
+                messages += len(chunk)
         finally:
             cut.set()
 
-    async with receiver(bomb) as there:
-        delivery = await post(there.url)
+    async with receiver(bomb) as remote:
+        delivery = await post(remote.url)
         await asyncio.wait_for(cut.wait(), 20)
 
     assert delivery.outcome == "delivered"
-    assert sent < size // 4  # what fits into the buffers of two sockets
+    assert messages < size // 4  # what fits into the buffers of two sockets
 
 
 async def test_a_body_that_is_dripped_does_not_hold_the_sender() -> None:
@@ -241,8 +241,8 @@ async def test_a_body_that_is_dripped_does_not_hold_the_sender() -> None:
         await writer.drain()
         await asyncio.sleep(3600)
 
-    async with receiver(drip) as there:
-        assert (await post(there.url, total_seconds=20)).outcome == "delivered"
+    async with receiver(drip) as remote:
+        assert (await post(remote.url, total_seconds=20)).outcome == "delivered"
 
 
 # Many at once
@@ -271,11 +271,11 @@ async def test_four_at_once_go_to_one_receiver_and_others_are_not_delayed() -> N
 
 
 async def test_those_who_wait_for_a_hanging_receiver_time_out_too_and_no_slot_is_lost() -> None:
-    async with receiver(hang) as there, sender(total_seconds=0.2) as one:
-        posts = (one.post(there.url, "evt_abc", BODY, [SECRET], NOW) for _ in range(9))
+    async with receiver(hang) as remote, sender(total_seconds=0.2) as one:
+        posts = (one.post(remote.url, "evt_abc", BODY, [SECRET], NOW) for _ in range(9))
         deliveries = await asyncio.gather(*posts)
-        there.answer = reply()
-        after = await one.post(there.url, "evt_abc", BODY, [SECRET], NOW)
+        remote.answer = reply()
+        after = await one.post(remote.url, "evt_abc", BODY, [SECRET], NOW)
 
     assert {delivery.detail for delivery in deliveries} == {"timeout"}
     assert after.outcome == "delivered"
@@ -291,22 +291,22 @@ async def test_no_secret_query_or_signature_reaches_a_log_or_a_repr(caplog: pyte
     async with receiver(broken_answer) as broken, receiver(hang) as slow, sender(total_seconds=0.2) as one:
         urls = [broken.url, slow.url, "http://127.0.0.1:1/", f"https://user:{CANARY}@example.com/"]
         deliveries = [await one.post(f"{u}?{CANARY}", "evt_abc", BODY, [SECRET], NOW) for u in urls]
-        seen = caplog.text + repr(deliveries) + repr(one) + str(vars(one))
-        signatures = [there.headers()["webhook-signature"] for there in (broken, slow)]
+        observation = caplog.text + repr(deliveries) + repr(one) + str(vars(one))
+        signatures = [remote.headers()["webhook-signature"] for remote in (broken, slow)]
 
     for word in (SECRET, SECRET.removeprefix("whsec_"), CANARY, *signatures):
-        assert word not in seen
+        assert word not in observation
 
 
-async def test_who_gets_no_slot_in_time_is_told_so_and_nothing_was_sent() -> None:
+async def test_who_gets_no_slot_in_time_gets_that_answer_and_nothing_was_sent() -> None:
     bounds: dict[str, Any] = {"total_seconds": 2, "slot_seconds": 0.05, "per_host": 1, "at_once": 2}
     full = asyncio.Event()
 
-    async def taken(writer: asyncio.StreamWriter) -> None:
+    async def times(writer: asyncio.StreamWriter) -> None:
         full.set()
         await hang(writer)
 
-    async with receiver(taken) as slow, receiver(reply()) as quick, sender(**bounds) as one:
+    async with receiver(times) as slow, receiver(reply()) as quick, sender(**bounds) as one:
         held = asyncio.create_task(one.post(slow.url, "evt_abc", BODY, [SECRET], NOW))
         await asyncio.wait_for(full.wait(), 10)
         second = await one.post(slow.url, "evt_abc", BODY, [SECRET], NOW)
@@ -320,10 +320,10 @@ async def test_who_gets_no_slot_in_time_is_told_so_and_nothing_was_sent() -> Non
 async def test_names_are_looked_up_although_every_thread_of_the_process_is_taken() -> None:
     release, loop = threading.Event(), asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(1))
-    taken = loop.run_in_executor(None, release.wait)
-    async with receiver(reply()) as there:
-        delivery = await post(there.url.replace("127.0.0.1", "localhost"), connect_seconds=5)
+    times = loop.run_in_executor(None, release.wait)
+    async with receiver(reply()) as remote:
+        delivery = await post(remote.url.replace("127.0.0.1", "localhost"), connect_seconds=5)
     release.set()
-    await taken
+    await times
 
     assert delivery.outcome == "delivered"

@@ -7,7 +7,7 @@ from shared.core.ledger.finished_jobs import finished_of, location_of
 from tests.unit.world import World
 
 
-def ended_records(world: World, found: list[str]) -> list[Job]:
+def ended_records(world: World, results: list[str]) -> list[Job]:
     """Every record as it ended; what the archive has lost, or the table keeps beside it, is found."""
     jobs = []
     for job in world.ledger.jobs:
@@ -17,12 +17,12 @@ def ended_records(world: World, found: list[str]) -> list[Job]:
         place = location_of(job)
         line = world.archive.blobs.get(place.name, b"")[place.start : place.start + place.length]
         if not line:
-            found.append(f"the archive does not have {job.id}")
+            results.append(f"the archive does not have {job.id}")
             continue
         jobs.append(finished_of(line).job)
-        kept = [key for _, key in world.ledger.rows if job.id in key and not key.startswith("j|")]
-        found += [f"{job.id} is archived, and there is still {key}" for key in kept]
+        remaining = [key for _, key in world.ledger.rows if job.id in key and not key.startswith("j|")]
+        results += [f"{job.id} is archived, and there is still {key}" for key in remaining]
         tokens = world.engine.tokens.items()
-        there = [name for name, token in tokens if token.startswith(f"{job.id}.")]
-        found += [f"{job.id} is archived, and the cluster still has {name}" for name in there]
+        remote = [name for name, token in tokens if token.startswith(f"{job.id}.")]
+        results += [f"{job.id} is archived, and the cluster still has {name}" for name in remote]
     return jobs

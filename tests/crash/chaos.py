@@ -31,7 +31,7 @@ class Fault(StrEnum):
 
 
 class Died(BaseException):
-    """The process is gone; nobody catches this."""
+    """The process is gone; no one catches this."""
 
 
 WORKER: ContextVar[int] = ContextVar("worker", default=0)
@@ -92,7 +92,7 @@ class Chaos:
         raise (Transient if name.startswith("engine.") else Unavailable)(f"no answer from {name}")
 
     async def happen_late(self) -> None:
-        """What seemed to fail happens now, with nobody left to hear the answer."""
+        """What seemed to fail happens now, with no one left to hear the answer."""
         acts, self.late = self.late, []
         for act in acts:
             try:

@@ -51,8 +51,8 @@ class _Engines:
     clusters: Mapping[str, Cluster]
 
     def get(self, engine: str) -> Engine:
-        found: Engine = self.engine
-        return found
+        result: Engine = self.engine
+        return result
 
 
 @dataclass
@@ -152,23 +152,25 @@ class Run:
 
     def advance(self) -> None:
         """The cluster moves every job on by one state."""
-        for name, seen in list(self.world.engine.jobs.items()):
-            if self.preempts and seen.state is JobState.RUNNING and name.endswith("-1"):
-                self.world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
-            elif seen.state is JobState.QUEUED and self._waited[name] < _LASTS * len(self.waits):
+        for name, observation in list(self.world.engine.jobs.items()):
+            if self.preempts and observation.state is JobState.RUNNING and name.endswith("-1"):
+                self.world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
+            elif observation.state is JobState.QUEUED and self._waited[name] < _LASTS * len(self.waits):
                 self._waited[name] += 1
                 if self._waited[name] % _LASTS == 1:
-                    self.world.engine.jobs[name] = replace(seen, why=_after(self.waits, seen.why))
-            elif self.fails_with and seen.state is JobState.RUNNING:
+                    self.world.engine.jobs[name] = replace(
+                        observation, why=_after(self.waits, observation.why)
+                    )
+            elif self.fails_with and observation.state is JobState.RUNNING:
                 self.world.engine.output = {"stderr.txt": self.fails_with}
-                self.world.engine.turn(name, JobState.FAILED, reason=Reason.USER)
-            elif seen.state in _NEXT:
-                self.world.engine.turn(name, _NEXT[seen.state])
+                self.world.engine.set_state(name, JobState.FAILED, reason=Reason.USER)
+            elif observation.state in _NEXT:
+                self.world.engine.set_state(name, _NEXT[observation.state])
 
     async def _handle(self) -> None:
         """Give every visible message to a worker; what fails comes back."""
-        sent, self.world.queues.sent[:] = list(self.world.queues.sent), []
-        for queue, body, _ in sent:
+        messages, self.world.queues.messages[:] = list(self.world.queues.messages), []
+        for queue, body, _ in messages:
             # What orders a part of a sweep comes twice, and both are followed at once.
             again = 2 if SWEEP in body else 1
             self.messages += [Message(self._handler(queue, body), twin=again > 1) for _ in range(again)]
@@ -269,59 +271,61 @@ class Run:
 
     def check(self, *, accepted: int, started: int) -> list[str]:
         """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
-        found = self.violations
-        jobs = ended_records(self.world, found)
+        result = self.violations
+        jobs = ended_records(self.world, result)
         if len(jobs) != accepted:
-            found.append(f"{len(jobs)} records instead of {accepted}")
-        found += self.check_cluster(jobs, started)
-        found += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
-        found += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
-        found += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
-        found += [f"{job.id} says twice that it waits" for job in jobs if self.waits and self.says_twice(job)]
+            result.append(f"{len(jobs)} records instead of {accepted}")
+        result += self.check_cluster(jobs, started)
+        result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
+        result += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
+        result += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
+        result += [
+            f"{job.id} says twice that it waits" for job in jobs if self.waits and self.says_twice(job)
+        ]
         bodies: dict[str, set[bytes]] = {}
-        told: dict[str, set[str]] = {}
-        said: dict[str, set[str]] = {}
+        reports: dict[str, set[str]] = {}
+        output: dict[str, set[str]] = {}
         for _, identity, body in self.world.webhooks.posts:
             bodies.setdefault(identity, set()).add(body)
             data = json.loads(body)["data"]
             if JobState(data["state"]).terminal:
-                told.setdefault(data["jobId"], set()).add(identity)
-                said.setdefault(data["jobId"], set()).add(data.get("lastError", ""))
-        found += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
+                reports.setdefault(data["jobId"], set()).add(identity)
+                output.setdefault(data["jobId"], set()).add(data.get("lastError", ""))
+        result += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
         for job in jobs:
-            if len(told.get(job.id, ())) != 1:
-                found.append(f"the end of {job.id} was told under {len(told.get(job.id, ()))} ids")
-            if said.get(job.id, {job.last_error}) != {job.last_error}:
-                found.append(f"the last error of {job.id} is another in its event than in its record")
+            if len(reports.get(job.id, ())) != 1:
+                result.append(f"the end of {job.id} was told under {len(reports.get(job.id, ()))} ids")
+            if output.get(job.id, {job.last_error}) != {job.last_error}:
+                result.append(f"the last error of {job.id} is another in its event than in its record")
             receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
             if receipt is None or json.loads(receipt)["state"] != job.state.value:
-                found.append(f"the receipt of {job.id} is missing or stale")
+                result.append(f"the receipt of {job.id} is missing or stale")
             line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else None
             if line is not None and not line.startswith(f"{job.state.value} ".encode()):
-                found.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
-        return found
+                result.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
+        return result
 
     def _silent(self, job: Job) -> bool:
         """Whether what was recorded for more than a round never came to STATUS."""
-        said = "".join(self.lines.get(job.id, ()))
-        return any(entry.waits not in said for entry in job.history if entry.state is JobState.QUEUED)
+        output = "".join(self.lines.get(job.id, ()))
+        return any(entry.waits not in output for entry in job.history if entry.state is JobState.QUEUED)
 
     def says_twice(self, job: Job) -> bool:
         """Whether it was recorded of a queued job that it waits for what was recorded before."""
-        told = [entry.waits for entry in job.history if entry.state is JobState.QUEUED]
-        return any(one == other != "" for one, other in pairwise(told))
+        reports = [entry.waits for entry in job.history if entry.state is JobState.QUEUED]
+        return any(one == other != "" for one, other in pairwise(reports))
 
     def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
         """What the cluster knows: every attempt began once, and the records say how it ended."""
-        engine, found = self.world.engine, []
+        engine, result = self.world.engine, []
         if len(engine.started) != started or max(Counter(engine.started).values(), default=0) > 1:
-            found.append(f"started {engine.started}, expected {started} starts")
-        found += [f"{name} was started before the attempt before it ended" for name in engine.overlaps]
+            result.append(f"started {engine.started}, expected {started} starts")
+        result += [f"{name} was started before the attempt before it ended" for name in engine.overlaps]
         for job in jobs:
-            seen = engine.jobs.get(job.target.name) if job.target else None
-            if seen is not None and seen.state is not job.state:
-                found.append(f"the cluster says {seen.state} and the record {job.state}")
-        return found
+            observation = engine.jobs.get(job.target.name) if job.target else None
+            if observation is not None and observation.state is not job.state:
+                result.append(f"the cluster says {observation.state} and the record {job.state}")
+        return result
 
 
 def _after(waits: tuple[Why, ...], why: Why | None) -> Why:

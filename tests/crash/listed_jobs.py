@@ -9,8 +9,8 @@ from tests.unit.world import World
 
 def wrongly_listed(world: World) -> list[str]:
     """The jobs that their rows show otherwise, whatever failed or came late."""
-    found = (row for (_, key), row in world.ledger.rows.items() if key.startswith("l|"))
-    shown = {listed_key(row)[16:]: shown_of(row) or current_of(row) for row in found}
+    result = (row for (_, key), row in world.ledger.rows.items() if key.startswith("l|"))
+    shown = {listed_key(row)[16:]: shown_of(row) or current_of(row) for row in result}
     jobs = [job for job in world.ledger.jobs if not job.archived]
     return [
         f"{job.id} is {job.state} and listed otherwise" for job in jobs if shown.get(job.id) != brief(job)

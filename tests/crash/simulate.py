@@ -37,7 +37,7 @@ def simulate_block(first: int, count: int) -> dict[int, list[str]]:
     """Some schedules after each other; the seeds that found something."""
 
     async def block() -> dict[int, list[str]]:
-        return {seed: found for seed in range(first, first + count) if (found := await simulate(seed))}
+        return {seed: result for seed in range(first, first + count) if (result := await simulate(seed))}
 
     return asyncio.run(block())
 
@@ -53,10 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
     counts = [min(_BLOCK, options.first + options.seeds - at) for at in blocks]
     # What the dispatcher logs of injected faults would bury the result.
     with ProcessPoolExecutor(initializer=logging.disable) as pool:
-        for count, found in zip(counts, pool.map(simulate_block, blocks, counts), strict=True):
+        for count, result in zip(counts, pool.map(simulate_block, blocks, counts), strict=True):
             done += count
-            bad += len(found)
-            for seed, violations in found.items():
+            bad += len(result)
+            for seed, violations in result.items():
                 sys.stdout.write(f"\nseed {seed}: {violations}\n")
             sys.stdout.write(f"\r{done} of {options.seeds} schedules, {bad} violated")
             sys.stdout.flush()

@@ -65,19 +65,19 @@ class SlurmRun(Run):
     def check_cluster(self, jobs: list[Job], started: int) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
         model = self.server.model
-        found = list(model.violations)
+        result = list(model.violations)
         ends = Counter(map(attempts_of, model.finished))
-        found += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
-        found += [f"{name} is left on the nodes" for name in model.alive.values()]
+        result += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
+        result += [f"{name} is left on the nodes" for name in model.alive.values()]
         if len(set(model.began)) > started:
-            found.append(f"{sorted(set(model.began))} began, expected {started} attempts")
+            result.append(f"{sorted(set(model.began))} began, expected {started} attempts")
         for job in jobs:
             ran = job.target is not None and attempts_of(job.target.name) in ends
             if ran is not (job.state is JobState.SUCCEEDED):
-                found.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
+                result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
             if job.state is not JobState.SUCCEEDED and not self.cancels:
-                found.append(f"{job.id} is {job.state}: {job.message}")
-        return found
+                result.append(f"{job.id} is {job.state}: {job.message}")
+        return result
 
 
 async def play(

@@ -48,7 +48,7 @@ class Claim:
     submission: str
     ended: bool = False
     #: whether a later attempt took it away
-    taken: bool = False
+    is_taken: bool = False
 
 
 @dataclass
@@ -156,7 +156,7 @@ class Slurmctld:
             claim = self.claims.setdefault(name, Claim(token, ""))
             if claim.ended and reason:
                 return True
-            claim.taken = True
+            claim.is_taken = True
             self.alive = {number: one for number, one in self.alive.items() if one != name}
         return False
 
@@ -178,8 +178,8 @@ class Slurmctld:
             return
         submission = job.environment[SUBMISSION]
         claim = self.claims.setdefault(job.name, Claim(plan["token"], submission)) if self.fenced else None
-        if claim is not None and (claim.taken or claim.submission != submission) and not claim.ended:
-            job.state, job.code, job.ended = "FAILED", 254 if claim.taken else 253, self.clock()
+        if claim is not None and (claim.is_taken or claim.submission != submission) and not claim.ended:
+            job.state, job.code, job.ended = "FAILED", 254 if claim.is_taken else 253, self.clock()
             return
         if claim is not None and (claim.ended or self._answered(plan)):
             job.state, job.ended, claim.ended = "COMPLETED", self.clock(), True

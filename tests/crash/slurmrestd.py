@@ -57,7 +57,7 @@ class Slurmrestd:
         self.late: list[Callable[[], Awaitable[object]]] = []
         #: words of warning that come with the next submission
         self.warns: list[str] = []
-        #: what a submission is told, with a number or without one
+        #: the warnings of a submission, with a number or without one
         self.says: tuple[int, str] | None = None
         self.takes = True
         #: what is listed of the cluster itself, and how often; the plan does not count that
@@ -158,29 +158,29 @@ class Slurmrestd:
         variables = job["environment"]
         if isinstance(variables, list):
             variables = dict(word.partition("=")[::2] for word in variables)
-        said = self.says and {"error_number": self.says[0], "error": self.says[1]}
-        if said and not self.takes:
-            return web.json_response({"errors": [said]}, status=500)
+        output = self.says and {"error_number": self.says[0], "error": self.says[1]}
+        if output and not self.takes:
+            return web.json_response({"errors": [output]}, status=500)
         number = self.model.submit(job["name"], job["comment"], variables, held=bool(job.get("hold")))
         held = {"error_code": 2042, "error": "Job is in held state, pending scheduler release"}
-        if self.version == OLD or said:
-            errors = [said or held] if said or job.get("hold") else []
+        if self.version == OLD or output:
+            errors = [output or held] if output or job.get("hold") else []
             return web.json_response({"job_id": number, "errors": errors})
         warnings = [f"{name}: ignoring unknown key" for name in unknown] + self.warns
-        told = [
+        reports = [
             {"description": text, "source": "slurm_submit_batch_job()"}
             for text in ("Job is in held state", *self.waits)
         ]
-        told += [{"description": text} for text in warnings]
-        return web.json_response({"job_id": number, "errors": [], "warnings": told})
+        reports += [{"description": text} for text in warnings]
+        return web.json_response({"job_id": number, "errors": [], "warnings": reports})
 
     async def _jobs(self, request: web.Request) -> web.Response:
         listed = [shown(job, old=self.version == OLD) for job in self.model.jobs.values()]
         return web.json_response({"jobs": listed, "errors": []})
 
     async def _accounting(self, request: web.Request) -> web.Response:
-        found = [one for one in self.accounted if one["name"] == request.query["job_name"]]
-        if not found:
+        result = [one for one in self.accounted if one["name"] == request.query["job_name"]]
+        if not result:
             # As a real slurmdbd of 22.05 has it said.
             nothing = {
                 "error_number": 9003,
@@ -188,7 +188,7 @@ class Slurmrestd:
                 "description": "Nothing found with query",
             }
             return web.json_response({"jobs": [], "errors": [nothing]}, status=500)
-        return web.json_response({"jobs": found, "errors": []})
+        return web.json_response({"jobs": result, "errors": []})
 
     async def _states(self, request: web.Request) -> web.Response:
         listed = [{"job_id": str(job.id), "state": [job.state]} for job in self.model.jobs.values()]

@@ -126,14 +126,14 @@ def _last_try(run: Run) -> None:
     async def arrive(ports: Ports) -> None:
         await message_arrived(ports, body, "m1", tries=next(tries))
 
-    async def look(ports: Ports) -> None:
+    async def check(ports: Ports) -> None:
         dead = await ports.dead.all()
         for one in dead:
             await redrive(ports, one.id)
         if not dead and not run.jobs() and next(looks) < 40:
             raise Unavailable("it is neither accepted nor dead yet")  # the person looks again
 
-    run.messages += [Message(arrive), Message(look)]
+    run.messages += [Message(arrive), Message(check)]
 
 
 def _told_again(run: Run) -> None:
@@ -143,12 +143,12 @@ def _told_again(run: Run) -> None:
     run.world.webhooks.answers = [Posted("gone", 410, "410", None, 1), *run.world.webhooks.answers]
 
     async def again(ports: Ports) -> None:
-        found = await ports.outbox.dead()
-        for notice in found:
+        result = await ports.outbox.dead()
+        for notice in result:
             for one in await ports.outbox.disabled():
                 await ports.outbox.enable(one.id)
             await redeliver_event(ports, notice.event_id)
-        if not found and next(looks) < 10:
+        if not result and next(looks) < 10:
             raise Unavailable("it is not dead yet")  # the message comes again
 
     run.messages.append(Message(again))

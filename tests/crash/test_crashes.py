@@ -25,7 +25,7 @@ _FAULTS = [(fault, wake_after) for fault in Fault for wake_after in _WAKES.get(f
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 async def test_any_single_fault_is_survived(story: Story, fault: Fault, wake_after: int) -> None:
     calls = len((await play(story, {}, wake_after=wake_after)).chaos.calls)
-    turn = STORIES.index(story) + _FAULTS.index((fault, wake_after))
-    for n in every_few(range(1, calls + 1), turn):
+    number = STORIES.index(story) + _FAULTS.index((fault, wake_after))
+    for n in every_few(range(1, calls + 1), number):
         run = await play(story, {n: fault}, wake_after=wake_after)
         assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"

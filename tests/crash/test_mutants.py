@@ -199,8 +199,8 @@ def no_tombstone(patch: Patch) -> None:
     async def write(store: Store, job_id: str, *operations: Operation) -> list[str]:
         grave = operations[0].row["RowKey"]
         if grave.startswith("t|"):
-            gone = Operation("delete", {**operations[0].row, "RowKey": f"j|{job_id}"}, operations[0].etag)
-            operations = (gone, *operations[1:])
+            removed = Operation("delete", {**operations[0].row, "RowKey": f"j|{job_id}"}, operations[0].etag)
+            operations = (removed, *operations[1:])
         return await written(store, job_id, *operations)
 
     written = Store.write
@@ -209,9 +209,9 @@ def no_tombstone(patch: Patch) -> None:
 
 
 def archived_although_the_cluster_kept_it(patch: Patch) -> None:
-    async def mutant(ports: Ports, found: Any) -> Any:
-        await forgotten(ports, found)
-        return found
+    async def mutant(ports: Ports, result: Any) -> Any:
+        await forgotten(ports, result)
+        return result
 
     forgotten = shared.lifecycle.forget.forget
     patch.setattr(shared.lifecycle.archive, "forget", mutant)

@@ -65,9 +65,9 @@ class Dispatcher(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self._do(self.run.until_quiet())
-        found = self.run.check(accepted=len(self.sent), started=len(self.sent))
+        result = self.run.check(accepted=len(self.sent), started=len(self.sent))
         self.loop.close()
-        assert found == []
+        assert result == []
 
 
 TestDispatcher = Dispatcher.TestCase

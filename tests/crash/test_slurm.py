@@ -53,8 +53,8 @@ async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_ans
 @pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire, eager: bool) -> None:
     calls = len((await play(story, eager=eager)).server.calls)
-    turn = _STORIES.index(story) + 2 * list(Wire).index(fault) + eager
-    for n in every_few(range(1, calls + 1), turn):
+    number = _STORIES.index(story) + 2 * list(Wire).index(fault) + eager
+    for n in every_few(range(1, calls + 1), number):
         run = await play(story, wire={n: fault}, eager=eager)
         assert run.violations == [], f"{fault} at {run.server.calls[n - 1]}, call {n}"
 
@@ -66,8 +66,8 @@ async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(
 ) -> None:
     for story in (STORIES[0], STORIES[2]):
         names = (await play(story, forgets=forgets)).chaos.calls
-        asked = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
-        near = sorted({near for at in asked for near in (at - 1, at, at + 1)})
+        requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
+        near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
         for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault)):
             run = await play(story, {n: fault}, forgets=forgets, wake_after=wake_after)
             assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"

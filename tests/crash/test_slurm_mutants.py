@@ -30,9 +30,9 @@ def not_held(patch: Patch) -> None:
     original = shared.engines.slurm.job.request.submission
 
     def mutant(*args: Any) -> Submission:
-        asked = original(*args)
-        job = {name: value for name, value in asked.body["job"].items() if name != "hold"}
-        return replace(asked, body={**asked.body, "job": job})
+        request = original(*args)
+        job = {name: value for name, value in request.body["job"].items() if name != "hold"}
+        return replace(request, body={**request.body, "job": job})
 
     patch.setattr(shared.engines.slurm.attempts, "submission", mutant)
 
@@ -100,11 +100,11 @@ async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch:
 
 async def _caught(*, fenced: bool) -> str:
     for story in (STORIES[0], STORIES[2]):
-        if found := (await play(story, imitated=True)).violations:
-            return f"{story.name}, imitated: {found}"
+        if result := (await play(story, imitated=True)).violations:
+            return f"{story.name}, imitated: {result}"
         for lives in (1, 40):
-            if found := (await play(story, lives=lives, fenced=fenced)).violations:
-                return f"{story.name}, cut off: {found}"
+            if result := (await play(story, lives=lives, fenced=fenced)).violations:
+                return f"{story.name}, cut off: {result}"
         for wire in Wire:
             for n in range(1, 8):
                 run = await play(story, wire={n: wire}, eager=True, forgets=0.0, fenced=fenced)

@@ -47,11 +47,11 @@ class MemoryTable:
             and key[1] >= key_range.first
             and (not key_range.last or key[1] < key_range.last)
         )
-        found = [self.held[key].row for key in inside]
-        found = [row for row in found if _fits(row, key_range)]
+        result = [self.held[key].row for key in inside]
+        result = [row for row in result if _fits(row, key_range)]
         if key_range.etags:
-            found = [{**row, ETAG: self.held[_key(row)].etag} for row in found]
-        return found[: key_range.limit] if key_range.limit else found
+            result = [{**row, ETAG: self.held[_key(row)].etag} for row in result]
+        return result[: key_range.limit] if key_range.limit else result
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """All or nothing."""
@@ -83,8 +83,8 @@ class MemoryTable:
             return ""
         self._count += 1
         etag = f'W/"{self._count}"'
-        kept = self.held[key].row if operation.verb in ("merge", "upsert") and key in self.held else {}
-        self.held[key] = VersionedRow({**kept, **operation.row}, etag, self._clock())
+        copies = self.held[key].row if operation.verb in ("merge", "upsert") and key in self.held else {}
+        self.held[key] = VersionedRow({**copies, **operation.row}, etag, self._clock())
         return etag
 
 
@@ -102,7 +102,7 @@ class MemoryLedger(TableLedger):
     @property
     def rows(self) -> dict[tuple[str, str], Row]:
         """Every row of a job or a drop, by partition and key."""
-        return {key: found.row for key, found in self.held.items() if key[0] != "meta"}
+        return {key: result.row for key, result in self.held.items() if key[0] != "meta"}
 
     @property
     def jobs(self) -> list[Job]:
@@ -179,8 +179,8 @@ class MemoryDrops:
         container, _, name = reference.partition("/")
         if container != self.container:
             raise Misuse(f"container {container!r} may not be read")
-        found = await self.read(name, limit=limit)
-        return found.data if found else None
+        result = await self.read(name, limit=limit)
+        return result.data if result else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write."""
@@ -217,19 +217,19 @@ class MemoryArchive:
 
     async def read(self, place: LineLocation) -> bytes | None:
         """One line."""
-        found = self.blobs.get(place.name)
-        return None if found is None else found[place.start : place.start + place.length]
+        result = self.blobs.get(place.name)
+        return None if result is None else result[place.start : place.start + place.length]
 
 
 @dataclass
 class MemoryQueues:
     """The queues port: what was sent, in order."""
 
-    sent: list[tuple[str, str, float]] = field(default_factory=list)
+    messages: list[tuple[str, str, float]] = field(default_factory=list)
 
     async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
         """Keep it."""
-        self.sent.append((queue, body, delay))
+        self.messages.append((queue, body, delay))
 
 
 @dataclass

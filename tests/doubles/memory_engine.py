@@ -51,7 +51,7 @@ class MemoryEngine:
     #: the resources that jobs may choose
     allow: Sequence[str] = ()
     view: ClusterView | None = None
-    known: ClusterFacts = NO_FACTS
+    own_facts: ClusterFacts = NO_FACTS
     abilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
 
     @property
@@ -108,7 +108,9 @@ class MemoryEngine:
         """Those it was given that have not ended."""
         self._trouble()
         return {
-            name: self.tokens.get(name, "") for name, seen in self.jobs.items() if not seen.state.terminal
+            name: self.tokens.get(name, "")
+            for name, observation in self.jobs.items()
+            if not observation.state.terminal
         }
 
     async def see(self, target: Target) -> Observation:
@@ -121,8 +123,8 @@ class MemoryEngine:
     async def cancel(self, target: Target) -> None:
         """Ends at once."""
         self._trouble()
-        seen = self.jobs.get(target.name)
-        if seen is not None and not seen.state.terminal:
+        observation = self.jobs.get(target.name)
+        if observation is not None and not observation.state.terminal:
             self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
@@ -155,12 +157,12 @@ class MemoryEngine:
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """What the test says; nothing by default."""
-        return self.known
+        return self.own_facts
 
     async def close(self) -> None:
         """Nothing to close."""
 
-    def turn(self, name: str, state: JobState, **how: object) -> None:
+    def set_state(self, name: str, state: JobState, **how: object) -> None:
         """What the test makes happen on the cluster."""
         self.jobs[name] = replace(Observation(state), **how)  # type: ignore[arg-type]
 

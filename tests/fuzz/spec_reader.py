@@ -35,8 +35,8 @@ def one(data: bytes) -> None:
     if document is None:
         return
     completed, _ = complete(document, _WORLD.ports.policy.completion)
-    spec, found = validate(completed, limits=_LIMITS)
-    assert spec is not None or found
+    spec, result = validate(completed, limits=_LIMITS)
+    assert spec is not None or result
     json.dumps(redact(completed))
     sealed = seal_secrets(completed, _seal)
     assert open_secrets(sealed, _open) == completed
@@ -45,8 +45,8 @@ def one(data: bytes) -> None:
 def seeds() -> list[bytes]:
     """What to start from: the examples, and a document with every part of the format."""
     root = Path(__file__).resolve().parents[2]
-    found = [path.read_bytes() for path in sorted(root.glob("examples/**/*.json"))]
-    return [*found, json.dumps(everything()).encode(), json.dumps({"spec": everything()}).encode()]
+    result = [path.read_bytes() for path in sorted(root.glob("examples/**/*.json"))]
+    return [*result, json.dumps(everything()).encode(), json.dumps({"spec": everything()}).encode()]
 
 
 def mutated(data: bytes, dice: Random) -> bytes:

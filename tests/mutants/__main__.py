@@ -42,26 +42,26 @@ CACHE = ROOT / ".local" / "mutants.json"
 
 def equivalents(text: str) -> dict[str, str]:
     """Name → reason, of paragraphs: lines `MODULE: MUTANT` and below them, indented, why no test can tell."""
-    found: dict[str, str] = {}
+    goldens: dict[str, str] = {}
     waiting: list[str] = []
     for line in text.splitlines():
         if line.startswith("    ") and line.strip():
-            found.update(dict.fromkeys(waiting, line.strip()))
+            goldens.update(dict.fromkeys(waiting, line.strip()))
             waiting = []
         elif line and not line.startswith("#"):
             waiting.append(line)
     if waiting:
         raise ValueError(f"no reason is given for {waiting[0]}")
-    return found
+    return goldens
 
 
 def _modules(named: list[str]) -> list[Path]:
-    wanted = named or list(ROOMS)
-    found = []
-    for name in wanted:
+    expected = named or list(ROOMS)
+    results = []
+    for name in expected:
         place = ROOT / name
-        found += sorted(place.glob("*.py")) if place.is_dir() else [place]
-    return [module for module in found if module.name != "__init__.py"]
+        results += sorted(place.glob("*.py")) if place.is_dir() else [place]
+    return [module for module in results if module.name != "__init__.py"]
 
 
 class Report:
@@ -76,7 +76,7 @@ class Report:
         self._kept: dict[str, str] = {} if fresh or not CACHE.exists() else json.loads(CACHE.read_text())
         self._new: dict[str, str] = {}
 
-    def known(self, module: str, mutant: Mutant) -> str | None:
+    def known_outcome(self, module: str, mutant: Mutant) -> str | None:
         """The outcome of an earlier run."""
         return CAUGHT if self._kept.get(f"{module}: {mutant.name}") == mutant.version else None
 
@@ -84,7 +84,7 @@ class Report:
         """Whether it meets all tests that run it when none of the first notices it."""
         return not self._quick and f"{module}: {mutant.name}" not in self._expected
 
-    def found(self, module: str, mutant: Mutant, outcome: str) -> None:
+    def note_outcome(self, module: str, mutant: Mutant, outcome: str) -> None:
         """One more."""
         name = f"{module}: {mutant.name}"
         if outcome == CAUGHT:
@@ -104,8 +104,8 @@ class Report:
     def ended(self, module: str) -> bool:
         """A line for each module."""
         self._keep()
-        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self._counts.items()))
-        say(f"{module}: {told or 'nothing to change'}")
+        reports = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self._counts.items()))
+        say(f"{module}: {reports or 'nothing to change'}")
         return self._as_expected
 
     def failed(self, test: str) -> None:
@@ -119,9 +119,9 @@ class Report:
         with CACHE.open("a+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            kept = json.loads(file.read() or "{}") | self._new
+            report = json.loads(file.read() or "{}") | self._new
             file.truncate(0)
-            json.dump(kept, file, indent=0)
+            json.dump(report, file, indent=0)
 
 
 def _name(module: Path) -> str:

@@ -127,11 +127,11 @@ def _only_checks(node: ast.AST) -> bool:
 
 
 def _at(function: ast.AST, path: _Path) -> ast.AST:
-    found = function
+    result = function
     for field, index in path:
-        value = getattr(found, field)
-        found = value if index is None else value[index]
-    return found
+        value = getattr(result, field)
+        result = value if index is None else value[index]
+    return result
 
 
 def _lines_around(function: Function, path: _Path) -> range:
@@ -171,9 +171,9 @@ def _of_logic(node: ast.AST) -> _Replacements:
             yield _shown(_with(node, ops=[_COMPARED[type(op)]()]))
         case ast.BoolOp(op=op, values=values):
             yield _shown(_with(node, op=ast.Or() if isinstance(op, ast.And) else ast.And()))
-            for gone in range(len(values)):
-                left = values[:gone] + values[gone + 1 :]
-                yield _shown(left[0] if len(left) == 1 else _with(node, values=left))
+            for removed in range(len(values)):
+                remaining = values[:removed] + values[removed + 1 :]
+                yield _shown(remaining[0] if len(remaining) == 1 else _with(node, values=remaining))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield _shown(operand)
         case ast.Constant(value=bool() as value):
@@ -204,11 +204,11 @@ def _of_flow(node: ast.AST) -> _Replacements:
 def _of_calls(node: ast.AST) -> _Replacements:
     match node:
         case ast.Call(args=args, keywords=keywords):
-            for gone, keyword in enumerate(keywords):
+            for removed, keyword in enumerate(keywords):
                 if _only_checks(keyword):
                     continue
-                left = keywords[:gone] + keywords[gone + 1 :]
-                yield f"without {_text(keyword)}", _with(node, keywords=left)
+                remaining = keywords[:removed] + keywords[removed + 1 :]
+                yield f"without {_text(keyword)}", _with(node, keywords=remaining)
             if len(args) > 1 and not isinstance(args[-1], ast.Starred):
                 yield f"without {_text(args[-1])}", _with(node, args=args[:-1])
 

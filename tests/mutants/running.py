@@ -46,13 +46,13 @@ CAUGHT, SURVIVED, UNTESTED = "caught", "survived", "no test runs it"
 class Report(Protocol):
     """What becomes of the mutants."""
 
-    def known(self, module: str, mutant: Mutant) -> str | None:
+    def known_outcome(self, module: str, mutant: Mutant) -> str | None:
         """The outcome of an earlier run."""
 
     def thorough(self, module: str, mutant: Mutant) -> bool:
         """Whether it meets all tests that run it when none of the first notices it."""
 
-    def found(self, module: str, mutant: Mutant, outcome: str) -> None:
+    def note_outcome(self, module: str, mutant: Mutant, outcome: str) -> None:
         """One more."""
 
     def ended(self, module: str) -> bool:
@@ -66,13 +66,13 @@ class Mutation:
     """A plugin of pytest: in place of running the tests, it runs mutants of some modules against them."""
 
     def __init__(
-        self, modules: dict[Path, str], report: Report, wanted: Callable[[], bool], at_once: int
+        self, modules: dict[Path, str], report: Report, expected: Callable[[], bool], at_once: int
     ) -> None:
         #: files, and how they are named
         self._modules = modules
         self._sources = {module: module.read_text(encoding="utf-8") for module in modules}
         self._report = report
-        self._wanted = wanted
+        self._wanted = expected
         self._at_once = at_once
         self.as_expected = True
         #: file and line → the tests that run it
@@ -123,11 +123,11 @@ class Mutation:
         if not self._control(session, functions):
             return False
         for mutant in mutants_of(self._sources[module]):
-            outcome = self._report.known(name, mutant)
+            outcome = self._report.known_outcome(name, mutant)
             if outcome is None and self._wanted():
                 outcome = self._run(session, module, mutant, functions)
             if outcome is not None:
-                self._report.found(name, mutant, outcome)
+                self._report.note_outcome(name, mutant, outcome)
         return self._report.ended(name)
 
     def _note(self, session: pytest.Session, functions: list[FunctionType]) -> None:
@@ -147,8 +147,8 @@ class Mutation:
                     continue
                 self._seconds[int(number)] = float(seconds)
                 for place in places:
-                    file, _, found = place.rpartition(":")
-                    self._tests[file, int(found)].add(int(number))
+                    file, _, result = place.rpartition(":")
+                    self._tests[file, int(result)].add(int(number))
         ended = os.waitpid(child, 0)[1]
         if (noted := len(self._seconds)) < len(session.items):
             self._report.failed(f"{session.items[noted].nodeid}: it ends the process that runs it")
@@ -328,9 +328,9 @@ def _record(session: pytest.Session, functions: list[FunctionType], write: Calla
 def _functions_of(module: Path) -> dict[tuple[str, int], FunctionType]:
     """The living functions of a module by qualified name and first line, whatever decorates them."""
     return {
-        (found.__code__.co_qualname, found.__code__.co_firstlineno): found
-        for found in gc.get_objects()
-        if type(found) is FunctionType and found.__code__.co_filename == str(module)
+        (result.__code__.co_qualname, result.__code__.co_firstlineno): result
+        for result in gc.get_objects()
+        if type(result) is FunctionType and result.__code__.co_filename == str(module)
     }
 
 

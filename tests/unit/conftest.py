@@ -43,12 +43,12 @@ def drops(world: World) -> Written:
 
 @pytest.fixture
 def hooks(world: World) -> Hooks:
-    world.use(webhooks=(found := Hooks()), outbox=Outbox())
-    return found
+    world.use(webhooks=(receiver_hooks := Hooks()), outbox=Outbox())
+    return receiver_hooks
 
 
 @pytest.fixture
 def outbox(world: World, hooks: Hooks) -> Outbox:
-    found = world.ports.outbox
-    assert isinstance(found, Outbox)
-    return found
+    result = world.ports.outbox
+    assert isinstance(result, Outbox)
+    return result

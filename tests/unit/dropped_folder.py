@@ -31,5 +31,5 @@ def status_line_of(world: World, job: Job) -> str:
 
 
 async def end(world: World, state: JobState, **how: object) -> None:
-    world.engine.turn(world.engine.started[0], state, **how)
+    world.engine.set_state(world.engine.started[0], state, **how)
     await world.sweep()

@@ -32,9 +32,9 @@ def job_of(*history: tuple[Any, ...], **members: Any) -> Job:
     last = entries[-1]
     required: dict[str, Any] = {"id": ID, "key": "k", "payload": "p", "door": "http"}
     named = {"name": "n", "experiment": "e", "cluster": "dev", "receipt": "default/r"}
-    here: dict[str, Any] = {"state": last.state, "attempt": last.attempt, "sequence": last.sequence}
+    values: dict[str, Any] = {"state": last.state, "attempt": last.attempt, "sequence": last.sequence}
     times = {"created": NOON, "due": NOON}
-    return Job(**{**required, **named, **here, **times, "history": entries, **members})
+    return Job(**{**required, **named, **values, **times, "history": entries, **members})
 
 
 def _entry(

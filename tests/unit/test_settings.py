@@ -59,11 +59,11 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("SLIPWAY_SHARDS", "at least 1"), ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535")]
+    ("kind", "message"), [("SLIPWAY_SHARDS", "at least 1"), ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535")]
 )
-def test_the_bounds_of_the_table_are_on_the_page(kind: str, said: str) -> None:
+def test_the_bounds_of_the_table_are_on_the_page(kind: str, message: str) -> None:
     (row,) = [line for line in settings_page.page().splitlines() if line.startswith(f"| `{kind}` ")]
-    assert said in row
+    assert message in row
 
 
 def test_no_row_of_the_table_can_be_changed() -> None:
@@ -173,7 +173,7 @@ def test_building_the_ports_leaves_the_process_as_it_is() -> None:
     connection = (
         "InstrumentationKey=00000000-0000-0000-0000-000000000001;IngestionEndpoint=http://127.0.0.1:1"
     )
-    given = {
+    values = {
         "SLIPWAY_STORAGE": CONNECTION,
         "SLIPWAY_INSIGHTS": "true",
         "APPLICATIONINSIGHTS_CONNECTION_STRING": connection,
@@ -185,13 +185,13 @@ def test_building_the_ports_leaves_the_process_as_it_is() -> None:
         return dict(os.environ), threading.enumerate(), root.level, list(root.handlers)
 
     before = process()
-    build(Settings(given))
-    build(Settings({**given, "SLIPWAY_OTLP_URL": "http://127.0.0.1:1"}))
+    build(Settings(values))
+    build(Settings({**values, "SLIPWAY_OTLP_URL": "http://127.0.0.1:1"}))
     assert process() == before
 
 
 def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
-    given = {
+    values = {
         "SLIPWAY_STORAGE": CONNECTION,
         "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": "whsec_" + "a" * 32}),
         "SLIPWAY_DEFAULT_NOTIFY": '[{"url": "https://hooks.example.com/canary"}]',
@@ -199,10 +199,10 @@ def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
     with pytest.raises(
         Misconfigured, match=r"SLIPWAY_DEFAULT_NOTIFY: /0/url: .*no key can seal it"
     ) as caught:
-        build(Settings(given))
+        build(Settings(values))
     assert "canary" not in str(caught.value)
     sealing = {"SLIPWAY_SEAL_KEY": base64.b64encode(b"k" * 32).decode()}
-    assert build(Settings(given | sealing)).policy.default_notify
+    assert build(Settings(values | sealing)).policy.default_notify
 
 
 def test_storage_may_be_reached_by_identity() -> None:

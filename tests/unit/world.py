@@ -122,8 +122,8 @@ class World:
 
     async def wake(self) -> None:
         """The queue of deliveries: every message that is visible now."""
-        ready = [m for m in self.queues.sent if m[0] == "job-events" and m[2] == 0]
-        self.queues.sent[:] = [m for m in self.queues.sent if m not in ready]
+        ready = [m for m in self.queues.messages if m[0] == "job-events" and m[2] == 0]
+        self.queues.messages[:] = [m for m in self.queues.messages if m not in ready]
         for _, body, _ in ready:
             wake = json.loads(body)
             await deliver(self.ports, wake["job"], wake["sequence"])

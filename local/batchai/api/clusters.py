@@ -45,13 +45,13 @@ async def put_cluster(call: Call) -> web.Response:
     others = clusters_in(call.store, call.names["subscription"], workspace.location)
     check_quota(len(others), MOST_CLUSTERS, "clusters in a region")
     now = call.emulator.clock()
-    place = "{}/{}/workspaces/{}/clusters/{}".format(*ids.parts(ids.cluster(call.names)))
+    path = "{}/{}/workspaces/{}/clusters/{}".format(*ids.parts(ids.cluster(call.names)))
     cluster = Cluster(
         id=ids.cluster(call.names),
         sequence=call.store.next_sequence(),
         created=now,
         document=document,
-        suffix=f"{place}/{uuid.uuid4()}",
+        suffix=f"{path}/{uuid.uuid4()}",
         allocation_since=now,
     )
     call.store.save(cluster)

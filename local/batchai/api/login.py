@@ -80,8 +80,12 @@ class Login:
     async def _locations(self, request: web.Request) -> web.Response:
         ids.check(request.match_info)
         name = request.match_info["subscription"]
-        place = {"id": f"/subscriptions/{name}/locations/eastus", "name": "eastus", "displayName": "East US"}
-        return web.json_response({"value": [place]})
+        location = {
+            "id": f"/subscriptions/{name}/locations/eastus",
+            "name": "eastus",
+            "displayName": "East US",
+        }
+        return web.json_response({"value": [location]})
 
 
 def _view(subscription: str) -> dict[str, Any]:

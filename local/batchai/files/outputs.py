@@ -106,21 +106,23 @@ def listing(
     if posixpath.normpath(inside).startswith(("..", "/")):
         raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
     above, own, rest = real.partition(f"/{segment(job)}")
-    root, place = downloads.locate(Path(above + own))
+    root, url_of_file = downloads.locate(Path(above + own))
     try:
         with (
             Fence.from_root(root) as served,
-            served.below(place.partition("/")[2], links=False, display=above + own) as run,
+            served.below(url_of_file.partition("/")[2], links=False, display=above + own) as run,
         ):
-            found = run.listing(f"{rest}/{inside}", page.start, page.most)
+            entries = run.listing(f"{rest}/{inside}", page.start, page.most)
     except OSError:
         return [], False
     listed = [
-        _entry(entry, lambda path: sign(f"{place}/{path}")) for entry in found.entries if entry.kind != "link"
+        _entry(entry, lambda path: sign(f"{url_of_file}/{path}"))
+        for entry in entries.entries
+        if entry.kind != "link"
     ]
-    follows = found.names > page.start + page.most
-    if found.more and not follows:
-        listed.append({"name": f"… more than {found.names:,} entries", "fileType": "file"})
+    follows = entries.names > page.start + page.most
+    if entries.more and not follows:
+        listed.append({"name": f"… more than {entries.names:,} entries", "fileType": "file"})
     return listed, follows
 
 

@@ -13,8 +13,8 @@ from local.nodes.machine import Directories, Machine
 def segment(job: Job) -> str:
     """The folders between a job's path prefix and its output."""
     subscription, group, workspace, experiment, name = ids.parts(job.id)
-    place = f"workspaces/{workspace}/experiments/{experiment}/jobs/{name}"
-    return f"{subscription}/{group}/{place}/{job.instance}"
+    path = f"workspaces/{workspace}/experiments/{experiment}/jobs/{name}"
+    return f"{subscription}/{group}/{path}/{job.instance}"
 
 
 def node_environment(directories: Directories, node_path: Sequence[Path]) -> dict[str, str]:

@@ -35,15 +35,15 @@ class Vault:
 
     def _secret(self, url: str) -> str:
         if self._file is None:
-            raise _missing(
+            raise _missing_secret(
                 url, "Start the emulator with --secrets-file FILE, a JSON object of addresses and values"
             )
         try:
             secrets = {_key(name): value for name, value in table(self._file).items()}
         except SettingsError as error:
-            raise _missing(url, str(error)) from error
+            raise _missing_secret(url, str(error)) from error
         if _key(url) not in secrets:
-            raise _missing(url, f"Add it to {self._file}, a JSON object of addresses and values")
+            raise _missing_secret(url, f"Add it to {self._file}, a JSON object of addresses and values")
         return secrets[_key(url)]
 
 
@@ -52,6 +52,6 @@ def _key(url: str) -> str:
     return url.rstrip("/").lower()
 
 
-def _missing(url: str, remedy: str) -> MissingSecret:
+def _missing_secret(url: str, remedy: str) -> MissingSecret:
     message = f"There is no secret {url} here. {remedy}"
     return MissingSecret(Fault(code="KeyVaultSecretNotFound", message=message))

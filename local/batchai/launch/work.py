@@ -29,7 +29,7 @@ class BatchAIWork:
             Machine(node, numbers[node], gpus_of(numbers[node], size, settings.gpus)) for node in job.nodes
         ]
 
-    async def plan(self, places: Sequence[Directories]) -> Plan:
+    async def plan(self, all_directories: Sequence[Directories]) -> Plan:
         """Everything from its document, secrets resolved. Raises MissingSecret and OSError."""
         vault = Vault(self._settings.secrets_file)
         document = vault.resolved(self._job.document)
@@ -37,8 +37,8 @@ class BatchAIWork:
         job = self._job.evolve(document=document)
         path = await self._settings.path(self._cluster.id)
         envs = [
-            job_environment(job, place, self.machines, path, machine.gpus)
-            for place, machine in zip(places, self.machines, strict=True)
+            job_environment(job, directories, self.machines, path, machine.gpus)
+            for directories, machine in zip(all_directories, self.machines, strict=True)
         ]
         defined = (*document.get("environmentVariables", ()), *document.get("secrets", ()))
         return Plan(

@@ -42,9 +42,9 @@ async def receive(reader: asyncio.StreamReader) -> Any:
 
     def detach(value: dict[str, Any]) -> Any:
         # Header and query values are strings, so a document of a person never looks like a reference.
-        place = value.get("$bytes")
-        if len(value) == 1 and isinstance(place, list):
-            return attached[place[0] : place[0] + place[1]]
+        position = value.get("$bytes")
+        if len(value) == 1 and isinstance(position, list):
+            return attached[position[0] : position[0] + position[1]]
         return value
 
     return json.loads(text, object_hook=detach)

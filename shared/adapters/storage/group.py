@@ -85,9 +85,9 @@ class GroupCommit:
         last = self._last.get(write.partition)
         if last is None or not last.takes(write):
             last = self._last[write.partition] = self._begin(last)
-        place = last.add(write)
+        index = last.add(write)
         # Shielded: a caller that gives up must not take the others' transaction with it.
-        outcome = (await asyncio.shield(last.done))[place]
+        outcome = (await asyncio.shield(last.done))[index]
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome

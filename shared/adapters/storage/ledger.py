@@ -200,7 +200,7 @@ class TableLedger:
         return self._remember(Stored(job, etags[0], None))
 
     async def _legible(self, job_id: str) -> Stored | None:
-        """As `get`, for a page: a record that cannot be read must not keep the others from everybody."""
+        """As `get`, for a page: an unreadable record must not hide the others."""
         try:
             return await self.get(job_id)
         except Unreadable:

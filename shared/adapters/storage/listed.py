@@ -68,12 +68,12 @@ def by_cluster(name: str) -> str:
 
 def shown_of(entity: Mapping[str, Any]) -> Job | None:
     """What the row shows of a job that has ended; None where it shows none."""
-    return _of("Shown", entity)
+    return _read("Shown", entity)
 
 
 def current_of(entity: Mapping[str, Any]) -> Job | None:
     """What the row shows of a job that has not ended; None where it shows none."""
-    return _of("Current", entity)
+    return _read("Current", entity)
 
 
 def listed_key(entity: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ def turn_of(entity: Mapping[str, Any]) -> Turn:
     )
 
 
-def _of(name: str, entity: Mapping[str, Any]) -> Job | None:
+def _read(name: str, entity: Mapping[str, Any]) -> Job | None:
     return Job.model_validate_json(joined(name, entity)) if entity.get(f"{name}0") else None
 
 

@@ -58,8 +58,8 @@ class _Stream:
         self.done = len(page) < number
         if page:
             self.at = str(page[-1]["RowKey"])[len(self.prefix) :]
-        places = (str(row["RowKey"])[len(self.prefix) :] for row in reversed(page))
-        self.reached = next(filter(listed.LISTING_KEY.fullmatch, places), self.reached)
+        keys = (str(row["RowKey"])[len(self.prefix) :] for row in reversed(page))
+        self.reached = next(filter(listed.LISTING_KEY.fullmatch, keys), self.reached)
         return page
 
 
@@ -126,7 +126,7 @@ class Listing:
         while True:
             going = [stream for stream in streams if not stream.done]
             answers = await asyncio.gather(*(stream.more(self._store, number) for stream in going))
-            entries |= {key: row for answer in answers for key, row in self._placed(answer)}
+            entries |= {key: row for answer in answers for key, row in self._in_order(answer)}
             pages, number = pages - len(going), min(4 * number, _ROWS)
             going = [stream for stream in going if not stream.done]
             # Up to here, what every range has is known.
@@ -148,7 +148,7 @@ class Listing:
             if pages < len(going) or late:
                 return Page(tuple(jobs), horizon or None, cut=True)
 
-    def _placed(self, entities: Sequence[Row]) -> list[tuple[str, Row]]:
+    def _in_order(self, entities: Sequence[Row]) -> list[tuple[str, Row]]:
         return self._store.legible(entities, lambda row: (listed.listed_key(row), row))
 
 
@@ -180,7 +180,7 @@ class _Shown:
         nothing: list[str] = []
         for key, entry in entries.items():
             if isinstance(entry, Active):
-                jobs[key] = await self._of(entry)
+                jobs[key] = await self._read_active(entry)
             elif (job := await self._listed(entry)) is not None:
                 jobs[key] = job
             else:
@@ -205,17 +205,18 @@ class _Shown:
 
     async def _bare(self, ids: list[str]) -> dict[str, Job | None]:
         """The jobs whose rows show nothing: an older version wrote them; some have not ended, others have."""
-        place = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
-        count = Counter(place.values())
+        shards = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
+        count = Counter(shards.values())
         await self.active(shard for shard in count if count[shard] > 1)
-        by_id = {job_id: self._active.get(place[job_id], {}).get(job_id) for job_id in ids}
+        by_id = {job_id: self._active.get(shards[job_id], {}).get(job_id) for job_id in ids}
         bare = [row for row in by_id.values() if row is not None]
         others = [job_id for job_id, row in by_id.items() if row is None]
         self.records += len(others)
         read = await asyncio.gather(*(self._recorded(job_id) for job_id in others))
-        return {row.job_id: await self._of(row) for row in bare} | dict(zip(others, read, strict=True))
+        jobs = {row.job_id: await self._read_active(row) for row in bare}
+        return jobs | dict(zip(others, read, strict=True))
 
-    async def _of(self, row: Active) -> Job | None:
+    async def _read_active(self, row: Active) -> Job | None:
         try:
             job = row.stored.job
             return brief(job) if self._query.fits(job) else None

@@ -34,7 +34,7 @@ STANDING = Range("meta", PAUSE["RowKey"], TROUBLES.last)
 
 def trouble_row(part: str, reported: Reported) -> Entity:
     """What is wrong, as far as the sweeps of a part have seen it."""
-    silent = {place: [text_of(one.since), one.why] for place, one in reported.silent.items()}
+    silent = {cluster: [text_of(one.since), one.why] for cluster, one in reported.silent.items()}
     return {
         "PartitionKey": TROUBLES.partition,
         "RowKey": f"{TROUBLES.first}{part}",
@@ -51,7 +51,7 @@ def troubles_of(entity: Mapping[str, Any]) -> Reported:
     return Reported(
         moment_of(entity["At"]),
         {str(kind): int(n) for kind, n in troubles.items()},
-        {place: Silent(moment_of(since), why) for place, (since, why) in silent.items()},
+        {cluster: Silent(moment_of(since), why) for cluster, (since, why) in silent.items()},
     )
 
 

@@ -22,10 +22,10 @@ _HOLD_SPREAD = 0.5
 
 def durations(text: str) -> tuple[float, ...]:
     """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds. Raises ValueError."""
-    found = [_DURATION.fullmatch(word) for word in text.split(",")]
-    if None in found:
+    matches = [_DURATION.fullmatch(word) for word in text.split(",")]
+    if None in matches:
         raise ValueError("durations are separated by commas, such as 30s,5m,2h,1d")
-    return tuple(float(one[1]) * _UNITS[one[2]] for one in found if one is not None)
+    return tuple(float(one[1]) * _UNITS[one[2]] for one in matches if one is not None)
 
 
 @dataclass(frozen=True)

@@ -236,6 +236,6 @@ def _understand(job: Mapping[str, Any]) -> Observation | None:
 
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
     """Our token of a job that has not ended on that cluster, None for any other job."""
-    place = (job["properties"].get("cluster") or {}).get("id", "").lower()
-    understood = _understand(job) if place == cluster_id else None
+    of_cluster = (job["properties"].get("cluster") or {}).get("id", "").lower()
+    understood = _understand(job) if of_cluster == cluster_id else None
     return token_of(job) if understood is not None and not understood.state.terminal else None

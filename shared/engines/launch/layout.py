@@ -22,5 +22,5 @@ class Layout:
 
     def segment(self, target: Target) -> str:
         """What lies between a path prefix of the job and the folder of one run."""
-        place = f"{self.engine}/{self.cluster}/experiments/{target.experiment}"
-        return f"{place}/jobs/{target.name}"
+        path = f"{self.engine}/{self.cluster}/experiments/{target.experiment}"
+        return f"{path}/jobs/{target.name}"

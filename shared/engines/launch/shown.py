@@ -25,7 +25,7 @@ def variables(site: Site, order: Order, run: str) -> tuple[Variable, ...]:
     """
     texts = {"SLIPWAY_RUN": run, **_LATER}
     values = {}
-    for name, text, source in _made(site, order):
+    for name, text, source in _entries(site, order):
         value = _USED.sub(lambda match: texts.get(match[1] or match[2], match[0]), text)
         texts[name] = value
         values[name] = Variable(name, value, source, exact="<" not in value and "$SLIPWAY_HOST" not in value)
@@ -34,7 +34,7 @@ def variables(site: Site, order: Order, run: str) -> tuple[Variable, ...]:
     return tuple(values.values())
 
 
-def _made(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
+def _entries(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
     plan: Mapping[str, Any] = launch.plan(site, order)
     yield "PATH", site.path, "engine"
     for name, text in (*plan["system"], *plan["inputs"]):

@@ -141,10 +141,10 @@ class Run:
         """Show the mounts here before anything is written below them; `setup` does so on all nodes."""
         Path(self._env["SLIPWAY_TEMP"]).mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         for at, to in self._plan["links"]:
-            place = Path(self._env["AZ_BATCHAI_JOB_MOUNT_ROOT"], at)
-            if Path(to).is_dir() and not place.exists():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.symlink_to(to)
+            directory = Path(self._env["AZ_BATCHAI_JOB_MOUNT_ROOT"], at)
+            if Path(to).is_dir() and not directory.exists():
+                directory.parent.mkdir(parents=True, exist_ok=True)
+                directory.symlink_to(to)
 
     def _shared(self, path: str) -> str:
         """A path as all nodes have it, after the job as well: not by way of the mounts of this run."""

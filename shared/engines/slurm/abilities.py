@@ -41,7 +41,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
         "priorities": bool(cluster.priorities),
-        "logs": any(f"{cluster.shared}/".startswith(f"{place.rstrip('/')}/") for place in cluster.reads),
+        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "preemptible": cluster.preemptible or low,
     }
     if view is not None and view.minimum is not None and view.maximum:  # at zero they may be hidden

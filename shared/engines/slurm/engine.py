@@ -98,8 +98,10 @@ class SlurmEngine:
         own = self._cluster(cluster)
         if problems := tuple(refusals(own, resources)):
             return problems
-        place = _place(own, resources)
-        return tuple(absent(own.name, place[1] or own.name, self._listed.get(place, Listed()), resources))
+        view_key = _view_key(own, resources)
+        return tuple(
+            absent(own.name, view_key[1] or own.name, self._listed.get(view_key, Listed()), resources)
+        )
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The POST of the held job, in the dialect that was agreed on, or in the newest."""
@@ -118,7 +120,7 @@ class SlurmEngine:
         """A held job, which is released once the controller cannot forget it any more."""
         attempts = self._attempts_on(order.target.cluster)
         cluster = self._cluster(order.target.cluster)
-        await self._lately.view(_place(cluster, order.resources))
+        await self._lately.view(_view_key(cluster, order.resources))
         return await attempts.submit(order, self._bounded(cluster, order.resources))
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
@@ -159,7 +161,7 @@ class SlurmEngine:
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """Of the partition and the nodes in it, from two lists in some minutes."""
-        view = await self._lately.view(_place(self._cluster(cluster), resources))
+        view = await self._lately.view(_view_key(self._cluster(cluster), resources))
         return view.facts if view else NO_FACTS
 
     async def close(self) -> None:
@@ -167,8 +169,8 @@ class SlurmEngine:
         for client in self._clients.values():
             await client.close()
 
-    async def _fetch_view(self, place: tuple[str, str]) -> ClusterView:
-        name, partition = place
+    async def _fetch_view(self, view_key: tuple[str, str]) -> ClusterView:
+        name, partition = view_key
         self._attempts_on(name)
         lists = {}
         for what in ("nodes", "partitions"):
@@ -178,12 +180,12 @@ class SlurmEngine:
             lists[what] = answer.body.get(what) or ()
         if len(self._listed) >= _PLACES:  # texts of jobs, not partitions
             self._listed.clear()
-        self._listed[place] = listed(partition, **lists)
+        self._listed[view_key] = listed(partition, **lists)
         return view(replace(self._clusters[name], partition=partition), **lists)
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
         """The cluster with the time limit of the partition, as far as that is known."""
-        view = self._lately.last_view(_place(cluster, resources))
+        view = self._lately.last_view(_view_key(cluster, resources))
         longest = together(cluster.facts, view.facts).longest if view else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
 
@@ -207,6 +209,6 @@ class _Place(NamedTuple):
     partition: str
 
 
-def _place(cluster: SlurmCluster, resources: JsonObject) -> _Place:
+def _view_key(cluster: SlurmCluster, resources: JsonObject) -> _Place:
     """The cluster's name, and the partition that a job with those resources goes to."""
     return _Place(cluster.name, str(resources.get("partition") or cluster.partition))

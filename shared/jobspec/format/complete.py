@@ -107,20 +107,20 @@ def _prefix(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
 
 def _accounts(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
     for name, mount in _mounts(properties, ACCOUNT_MOUNT_LISTS):
-        place = f"{name} {quote(str(mount.get('relativeMountPath', '')))}"
+        label = f"{name} {quote(str(mount.get('relativeMountPath', '')))}"
         for key in ("accountName", "azureFileUrl"):
             text = mount.get(key)
             if isinstance(text, str) and ACCOUNT_PLACEHOLDER in text and defaults.storage_account is not None:
                 mount[key] = text.replace(ACCOUNT_PLACEHOLDER, defaults.storage_account)
-                yield f"{place}: {key} filled in with the storage account {defaults.storage_account}"
+                yield f"{label}: {key} filled in with the storage account {defaults.storage_account}"
         account = _first_label(mount.get("azureFileUrl")) if mount.get("accountName") is None else None
         if account:
             mount["accountName"] = account
-            yield f"{place}: accountName taken from azureFileUrl"
+            yield f"{label}: accountName taken from azureFileUrl"
         credentials = mount.get("credentials")
         if isinstance(credentials, dict) and credentials.get("accountKey") == KEY_PLACEHOLDER:
             del credentials["accountKey"]
-            yield f"{place}: the account's key is filled in at submission"
+            yield f"{label}: the account's key is filled in at submission"
 
 
 def _drop_mount(properties: JsonObject, defaults: Defaults) -> Iterator[str]:

@@ -56,18 +56,18 @@ class _SecretSlot(NamedTuple):
 
 def secret_pointers(document: Any) -> tuple[str, ...]:
     """Where a person sent secret values, in document order; also under misspelt names."""
-    return tuple(place.pointer for place in _secret_places(document))
+    return tuple(slot.pointer for slot in _secret_slots(document))
 
 
 def redact(document: Any) -> Any:
     """A copy that may be shown: every secret value is masked. Takes any JSON, valid or not."""
     whole = [copied(document)]
-    for place in _leaves(whole):
-        value = place.parent[place.key]
-        if place.secret and value is not None and not isinstance(value, bool):
-            place.parent[place.key] = MASK
+    for slot in _leaves(whole):
+        value = slot.parent[slot.key]
+        if slot.secret and value is not None and not isinstance(value, bool):
+            slot.parent[slot.key] = MASK
         elif isinstance(value, str):
-            place.parent[place.key] = without_embedded(value)
+            slot.parent[slot.key] = without_embedded(value)
     return whole[0]
 
 
@@ -75,9 +75,9 @@ def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
     """A copy with nothing to read at and below these places."""
     whole: JsonObject = copied(document)
     below = tuple(f"{pointer}/" for pointer in pointers)
-    for place in _leaves([whole]):
-        if place.pointer in pointers or place.pointer.startswith(below):
-            place.parent[place.key] = MASK
+    for slot in _leaves([whole]):
+        if slot.pointer in pointers or slot.pointer.startswith(below):
+            slot.parent[slot.key] = MASK
     return whole
 
 
@@ -89,9 +89,9 @@ def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonO
     never meets one that a person wrote.
     """
 
-    def change(place: _SecretSlot, value: str) -> str:
-        ranges = [(0, len(value))] if place.secret else ranges_to_seal(value)
-        return replaced(value, ranges, partial(seal, place.pointer))
+    def change(slot: _SecretSlot, value: str) -> str:
+        ranges = [(0, len(value))] if slot.secret else ranges_to_seal(value)
+        return replaced(value, ranges, partial(seal, slot.pointer))
 
     return _with_changes(document, change) if _any_secret(document) else document
 
@@ -102,9 +102,9 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
     A copy, or the document itself when nothing is sealed.
     """
 
-    def change(place: _SecretSlot, value: str) -> str:
+    def change(slot: _SecretSlot, value: str) -> str:
         ranges = [sealed.span() for sealed in sealed_texts(value)]
-        return replaced(value, ranges, partial(unseal, place.pointer))
+        return replaced(value, ranges, partial(unseal, slot.pointer))
 
     return _with_changes(document, change) if SEALED in "\n".join(words(document).texts) else document
 
@@ -119,10 +119,10 @@ def _any_secret(document: JsonObject) -> bool:
 
 def _with_changes(document: JsonObject, change: Callable[[_SecretSlot, str], str]) -> JsonObject:
     whole: JsonObject = copied(document)
-    for place in _leaves([whole]):
-        value = place.parent[place.key]
+    for slot in _leaves([whole]):
+        value = slot.parent[slot.key]
         if isinstance(value, str):
-            place.parent[place.key] = change(place, value)
+            slot.parent[slot.key] = change(slot, value)
     return whole
 
 
@@ -167,30 +167,30 @@ def is_value(member: str) -> bool:
     return member in _VALUES
 
 
-def _secret_places(document: Any) -> Iterator[_SecretSlot]:
-    for place in _leaves([document]):
-        value = place.parent[place.key]
-        if place.secret and value is not None and not isinstance(value, bool):
-            yield place
+def _secret_slots(document: Any) -> Iterator[_SecretSlot]:
+    for slot in _leaves([document]):
+        value = slot.parent[slot.key]
+        if slot.secret and value is not None and not isinstance(value, bool):
+            yield slot
 
 
 def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
     """Every value but objects and lists, in document order. The document is the one item of `whole`."""
     stack = [_SecretSlot("", whole, 0, secret=False)]
     while stack:
-        place = stack.pop()
-        value = place.parent[place.key]
+        slot = stack.pop()
+        value = slot.parent[slot.key]
         if isinstance(value, dict):
-            variables = _holds_variables(place.key)
+            variables = _holds_variables(slot.key)
             secret_value = not _NAMES.isdisjoint(value) and any(
                 names_secret_variable(str(key), one) for key, one in value.items()
             )
             stack.extend(
                 _SecretSlot(
-                    step(place.pointer, key),
+                    step(slot.pointer, key),
                     value,
                     key,
-                    secret=_inside(str(key), below=place.secret, variables=variables)
+                    secret=_inside(str(key), below=slot.secret, variables=variables)
                     or (secret_value and is_value(str(key))),
                 )
                 for key in reversed(value)
@@ -198,15 +198,15 @@ def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
         elif isinstance(value, list):
             stack.extend(
                 _SecretSlot(
-                    step(place.pointer, index),
+                    step(slot.pointer, index),
                     value,
                     index,
-                    place.secret or (index > 0 and is_secret_item(value[index - 1], value[index])),
+                    slot.secret or (index > 0 and is_secret_item(value[index - 1], value[index])),
                 )
                 for index in reversed(range(len(value)))
             )
         else:
-            yield place
+            yield slot
 
 
 def _inside(key: str, *, below: bool, variables: bool = False) -> bool:

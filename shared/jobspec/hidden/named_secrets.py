@@ -96,7 +96,7 @@ _FAR = 4096
 def named_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Where the values of such names stand: ranges of characters, in order."""
     position = 0
-    for start, word in _places(text):
+    for start, word in _ranges(text):
         if start < position:
             continue
         match = _pattern(word).match(text, start)
@@ -110,18 +110,18 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile(_NAMES[word], re.ASCII | re.IGNORECASE)
 
 
-def _places(text: str) -> list[tuple[int, str]]:
+def _ranges(text: str) -> list[tuple[int, str]]:
     """Where the pieces of names stand, in order."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters become two
         lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
-    places = []
+    ranges = []
     for word in _NAMES:
         start = lowered.find(word)
         while start >= 0:
-            places.append((start, word))
+            ranges.append((start, word))
             start = lowered.find(word, start + len(word))
-    return sorted(places)
+    return sorted(ranges)
 
 
 def _counts(text: str, word: str, match: re.Match[str]) -> bool:

@@ -69,11 +69,11 @@ def hide(text: str, masks: list[tuple[int, int]]) -> str:
     return "".join((*shown, text[position:]))
 
 
-def _merged(text: str, masks: list[tuple[int, int]], left: int, right: int) -> list[tuple[int, int]]:
+def _merged(text: str, masks: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
     """The ranges inside the window, those that meet or have only blanks between them made one."""
     merged: list[tuple[int, int]] = []
     for mask in sorted(masks):
-        start, end = max(mask[0], left), min(mask[1], right)
+        start, end = max(mask[0], first), min(mask[1], last)
         if start >= end:
             continue
         if merged and (start <= merged[-1][1] or text[merged[-1][1] : start].isspace()):

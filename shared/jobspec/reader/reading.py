@@ -178,13 +178,13 @@ def _parsed(text: str, limits: Limits) -> ReadDocument:
 
 def _with_flaws(document: Any, limits: Limits) -> ReadDocument:
     """What of a document can be taken, and what cannot, place by place."""
-    problems = [found for node in walk(document) for found in _flaws(node)]
+    flaws = [flaw for node in walk(document) for flaw in _flaws(node)]
     if not isinstance(document, dict):
-        problems.append(_no_object(document))
-    if not problems:
+        flaws.append(_no_object(document))
+    if not flaws:
         return ReadDocument(document, ())
-    found = in_document_order(document, problems)[: limits.max_problems]
-    return ReadDocument(_cleaned(document) if isinstance(document, dict) else None, found)
+    ordered = in_document_order(document, flaws)[: limits.max_problems]
+    return ReadDocument(_cleaned(document) if isinstance(document, dict) else None, ordered)
 
 
 def _no_object(document: Any) -> Problem:

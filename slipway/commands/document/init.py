@@ -33,8 +33,8 @@ def run(template: str, to: Path | None) -> int:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    if there := [name for name in files if (folder / name).exists()]:
-        raise Failure(f"{folder / there[0]} is there already; name another folder by --to")
+    if existing := [name for name in files if (folder / name).exists()]:
+        raise Failure(f"{folder / existing[0]} is there already; name another folder by --to")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

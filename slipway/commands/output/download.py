@@ -48,21 +48,21 @@ async def fetch(
     say: Callable[[str], None],
 ) -> int:
     """Save what fits of these output directories, and report it; 1 if something could not be saved."""
-    place = to or Path(job_id)
+    folder = to or Path(job_id)
     tree = await walk(api, job_id, directories, patterns)
     files = tree.files
     if patterns and not files:
         raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
     with _progress(sum(file.size for file in files)) as advance:
-        number = await save(api, job_id, files, place, advance)
+        number = await save(api, job_id, files, folder, advance)
     for name, reason in (*tree.unread, *tree.skipped, *number.failed):
         print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-    say(_summary(number, place))
+    say(_summary(number, folder))
     return int(bool(number.failed or tree.unread))
 
 
 def cat(job: str, name: str, url: str, key: str) -> int:
-    """Write a file of a job to standard output, whatever its size."""
+    """Write a file of a job to standard output, in parts of bounded size."""
 
     async def ask(api: Service, job_id: str) -> int:
         directory, _, path = name.partition("/")
@@ -91,16 +91,16 @@ async def save(
 ) -> Outcome:
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
     outcome, gate, waiting = Outcome(), asyncio.Semaphore(PARALLEL), iter(files)
-    place = Destination(to, files, job_id)
+    destination = Destination(to, files, job_id)
 
     async def worker() -> None:
         for file in waiting:
             try:
-                if place.has(file):
+                if destination.has(file):
                     outcome.present += 1
                     advance(file.size)
                     continue
-                size = await _save(api, job_id, file, place, gate, advance)
+                size = await _save(api, job_id, file, destination, gate, advance)
                 outcome.bytes += size
                 outcome.saved += 1
             except (Failure, OSError) as error:
@@ -110,23 +110,23 @@ async def save(
     try:
         await asyncio.gather(*(worker() for _ in range(PARALLEL)))
         if not outcome.failed:
-            place.finish(files)
+            destination.finish(files)
     finally:
-        place.close()
+        destination.close()
     return outcome
 
 
 async def _save(
-    api: Service, job_id: str, file: Remote, place: Destination, gate: asyncio.Semaphore,
+    api: Service, job_id: str, file: Remote, destination: Destination, gate: asyncio.Semaphore,
     advance: Callable[[int], None],
 ) -> int:  # fmt: skip
-    start, reads = place.begun(file), 1
+    start, reads = destination.begun(file), 1
     while True:
         advance(count := start)
         try:
             async with (
                 aclosing(parts(api, job_id, file, gate, start)) as content,
-                aclosing(place.save(file, start, content)) as written,
+                aclosing(destination.save(file, start, content)) as written,
             ):
                 async for size in written:
                     count += size
@@ -139,11 +139,11 @@ async def _save(
             start, reads = 0, reads + 1
 
 
-def _summary(outcome: Outcome, place: Path) -> str:
+def _summary(outcome: Outcome, folder: Path) -> str:
     addition = f"; {outcome.present} were there already" if outcome.present else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
-    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {place}{os.sep}{addition}{lost}"
+    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {folder}{os.sep}{addition}{lost}"
 
 
 @contextmanager

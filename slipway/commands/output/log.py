@@ -24,7 +24,7 @@ _WAITS = frozenset({"accepted", "submitting", "queued"})
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Selection:
     """Which part of the logs."""
 
     #: one file, such as stderr.txt; else standard output of every process, or of one
@@ -34,16 +34,18 @@ class Wanted:
     tail: int | None = None
 
 
-def run(job: str, url: str, key: str, wanted: Wanted, pattern: str, *, follow: bool, timestamps: bool) -> int:
+def run(
+    job: str, url: str, key: str, selection: Selection, pattern: str, *, follow: bool, timestamps: bool
+) -> int:
     """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed."""
     if timestamps and not follow:
         raise Failure("--timestamps needs --follow: a log has no times, only lines that arrive now have one")
-    if wanted.file and wanted.rank:
+    if selection.file and selection.rank:
         raise Failure("--file and --rank do not go together: the name of the file says whose it is")
     printer = printer_of(sys.stdout, pattern, _now if timestamps else None)
 
     async def ask(api: Service, job_id: str) -> int:
-        return await read(api, job_id, wanted, printer, follow=follow)
+        return await read(api, job_id, selection, printer, follow=follow)
 
     return asking_about(job, ask, url, key)
 
@@ -77,7 +79,7 @@ def exit_code(job: Mapping[str, Any]) -> int:
 
 
 async def read(
-    api: Service, job_id: str, wanted: Wanted, out: Printer, *, follow: bool, every: float = _LOOK_EVERY
+    api: Service, job_id: str, selection: Selection, out: Printer, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
     """The exit code. What is not of the log goes to standard error. Raises Failure.
 
@@ -98,7 +100,7 @@ async def read(
             offsets = {}
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
-            await _print_new(api, job, wanted, offsets, out)
+            await _print_new(api, job, selection, offsets, out)
         if state in ENDED or not follow:
             out.finish()
             if text := remark(job, list(offsets), written=any(offsets.values())):
@@ -108,15 +110,15 @@ async def read(
 
 
 async def _print_new(
-    api: Service, job: Mapping[str, Any], wanted: Wanted, offsets: dict[str, int], out: Printer
+    api: Service, job: Mapping[str, Any], selection: Selection, offsets: dict[str, int], out: Printer
 ) -> None:
     """Print what every process has written since its offset. Raises Missing where one file was asked for."""
-    logs = await logs_of(api, job, wanted.file, wanted.rank)
-    if wanted.file and not logs and job["state"] in ENDED:
-        raise Missing(f"there is no {wanted.file}; list the files: slipway files {job['id']}")
+    logs = await logs_of(api, job, selection.file, selection.rank)
+    if selection.file and not logs and job["state"] in ENDED:
+        raise Missing(f"there is no {selection.file}; list the files: slipway files {job['id']}")
     for log in logs:
-        if log.name not in offsets and wanted.tail is not None:
-            offsets[log.name] = await start_of_tail(api, job["id"], log, wanted.tail)
+        if log.name not in offsets and selection.tail is not None:
+            offsets[log.name] = await start_of_tail(api, job["id"], log, selection.tail)
         offset = offsets.setdefault(log.name, 0)
         # What a cluster says of sizes may be late; the end of the job is the end of its files.
         while offset < log.size or job["state"] in ENDED:

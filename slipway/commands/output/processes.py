@@ -39,7 +39,7 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
     sizes = {entry["name"]: entry["bytes"] for entry in entries if entry["bytes"] is not None}
     if file:
         return [ProcessLog(file, "", sizes[file])] if file in sizes else []
-    found = sorted(
+    logs = sorted(
         (
             ProcessLog(name, match["rank"] or "", sizes[name])
             for name in sizes
@@ -47,21 +47,21 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
         ),
         key=_order,
     )
-    processes = [one for one in found if "job_prep" not in one.rank] or found
+    processes = [one for one in logs if "job_prep" not in one.rank] or logs
     return _of_rank(processes, rank) if rank and processes else processes
 
 
 async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) -> int:
     """The offset at which the last `count` lines of a file begin."""
-    end, missing = log.size if count else 0, count
+    end, lacking = log.size if count else 0, count
     while end > 0:
         first = max(0, end - _BLOCK)
         block = await patiently(partial(api.content, job_id, "stdouterr", log.name, first, end - 1))
         # The end of the last line begins no other.
         at = len(block.data) - (end == log.size and block.data.endswith(b"\n"))
-        while missing and (at := block.data.rfind(b"\n", 0, at)) >= 0:
-            missing -= 1
-        if not missing:
+        while lacking and (at := block.data.rfind(b"\n", 0, at)) >= 0:
+            lacking -= 1
+        if not lacking:
             return first + at + 1
         end = first
     return 0 if count else log.size
@@ -69,8 +69,8 @@ async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) 
 
 def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
     """Rank 1 is also that of a job which calls its processes wk-0, wk-1."""
-    for wanted in (rank, f"wk-{rank}"):
-        if named := [log for log in logs if log.rank == wanted]:
+    for name in (rank, f"wk-{rank}"):
+        if named := [log for log in logs if log.rank == name]:
             return named
     if rank == "0" and len(logs) == 1:
         return list(logs)

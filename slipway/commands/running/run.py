@@ -64,7 +64,7 @@ async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
     async with service(url, key) as api:
         news = asyncio.create_task(_report(api, job_id))
         try:
-            await log.read(api, job_id, log.Wanted(), log.printer_of(sys.stdout), follow=True)
+            await log.read(api, job_id, log.Selection(), log.printer_of(sys.stdout), follow=True)
             await news  # it ends with the job as well
         finally:
             news.cancel()

@@ -109,14 +109,14 @@ def _keep(file: Path, text: str) -> None:
 def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
     """A slipway.json with these members, and with the others that one there has. Raises Failure."""
     try:
-        there = json.loads(file.read_bytes()) if file.is_file() else {}
+        document = json.loads(file.read_bytes()) if file.is_file() else {}
     except (ValueError, RecursionError):
-        there = None
-    if not isinstance(there, dict):
+        document = None
+    if not isinstance(document, dict):
         raise Failure(f"{file.name} is no JSON object; mend it: slipway validate {file.name}")
-    if isinstance(resources := there.get("resources"), dict) and "resources" in members:
+    if isinstance(resources := document.get("resources"), dict) and "resources" in members:
         members = {**members, "resources": {**resources, **members["resources"]}}
-    file.write_text(json.dumps({**there, **members}, indent=2) + "\n", encoding="utf-8")
+    file.write_text(json.dumps({**document, **members}, indent=2) + "\n", encoding="utf-8")
 
 
 def _only_script(folder: Path) -> Path:

@@ -41,8 +41,8 @@ class Az:
 
     async def ask(self, *words: str) -> Any:
         """The JSON document that a command prints."""
-        said = await self.say(*words, "-o", "json")
-        return json.loads(said) if said.strip() else None
+        output = await self.say(*words, "-o", "json")
+        return json.loads(output) if output.strip() else None
 
     async def run(self, *words: str) -> tuple[int | None, str, str]:
         """Exit code, standard output and error of a command."""

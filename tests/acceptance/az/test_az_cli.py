@@ -78,9 +78,20 @@ async def test_the_storage_around_a_recipe(az: Az) -> None:
 async def test_a_workspace_and_clusters(az: Az) -> None:
     await az.ask("batchai", "workspace", "create", "-l", "eastus", "-g", GROUP, "-n", WORKSPACE)
     await az.ask("batchai", "experiment", "create", *IN_WORKSPACE, "-n", EXPERIMENT)
-    made = ("batchai", "cluster", "create", *IN_WORKSPACE, "-s", "Standard_NC6", "-u", "me", "-p", "Passw0rd")
+    created = (
+        "batchai",
+        "cluster",
+        "create",
+        *IN_WORKSPACE,
+        "-s",
+        "Standard_NC6",
+        "-u",
+        "me",
+        "-p",
+        "Passw0rd",
+    )
     cluster = await az.ask(
-        *made, "-n", "nc6", "--min", "0", "--max", "2", "--vm-priority", "lowpriority", "-i", "UbuntuLTS"
+        *created, "-n", "nc6", "--min", "0", "--max", "2", "--vm-priority", "lowpriority", "-i", "UbuntuLTS"
     )
     document = {
         "properties": {
@@ -156,14 +167,14 @@ async def test_a_running_job_is_terminated_and_all_is_cleaned_up(az: Az) -> None
     await az.say(*job, "terminate", *IN_EXPERIMENT, "-n", "second", "-y")
     ended = await az.ask(*job, "show", *IN_EXPERIMENT, "-n", "second")
     await az.say(*job, "delete", *IN_EXPERIMENT, "-n", "second", "-y")
-    missing = await az.say(*job, "show", *IN_EXPERIMENT, "-n", "second", fails=True)
+    absent = await az.say(*job, "show", *IN_EXPERIMENT, "-n", "second", fails=True)
     await az.say("batchai", "experiment", "delete", *IN_WORKSPACE, "-n", EXPERIMENT, "-y")
     await az.say("batchai", "cluster", "delete", *IN_WORKSPACE, "-n", "nc6", "-y")
     await az.say("batchai", "workspace", "delete", "-g", GROUP, "-n", WORKSPACE, "-y")
-    left = await az.ask("batchai", "workspace", "list")
+    remaining = await az.ask("batchai", "workspace", "list")
     await az.say("group", "delete", "-n", GROUP, "-y")
     exists = await az.ask("group", "exists", "-n", GROUP)
 
     assert ended["executionInfo"]["errors"][0]["code"] == "JobTerminated"
-    assert "The specified job second is not found" in missing
-    assert (left, exists) == ([], False)
+    assert "The specified job second is not found" in absent
+    assert (remaining, exists) == ([], False)

@@ -143,8 +143,8 @@ async def test_they_do_so_without_the_connection_string_too(ready: Az) -> None:
     bare = Az(ready.folder, ready.data, env)
 
     for words in (("share", "create", "-n", "bare-share"), ("container", "create", "-n", "bare-container")):
-        made = await bare.ask("storage", *words, "--account-name", ACCOUNT, "--account-key", KEY)
-        assert made == {"created": True}
+        created = await bare.ask("storage", *words, "--account-name", ACCOUNT, "--account-key", KEY)
+        assert created == {"created": True}
 
 
 async def test_a_cluster_takes_other_limits_by_the_request_of_the_tutorial(ready: Az) -> None:
@@ -166,9 +166,9 @@ async def test_storage_is_found_by_its_address(ready: Az) -> None:
         "storage", "account", "create", "-n", "another", "-g", GROUP, "-l", "eastus", fails=True
     )
     await ready.say("storage", "file", "upload", "-s", "results", "--source", "a.txt")
-    into = ("--dest", "b.txt")
+    destination = ("--dest", "b.txt")
     no_folder = await ready.say(
-        "storage", "file", "download", "-s", "results", "-p", "a.txt", *into, fails=True
+        "storage", "file", "download", "-s", "results", "-p", "a.txt", *destination, fails=True
     )
     until = ("--permissions", "r", "--expiry", "2099-01-01T00:00Z")
     signature = await ready.ask("storage", "file", "generate-sas", "-s", "results", "-p", "a.txt", *until)

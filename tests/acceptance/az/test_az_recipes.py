@@ -33,7 +33,7 @@ _IN_WORKSPACE = ("-g", GROUP, "-w", WORKSPACE)
 _MOUNT, _OLD_MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT", "$AZ_BATCHAI_MOUNT_ROOT/external"
 _SHARE = "https://<AZURE_BATCHAI_STORAGE_ACCOUNT>.file.core.windows.net/"
 
-#: What a script is told, in one line: written by every process of every recipe.
+#: What a script gets, in one line: written by every process of every recipe.
 SCRIPT = """import os, sys
 print("launched", os.path.basename(sys.argv[0]), *sys.argv[1:], flush=True)
 """

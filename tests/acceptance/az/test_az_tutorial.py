@@ -27,9 +27,9 @@ async def test_the_tutorial_works_as_it_is_written(az: Az) -> None:
     text = re.sub(r"```.*?```", "", RECIPE, flags=re.DOTALL).replace("\\\n", " ").replace("$USER", "me")
     commands = [shlex.split(line) for line in text.splitlines() if line.startswith("    az ")]
 
-    said = {" ".join(words[1:5]): await az.say(*words[1:]) for words in commands}
+    output = {" ".join(words[1:5]): await az.say(*words[1:]) for words in commands}
 
-    assert len(commands) == len(said) + 1  # two shares are made by one command
-    assert said["batchai job file stream"] == "training\n"
-    assert "succeeded" in said["batchai job show -n"]
-    assert "model.txt" in said["batchai job file list"]
+    assert len(commands) == len(output) + 1  # two shares are made by one command
+    assert output["batchai job file stream"] == "training\n"
+    assert "succeeded" in output["batchai job show -n"]
+    assert "model.txt" in output["batchai job file list"]

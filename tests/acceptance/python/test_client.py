@@ -49,9 +49,9 @@ async def python(door: Door, cwd: Path, code: str) -> str:
 async def test_the_code_of_the_page_runs_a_job_and_brings_its_model_home(door: Door, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
 
-    said = await python(door, tmp_path, CODE[0])
+    output = await python(door, tmp_path, CODE[0])
 
-    assert said.count("trained with ['--lr', '0.1']") == 2, said
+    assert output.count("trained with ['--lr', '0.1']") == 2, output
     assert (tmp_path / "out/MODEL/weights.txt").read_text() == "0.5"
 
 
@@ -64,7 +64,7 @@ async def test_the_code_of_the_page_runs_two_jobs_at_once(door: Door, tmp_path: 
 async def test_a_failure_has_the_last_lines(door: Door, tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("import sys\nsys.exit('no data at all')\n")
 
-    said = await python(door, tmp_path, FAILS)
+    output = await python(door, tmp_path, FAILS)
 
-    assert "failed" in said
-    assert "no data at all" in said
+    assert "failed" in output
+    assert "no data at all" in output

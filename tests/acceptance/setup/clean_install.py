@@ -43,15 +43,15 @@ class Failed(Exception):
 def main(versions: Sequence[str]) -> int:
     """1 with the reason when one fails; a Python that is not there is said."""
     for version in versions:
-        found = interpreter(version)
-        if found is None:
+        result = interpreter(version)
+        if result is None:
             sys.stdout.write(f"Python {version}: not tried, there is none that can make environments\n")
             continue
         try:
             with tempfile.TemporaryDirectory() as folder:
-                try_app(found, Path(folder))
+                try_app(result, Path(folder))
             with tempfile.TemporaryDirectory() as folder:
-                try_command(found, Path(folder))
+                try_command(result, Path(folder))
         except Failed as error:
             sys.stdout.write(f"Python {version}: FAILED: {error}\n")
             return 1
@@ -65,51 +65,51 @@ def main(versions: Sequence[str]) -> int:
 def interpreter(version: str) -> Interpreter | None:
     """One of this version, found by running it."""
     for candidate in candidates(os.environ, version):
-        if (found := ask(candidate)) and ".".join(map(str, found.version)) == version:
-            return found
+        if (result := ask(candidate)) and ".".join(map(str, result.version)) == version:
+            return result
     return None
 
 
-def try_app(found: Interpreter, folder: Path) -> None:
+def try_app(result: Interpreter, folder: Path) -> None:
     """Raises Failed."""
     for file in _LISTS:
         shutil.copy(ROOT / file, folder)
-    run(found.path, "-m", "venv", "clean", cwd=folder)
+    run(result.path, "-m", "venv", "clean", cwd=folder)
     python = str(folder / "clean" / "bin" / "python")
     for file, name in _LISTS.items():
         entry = re.search(rf"^{name}==.*\n(?:    .*\n)+", (ROOT / file).read_text(), re.MULTILINE)
         assert entry is not None
         (folder / "other.txt").write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", entry[0]))
-        said = run(python, *_PIP, "--no-deps", "-r", "other.txt", cwd=folder, fails=True)
-        if "DO NOT MATCH THE HASHES" not in said:
-            raise Failed(f"{name} was refused, but not for its hash: {said}")
+        output = run(python, *_PIP, "--no-deps", "-r", "other.txt", cwd=folder, fails=True)
+        if "DO NOT MATCH THE HASHES" not in output:
+            raise Failed(f"{name} was refused, but not for its hash: {output}")
     run(python, *_PIP, "-r", "requirements.txt", cwd=folder)
     run(python, "-m", "pip", "check", cwd=folder)
     run(python, "-W", "error", "-c", "import function_app", cwd=ROOT)
 
 
-def try_command(found: Interpreter, folder: Path) -> None:
+def try_command(result: Interpreter, folder: Path) -> None:
     """Raises Failed."""
-    made = wheel(folder)
-    run(found.path, "-m", "venv", "clean", cwd=folder)
-    programs, here = folder / "clean" / "bin", folder / "elsewhere"
-    shutil.copytree(ROOT / "examples" / "hello", here)
-    run(str(programs / "python"), *_PIP, str(made), cwd=folder)
+    created = wheel(folder)
+    run(result.path, "-m", "venv", "clean", cwd=folder)
+    programs, rig = folder / "clean" / "bin", folder / "elsewhere"
+    shutil.copytree(ROOT / "examples" / "hello", rig)
+    run(str(programs / "python"), *_PIP, str(created), cwd=folder)
     run(str(programs / "python"), "-m", "pip", "check", cwd=folder)
     slipway = str(programs / "slipway")
-    for asked, said, fails in _ASKED:
-        if said not in (answer := run(slipway, *asked, cwd=here, fails=fails)):
-            raise Failed(f"slipway {' '.join(asked)} said: {answer}")
+    for request, output, fails in _ASKED:
+        if output not in (answer := run(slipway, *request, cwd=rig, fails=fails)):
+            raise Failed(f"slipway {' '.join(request)} said: {answer}")
 
 
 def run(*argv: str, cwd: Path, fails: bool = False) -> str:
     """What a command said. Raises Failed unless it ends as it is to end."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(argv, cwd=cwd, env=clean, capture_output=True, text=True, check=False, timeout=600)
-    said = (done.stdout + done.stderr)[-2000:]
+    output = (done.stdout + done.stderr)[-2000:]
     if bool(done.returncode) != fails:
-        raise Failed(f"{' '.join(argv)} ended with {done.returncode}: {said}")
-    return said
+        raise Failed(f"{' '.join(argv)} ended with {done.returncode}: {output}")
+    return output
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ class Extra:
 
 EXTRAS = {
     "az": Extra(("azure-cli==2.91.0",), 2 << 30),
-    # On Linux torch brings NVIDIA's libraries, unless pip is told of PyTorch's builds without them.
+    # On Linux torch brings NVIDIA's libraries, unless pip knows of PyTorch's builds without them.
     "torch": Extra(("torch==2.13.0", "numpy==2.4.3"), 12 << 30),
 }
 
@@ -30,21 +30,21 @@ def main(name: str, directory: Path) -> int:
     """Install what is missing; 1 with the reason where it cannot be."""
     extra = EXTRAS[name]
     mark = directory / "installed.txt"
-    wanted = ", ".join(extra.packages)
-    if mark.exists() and mark.read_text() == wanted:
+    expected = ", ".join(extra.packages)
+    if mark.exists() and mark.read_text() == expected:
         return 0
     if sys.version_info >= (3, 14):
-        return _fail(f"{wanted} may not know this Python yet; make with PYTHON=python3.13")
+        return _fail(f"{expected} may not know this Python yet; make with PYTHON=python3.13")
     free = shutil.disk_usage(directory.parent).free
     if free < extra.needs:
-        return _fail(f"{free >> 20} MiB are free; {wanted} may need {extra.needs >> 20} MiB")
-    sys.stdout.write(f"installing {wanted} into {directory.name}; this takes minutes\n")
+        return _fail(f"{free >> 20} MiB are free; {expected} may need {extra.needs >> 20} MiB")
+    sys.stdout.write(f"installing {expected} into {directory.name}; this takes minutes\n")
     sys.stdout.flush()
     venv.create(directory, with_pip=True, clear=True)
     pip = [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "-q"]
     if subprocess.run([*pip, "install", "--no-compile", *extra.packages], check=False).returncode:
         return _fail("pip could not install them; its messages are above")
-    mark.write_text(wanted)
+    mark.write_text(expected)
     return 0
 
 

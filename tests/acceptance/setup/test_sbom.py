@@ -11,17 +11,17 @@ APP = ("requirements.txt", "requirements-lock.txt")
 
 def test_make_sbom_names_every_package_of_the_app_with_its_hashes(tmp_path: Path) -> None:
     argv = ["make", "sbom", f"SBOM={tmp_path}/app.cdx.json"]
-    made = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    created = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
-    assert made.returncode == 0, made.stderr
+    assert created.returncode == 0, created.stderr
     bom = json.loads((tmp_path / "app.cdx.json").read_text())
     assert (bom["bomFormat"], bom["metadata"]["component"]["name"]) == ("CycloneDX", "slipway")
-    wanted = {
-        found
+    expected = {
+        match
         for file in APP
-        for found in re.findall(r"^([a-z0-9-]+)==([^\s;]+)", (ROOT / file).read_text(), re.MULTILINE)
+        for match in re.findall(r"^([a-z0-9-]+)==([^\s;]+)", (ROOT / file).read_text(), re.MULTILINE)
     }
-    assert {(one["name"], one["version"]) for one in bom["components"]} == wanted
+    assert {(one["name"], one["version"]) for one in bom["components"]} == expected
     for one in bom["components"]:
         assert one["purl"].startswith(f"pkg:pypi/{one['name']}@{one['version']}")
         assert one["externalReferences"][0]["hashes"]

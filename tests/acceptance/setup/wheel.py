@@ -25,11 +25,11 @@ def wheel(place: Path) -> Path:
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         raise RuntimeError(f"{' '.join(argv)} ended with {done.returncode}: {done.stderr[-2000:]}")
-    (made,) = place.glob("*.whl")
-    return made
+    (created,) = place.glob("*.whl")
+    return created
 
 
-def top_levels(made: Path) -> set[str]:
+def top_levels(created: Path) -> set[str]:
     """What it puts at the top of site-packages, beside its metadata."""
-    names = {name.partition("/")[0] for name in zipfile.ZipFile(made).namelist()}
+    names = {name.partition("/")[0] for name in zipfile.ZipFile(created).namelist()}
     return {name for name in names if not re.fullmatch(r"slipway-.*\.dist-info", name)}

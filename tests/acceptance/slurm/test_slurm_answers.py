@@ -52,8 +52,8 @@ async def test_both_engines_leave_the_same_receipts_and_events(tmp_path: Path) -
         versions = (left.pop(VERSIONS, ""), right.pop(VERSIONS, ""))
         ran = name != "mistakes"
         expected = DIFFERS if ran else {}
-        found = {at: (left.get(at), right.get(at)) for at in left.keys() | right.keys()}
-        assert {at: both for at, both in found.items() if both[0] != both[1]} == expected, name
+        members = {at: (left.get(at), right.get(at)) for at in left.keys() | right.keys()}
+        assert {at: both for at, both in members.items() if both[0] != both[1]} == expected, name
         assert not ran or [words.split()[0] for words in versions] == ["Batch", "slurmrestd"]
 
 
@@ -79,15 +79,15 @@ async def _receipt(stack: Stack, place: str) -> Any:
 
 
 async def _events(stack: Stack) -> dict[str, Any]:
-    """The last event of each job, as whoever pulls it gets it: the same bytes as the webhook."""
-    found: dict[str, Any] = {}
+    """The last event of each job, as anyone who pulls it gets it: the same bytes as the webhook."""
+    goldens: dict[str, Any] = {}
     async with QueueClient.from_connection_string(stack.settings["SLIPWAY_STORAGE"], "job-notices") as queue:
         async for message in queue.receive_messages(max_messages=32):
             event = json.loads(b64decode(message.content))
             job = event["subject"].partition("/")[2]
-            if job not in found or event["data"]["sequence"] > found[job]["data"]["sequence"]:
-                found[job] = event
-    return found
+            if job not in goldens or event["data"]["sequence"] > goldens[job]["data"]["sequence"]:
+                goldens[job] = event
+    return goldens
 
 
 def _leaves(job: str, receipt: Any, event: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ async def test_the_demo_runs_on_slurm_unchanged() -> None:
     if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
 
-    said = await shown("--cluster", "slurm")
+    output = await shown("--cluster", "slurm")
 
-    assert "a Slurm cluster" in said
-    assert "→ 0 nodes" in said
+    assert "a Slurm cluster" in output
+    assert "→ 0 nodes" in output

@@ -46,9 +46,9 @@ async def test_a_slurm_of_ones_own_runs_jobs_by_its_token(tmp_path: Path) -> Non
             whole = await slipway("show", job[0], url)
             assert await running.stop(signal.SIGINT) == 0
 
-    assert "clusters      gpu" in running.said
-    assert "Batch AI" not in running.said
-    assert "examples/" not in running.said, "they need what the stack's own clusters have"
-    assert token not in running.said
+    assert "clusters      gpu" in running.printed
+    assert "Batch AI" not in running.printed
+    assert "examples/" not in running.printed, "they need what the stack's own clusters have"
+    assert token not in running.printed
     assert "warm-1" in nodes
     assert "slurm" in whole

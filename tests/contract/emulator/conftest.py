@@ -167,11 +167,11 @@ class Lab:
     async def reaches(self, name: str, *states: str) -> Any:
         """The job as soon as it is in one of these states."""
 
-        async def look() -> Any:
+        async def check() -> Any:
             job = await self.job(name)
             return job if job.execution_state in states else None
 
-        return await until(look)
+        return await until(check)
 
     async def ends(self, name: str) -> Any:
         return await self.reaches(name, "succeeded", "failed")
@@ -233,12 +233,12 @@ def custom(command: str) -> dict[str, Any]:
     return {"customToolkitSettings": {"commandLine": command}}
 
 
-async def until(look: Callable[[], Awaitable[Any]]) -> Any:
+async def until(check: Callable[[], Awaitable[Any]]) -> Any:
     """What `look` returns as soon as it is true: it happens in another process."""
     async with asyncio.timeout(_PATIENCE):
         while True:
-            if found := await look():
-                return found
+            if result := await check():
+                return result
             await asyncio.sleep(0.05)
 
 

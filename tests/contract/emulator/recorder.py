@@ -23,8 +23,8 @@ class Recorder:
 
     def drain(self) -> list[str]:
         """The problems since the last call."""
-        found, self.problems = self.problems, []
-        return found
+        problems, self.problems = self.problems, []
+        return problems
 
     @asynccontextmanager
     async def before(self, upstream: str) -> AsyncIterator[str]:
@@ -58,11 +58,11 @@ class Recorder:
             allow_redirects=False,
         ) as answer:
             content = await answer.read()
-            self._look(request, body, answer.status, content, answer.content_type)
-            kept = [(name, value) for name, value in answer.headers.items() if _goes_on(name)]
-            return web.Response(status=answer.status, reason=answer.reason, body=content, headers=kept)
+            self._check(request, body, answer.status, content, answer.content_type)
+            remaining = [(name, value) for name, value in answer.headers.items() if _goes_on(name)]
+            return web.Response(status=answer.status, reason=answer.reason, body=content, headers=remaining)
 
-    def _look(self, request: web.Request, body: bytes, status: int, content: bytes, kind: str) -> None:
+    def _check(self, request: web.Request, body: bytes, status: int, content: bytes, kind: str) -> None:
         if self.contract is None or not request.path.startswith(_OF_THE_CONTRACT):
             return
         exchange = Exchange(request.method, request.path, request.query, body, status, content, kind)

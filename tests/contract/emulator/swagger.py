@@ -74,48 +74,48 @@ class Contract:
 
     def problems(self, exchange: Exchange) -> list[str]:
         """What is wrong with an exchange; nothing about requests that were refused."""
-        found = self._canonical(exchange.path)
-        if found is None:
+        result = self._canonical(exchange.path)
+        if result is None:
             return []
-        template, exchange.path = found
+        template, exchange.path = result
         name = self._ids.get((exchange.method, template))
         if name is None:
             return []
         status = exchange.answer.status_code
-        told = f"{name} answered {status}"
+        reports = f"{name} answered {status}"
         if not exchange.answer.data:
-            return [] if status in (200, 202, 204) else [f"{told} without a body"]
+            return [] if status in (200, 202, 204) else [f"{reports} without a body"]
         # The service leaves out what is not set.
-        problems = [f"{told} with a null"] if b": null" in exchange.answer.data else []
+        problems = [f"{reports} with a null"] if b": null" in exchange.answer.data else []
         try:
             self._api.validate_response(exchange, exchange.answer)
         except OpenAPIError as error:
-            problems.append(f"{told}: {_told(error)}")
+            problems.append(f"{reports}: {_described(error)}")
         if status < 400:
             self.used.add(name)
             try:
                 self._api.validate_request(exchange)
             except OpenAPIError as error:
-                problems.append(f"{told} to a request that is none: {_told(error)}")
+                problems.append(f"{reports} to a request that is none: {_described(error)}")
         return problems
 
     def note(self, exchange: Exchange) -> None:
         """Count an operation whose answer has no body as used."""
-        found = self._canonical(exchange.path)
-        if found and exchange.answer.status_code < 400:
-            name = self._ids.get((exchange.method, found[0]))
+        result = self._canonical(exchange.path)
+        if result and exchange.answer.status_code < 400:
+            name = self._ids.get((exchange.method, result[0]))
             self.used |= {name} if name else set()
 
     def _canonical(self, path: str) -> tuple[str, str] | None:
         """The template of a path and the path in its spelling: ids do not depend on case."""
-        given = path.split("/")
+        values = path.split("/")
         for template, parts in self._paths.items():
-            if len(parts) == len(given) and all(
+            if len(parts) == len(values) and all(
                 part.startswith("{") or part.lower() == own.lower()
-                for part, own in zip(parts, given, strict=True)
+                for part, own in zip(parts, values, strict=True)
             ):
                 spelt = [
-                    own if part.startswith("{") else part for part, own in zip(parts, given, strict=True)
+                    own if part.startswith("{") else part for part, own in zip(parts, values, strict=True)
                 ]
                 return template, "/".join(spelt)
         return None
@@ -128,7 +128,7 @@ def contract() -> Contract | None:
     return Contract(json.loads(FILE.read_text()), json.loads(OVERLAY.read_text()))
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     """The error with its causes: the validator hides the place of a fault in them."""
     return "; ".join(_causes(error))
 
@@ -163,14 +163,14 @@ def _converted(document: dict[str, Any]) -> dict[str, Any]:
         }
         for path, methods in document["paths"].items()
     }
-    found = {
+    members = {
         "openapi": "3.0.3",
         "info": document["info"],
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {"schemas": schemas},
     }
-    text = json.dumps(found).replace("#/definitions/", "#/components/schemas/")
+    text = json.dumps(members).replace("#/definitions/", "#/components/schemas/")
     converted: dict[str, Any] = json.loads(text, object_hook=_without_default)
     return converted
 
@@ -182,23 +182,23 @@ def _without_default(part: dict[str, Any]) -> dict[str, Any]:
 
 def _operation(operation: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     parameters = [_resolved(one, document) for one in operation.get("parameters", ())]
-    found: dict[str, Any] = {
+    members: dict[str, Any] = {
         "operationId": operation["operationId"],
         "parameters": [_parameter(one) for one in parameters if one["in"] != "body"],
         "responses": {status: _response(one) for status, one in operation["responses"].items()},
     }
     for body in (one for one in parameters if one["in"] == "body"):
         content = {_JSON: {"schema": body["schema"]}}
-        found["requestBody"] = {"required": body.get("required", False), "content": content}
-    return found
+        members["requestBody"] = {"required": body.get("required", False), "content": content}
+    return members
 
 
 def _resolved(one: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" not in one:
         return one
     kind, name = one["$ref"].split("/")[1:]
-    found: Mapping[str, Any] = document[kind][name]
-    return found
+    result: Mapping[str, Any] = document[kind][name]
+    return result
 
 
 def _parameter(one: Mapping[str, Any]) -> dict[str, Any]:

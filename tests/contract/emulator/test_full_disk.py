@@ -90,20 +90,20 @@ async def test_jobs_that_run_and_wait_while_the_disk_is_full_end_when_there_is_r
     status, body, headers = await lab.send("PUT", f"{lab.path}x", json={"location": "eastus"})
     for _ in range(3):
         await lab.send("PUT", f"{lab.path}y", json={"location": "eastus"})
-    found, _, _ = await lab.send("GET", lab.path)
+    result, _, _ = await lab.send("GET", lab.path)
     small.make_room()
 
     assert (status, body["error"]["code"]) == (503, "InsufficientStorage")
     assert "make room" in body["error"]["message"]
     assert "Retry-After" in headers
-    assert found == 200
+    assert result == 200
     ended = await lab.ends("running")
     assert (ended.execution_state, ended.execution_info.exit_code) == ("failed", 3)
     assert (await lab.ends("coming")).execution_state == "succeeded"
     assert (await lab.send("PUT", f"{lab.path}x", json={"location": "eastus"}))[0] < 300
     assert small.process is not None
-    said = [line for line in small.process.recent if "state.sqlite" in line]
-    assert [("disk is full" in line, "can be written again" in line) for line in said] == [
+    output = [line for line in small.process.recent if "state.sqlite" in line]
+    assert [("disk is full" in line, "can be written again" in line) for line in output] == [
         (True, False),
         (False, True),
     ]

@@ -74,8 +74,8 @@ async def test_terminating_a_running_job_ends_all_its_processes(lab: Lab, tmp_pa
     await lab.submit("job", **custom(command))
 
     async def started() -> list[str]:
-        found = pids.read_text().split() if pids.exists() else []
-        return found if len(found) == 2 else []
+        result = pids.read_text().split() if pids.exists() else []
+        return result if len(result) == 2 else []
 
     running = await until(started)
     poller = await lab.client.jobs.begin_terminate(*lab.place, "job")

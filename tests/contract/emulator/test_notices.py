@@ -1,4 +1,4 @@
-"""Ends are told to a queue: the first at once, the others together; a queue that is missing harms nobody."""
+"""Ends are reported to a queue: the first at once, the others together; a missing queue does no harm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _job(name: str, variable: str = "SLIPWAY_JOB_ID") -> Job:
     )
 
 
-async def test_the_ends_of_jobs_are_told_by_their_variable(storage: Azurite) -> None:
+async def test_the_ends_of_jobs_are_reported_by_their_variable(storage: Azurite) -> None:
     name = f"q{uuid.uuid4().hex[:12]}"
     async with QueueClient.from_connection_string(storage.connection_string, name) as queue:
         await queue.create_queue()
@@ -42,12 +42,14 @@ async def test_the_ends_of_jobs_are_told_by_their_variable(storage: Azurite) -> 
         notices.job_ended(_job("nobody's", "OTHER"))
         await notices.close()
 
-        found = [json.loads(base64.b64decode(message.content)) async for message in queue.receive_messages()]
+        document = [
+            json.loads(base64.b64decode(message.content)) async for message in queue.receive_messages()
+        ]
 
-    assert {event["type"] for event in found} == {TYPE}
-    told = [job for event in found for job in event["data"]["jobs"]]
-    assert sorted(told) == sorted(f"j_{number}" for number in range(600))
-    assert len(found) == 2
+    assert {event["type"] for event in document} == {TYPE}
+    reports = [job for event in document for job in event["data"]["jobs"]]
+    assert sorted(reports) == sorted(f"j_{number}" for number in range(600))
+    assert len(document) == 2
 
 
 async def test_a_queue_that_is_missing_is_a_warning(

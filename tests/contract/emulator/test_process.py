@@ -29,28 +29,28 @@ async def test_a_busy_port_is_one_clear_line(emulator: Emulator, storage: Azurit
     port = emulator.url.rsplit(":", 1)[1]
     storage_flags = ("--storage-connection-string", storage.connection_string)
 
-    code, said = await _run("--port", port, "--data", str(tmp_path), *storage_flags)
+    code, output = await _run("--port", port, "--data", str(tmp_path), *storage_flags)
 
     assert code == 1
-    assert len(said.splitlines()) == 1
-    assert f"127.0.0.1:{port}" in said
+    assert len(output.splitlines()) == 1
+    assert f"127.0.0.1:{port}" in output
 
 
 async def test_two_emulators_never_share_their_data(emulator: Emulator, storage: Azurite) -> None:
     storage_flags = ("--storage-connection-string", storage.connection_string)
 
-    code, said = await _run("--data", str(emulator.data), *storage_flags)
+    code, output = await _run("--data", str(emulator.data), *storage_flags)
 
     assert code == 1
-    assert said.startswith("batchai: another emulator uses ")
+    assert output.startswith("batchai: another emulator uses ")
 
 
 async def test_a_connection_string_without_a_key_is_refused_without_being_shown(tmp_path: Path) -> None:
-    code, said = await _run("--data", str(tmp_path), "--storage-connection-string", "AccountName=secretive")
+    code, output = await _run("--data", str(tmp_path), "--storage-connection-string", "AccountName=secretive")
 
     assert code == 1
-    assert "accountkey" in said
-    assert "secretive" not in said
+    assert "accountkey" in output
+    assert "secretive" not in output
 
 
 async def test_a_table_that_is_none_is_refused_at_once_without_being_shown(tmp_path: Path) -> None:
@@ -59,15 +59,15 @@ async def test_a_table_that_is_none_is_refused_at_once_without_being_shown(tmp_p
     string = "AccountName=a;AccountKey=k"
 
     flags = ("--data", str(tmp_path), "--storage-connection-string", string)
-    code, said = await _run(*flags, "--secrets-file", str(file))
+    code, output = await _run(*flags, "--secrets-file", str(file))
 
     assert code == 1
-    assert "values are all texts" in said
-    assert "canary" not in said
+    assert "values are all texts" in output
+    assert "canary" not in output
 
 
 async def test_it_ends_with_its_parent_when_asked_to(storage: Azurite, tmp_path: Path) -> None:
-    code, said = await _run(
+    code, output = await _run(
         "--data",
         str(tmp_path),
         "--storage-connection-string",
@@ -76,7 +76,7 @@ async def test_it_ends_with_its_parent_when_asked_to(storage: Azurite, tmp_path:
     )
 
     assert code == 0
-    assert said.startswith("ready http://127.0.0.1:")
+    assert output.startswith("ready http://127.0.0.1:")
 
 
 async def test_names_that_only_lead_to_this_machine_are_refused(lab: Lab) -> None:

@@ -38,7 +38,7 @@ async def test_killed_in_the_middle_of_a_job_it_finds_the_job_again(own_lab: Lab
     assert (await own_lab.ends("queued")).execution_state == "succeeded"
 
 
-async def test_a_job_that_ends_while_nobody_looks_keeps_its_exit_code(own_lab: Lab, tmp_path: Path) -> None:
+async def test_a_job_that_ends_while_no_one_looks_keeps_its_exit_code(own_lab: Lab, tmp_path: Path) -> None:
     await own_lab.make_cluster(autoscale(1))
     starts, go, end = tmp_path / "starts", tmp_path / "go", tmp_path / "end"
     wait = f"echo $$ >> {starts}; while [ ! -e {go} ]; do sleep 0.05; done"

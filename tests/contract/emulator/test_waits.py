@@ -16,12 +16,12 @@ from tests.contract.emulator.conftest import CLUSTER, EXPERIMENT, GROUP, Lab, au
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def engine(lab: Lab) -> AsyncIterator[BatchAIEngine]:
-    found = BatchAIEngine(Workspace(lab.emulator.url, "sub", GROUP, lab.workspace))
-    yield found
-    await found.close()
+    result = BatchAIEngine(Workspace(lab.emulator.url, "sub", GROUP, lab.workspace))
+    yield result
+    await result.close()
 
 
-async def _seen(engine: BatchAIEngine, *names: str) -> list[Observation]:
+async def _observations(engine: BatchAIEngine, *names: str) -> list[Observation]:
     """What the jobs wait for, which one look at all and a look at each report alike."""
     targets = [
         Target(engine="batchai", cluster=CLUSTER, experiment=EXPERIMENT, name=name, token="")
@@ -33,7 +33,7 @@ async def _seen(engine: BatchAIEngine, *names: str) -> list[Observation]:
         # The cluster moves on: only looks between which nothing happened can be compared.
         if before == await _at_once(engine, targets):
             break
-    assert before == [seen.why for seen in direct]
+    assert before == [observation.why for observation in direct]
     return direct
 
 
@@ -42,8 +42,8 @@ async def _at_once(engine: BatchAIEngine, targets: list[Target]) -> list[Why | N
     return [report[target.name].why for target in targets]
 
 
-def _words(seen: list[Observation]) -> list[str | None]:
-    return [one.why.word if one.why else None for one in seen]
+def _words(records: list[Observation]) -> list[str | None]:
+    return [one.why.word if one.why else None for one in records]
 
 
 async def test_a_job_behind_a_larger_one_waits_for_its_turn(lab: Lab, engine: BatchAIEngine) -> None:
@@ -58,7 +58,7 @@ async def test_a_job_behind_a_larger_one_waits_for_its_turn(lab: Lab, engine: Ba
     await lab.submit("larger", nodeCount=2, **custom("sleep 600"))
     await lab.submit("small", **custom("sleep 600"))
 
-    assert _words(await _seen(engine, "first", "larger", "small")) == [None, "NodesBusy", "InTurn"]
+    assert _words(await _observations(engine, "first", "larger", "small")) == [None, "NodesBusy", "InTurn"]
 
 
 async def test_a_preempted_job_does_not_wait_for_the_nodes_that_it_had(
@@ -68,14 +68,16 @@ async def test_a_preempted_job_does_not_wait_for_the_nodes_that_it_had(
     await lab.submit("job", **custom("sleep 600"))
     await lab.submit("next", **custom("sleep 600"))
     await lab.reaches("job", "running")
-    assert _words(await _seen(engine, "job", "next")) == [None, "NodesBusy"]
+    assert _words(await _observations(engine, "job", "next")) == [None, "NodesBusy"]
     _, body, _ = await lab.send("GET", "/emulator/nodes")
     (node,) = [one["id"] for one in body["value"] if one["cluster"].startswith(lab.path)]
     await lab.send("POST", f"/emulator/nodes/{node}/preempt")
     await lab.reaches("job", "queued")
 
-    (seen, _) = await _seen(engine, "job", "next")
-    assert seen.state is not JobState.QUEUED or (seen.why and seen.why.word != "NodesBusy")
+    (observation, _) = await _observations(engine, "job", "next")
+    assert observation.state is not JobState.QUEUED or (
+        observation.why and observation.why.word != "NodesBusy"
+    )
 
 
 async def test_of_a_workspace_that_is_gone_nothing_is_said_and_of_an_experiment_that_it_has_no_jobs(
@@ -87,10 +89,10 @@ async def test_of_a_workspace_that_is_gone_nothing_is_said_and_of_an_experiment_
 
     await lab.client.workspaces.begin_delete(GROUP, lab.workspace)
 
-    async def gone() -> bool:
+    async def removed() -> bool:
         return (await lab.send("GET", lab.path))[0] == 404
 
-    await until(gone)
+    await until(removed)
     with pytest.raises(Misconfigured, match="WorkspaceNotFound"):
         await engine.status(CLUSTER, [target])
     with pytest.raises(Misconfigured, match="WorkspaceNotFound"):

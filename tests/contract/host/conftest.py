@@ -20,12 +20,16 @@ def runtime(request: pytest.FixtureRequest) -> str:
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def storage() -> AsyncIterator[Storage]:
     """For hosts that a test starts; its cases run one after the other."""
-    async with azurite() as account, storage_of(account) as found:
-        yield found
+    async with azurite() as account, storage_of(account) as account_storage:
+        yield account_storage
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def host(runtime: str) -> AsyncIterator[Host]:
     """The shared host, with storage of its own; cases keep apart by what their messages say."""
-    async with azurite() as account, storage_of(account) as found, running(runtime, found) as shared:
+    async with (
+        azurite() as account,
+        storage_of(account) as account_storage,
+        running(runtime, account_storage) as shared,
+    ):
         yield shared

@@ -39,17 +39,17 @@ async def test_on_disk_everything_is_there_after_a_restart(tmp_path: Path) -> No
 
 
 async def test_a_busy_port_is_named() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as times:
+        times.bind(("127.0.0.1", 0))
+        times.listen()
+        port = times.getsockname()[1]
 
         with pytest.raises(AzuriteError, match=rf"127\.0\.0\.1:{port}: in use"):
             async with azurite(ports=(0, port, 0)):
                 raise AssertionError("it started")
 
 
-async def test_a_missing_package_is_told_with_the_remedy(
+async def test_a_missing_package_is_reported_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLIPWAY_NODE_MODULES", str(tmp_path))
@@ -60,7 +60,7 @@ async def test_a_missing_package_is_told_with_the_remedy(
 
 
 @pytest.mark.parametrize("script", ["exit 127", "echo v16.20.0", "echo nothing"])
-async def test_a_node_that_is_old_or_does_not_run_is_told_with_the_remedy(
+async def test_a_node_that_is_old_or_does_not_run_is_reported_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     node = tmp_path / "node"

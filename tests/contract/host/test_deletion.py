@@ -40,10 +40,10 @@ class Service:
 
     statuses: list[int]
     url: str = ""
-    asked: list[web.Request] = field(default_factory=list)
+    requests: list[web.Request] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
-        self.asked.append(request)
+        self.requests.append(request)
         status = self.statuses.pop(0) if self.statuses else 204
         if status == CLOSE:
             assert request.transport is not None
@@ -51,17 +51,17 @@ class Service:
         return web.Response(status=status or 204)
 
     def expiries(self) -> list[datetime]:
-        return [datetime.fromisoformat(request.query["se"]) for request in self.asked]
+        return [datetime.fromisoformat(request.query["se"]) for request in self.requests]
 
 
 @asynccontextmanager
 async def service(*statuses: int) -> AsyncIterator[Service]:
-    found = Service(list(statuses))
+    result = Service(list(statuses))
     app = web.Application()
-    app.router.add_route("*", "/{path:.*}", found.answer)
+    app.router.add_route("*", "/{path:.*}", result.answer)
     async with TestServer(app) as server:
-        found.url = str(server.make_url("/acct"))
-        yield found
+        result.url = str(server.make_url("/acct"))
+        yield result
 
 
 @asynccontextmanager
@@ -142,7 +142,7 @@ async def test_a_receipt_arrives_as_it_is() -> None:
     async with service() as storage, deleting(storage) as deletion:
         await deletion.delete("id", "A+b/c&d=%2B==")
 
-    [request] = storage.asked
+    [request] = storage.requests
     assert (request.method, request.path) == ("DELETE", "/acct/jobs/messages/id")
     assert request.query["popreceipt"] == "A+b/c&d=%2B=="
     assert request.query["sp"] == "p"
@@ -153,7 +153,7 @@ async def test_trouble_of_the_service_is_tried_again(trouble: int) -> None:
     async with service(trouble) as storage, deleting(storage) as deletion:
         await deletion.delete("id", "receipt")
 
-    assert len(storage.asked) == 2
+    assert len(storage.requests) == 2
 
 
 async def test_after_three_tries_the_message_is_left_to_come_again() -> None:
@@ -161,7 +161,7 @@ async def test_after_three_tries_the_message_is_left_to_come_again() -> None:
         with pytest.raises(HttpResponseError):
             await deletion.delete("id", "receipt")
 
-    assert len(storage.asked) == 3
+    assert len(storage.requests) == 3
 
 
 @pytest.mark.parametrize("trouble", [302, 400, 403, 404, None])
@@ -172,7 +172,7 @@ async def test_neither_an_error_nor_a_log_line_shows_the_authorisation(
     caplog.set_level(logging.CRITICAL, "aiohttp.access")  # the service's own
     async with service(*filter(None, [trouble])) as storage:
         if trouble is None:
-            storage.url = "http://127.0.0.1:9/acct"  # nobody listens on the port of `discard`
+            storage.url = "http://127.0.0.1:9/acct"  # no one listens on the port of `discard`
         async with deleting(storage) as deletion:
             with pytest.raises(AzureError) as raised:
                 await deletion.delete("id", "receipt")
@@ -180,4 +180,4 @@ async def test_neither_an_error_nor_a_log_line_shows_the_authorisation(
     shown = "".join(traceback.format_exception(raised.value)) + repr(raised.value) + caplog.text
     assert "sig=" not in shown
     assert KEY not in shown
-    assert len(storage.asked) == (0 if trouble is None else 1)
+    assert len(storage.requests) == (0 if trouble is None else 1)

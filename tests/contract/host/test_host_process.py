@@ -160,7 +160,7 @@ async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
     assert await storage.take("work", lambda t: "99" in t)  # visible again, not in ten minutes
 
 
-async def test_an_account_that_does_not_answer_is_told(storage: Storage) -> None:
+async def test_an_account_that_does_not_answer_is_reported(storage: Storage) -> None:
     nowhere = "http://127.0.0.1:9/devstoreaccount1"
     env = environment_of(storage)
     for url in (storage.azurite.blob_url, storage.azurite.queue_url):

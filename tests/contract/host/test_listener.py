@@ -77,17 +77,17 @@ async def test_a_message_that_takes_longer_than_its_visibility_runs_once(storage
 
 
 async def test_a_sender_in_the_host_wakes_a_listener_that_waits_long(storage: Storage) -> None:
-    wakeups, got = Wakeups(), asyncio.Event()
+    wakeups, result = Wakeups(), asyncio.Event()
 
     async def work(_: QueueMessage) -> Outcome:
-        got.set()
+        result.set()
         return Outcome.DONE
 
     await storage.send("jobs")
     async with _listening(storage, _options(poll=3600), work, wakeups), asyncio.timeout(PATIENCE):
         await storage.send("jobs", "first")
         wakeups.notify(queue_key(storage.queues.get_queue_client("jobs")))
-        await got.wait()
+        await result.wait()
 
 
 async def test_no_more_run_at_once_than_a_batch_over_the_threshold(storage: Storage) -> None:
@@ -114,15 +114,15 @@ async def test_no_more_run_at_once_than_a_batch_over_the_threshold(storage: Stor
 
 
 async def test_a_queue_that_does_not_exist_yet_is_polled_until_it_does(storage: Storage) -> None:
-    got = asyncio.Event()
+    result = asyncio.Event()
 
     async def work(_: QueueMessage) -> Outcome:
-        got.set()
+        result.set()
         return Outcome.DONE
 
     async with _listening(storage, _options(), work), asyncio.timeout(PATIENCE):
         await storage.send("jobs", "first")
-        await got.wait()
+        await result.wait()
 
 
 async def test_a_message_whose_attempts_all_crashed_is_poisoned_without_running(storage: Storage) -> None:

@@ -14,24 +14,24 @@ def _python(code: str) -> list[str]:
 
 
 async def test_a_line_is_found_whether_it_was_written_or_is_to_come() -> None:
-    seen: list[str] = []
+    records: list[str] = []
     code = "print('warming'); print('ready http://x'); import time; time.sleep(60)"
 
-    async with child(_python(code), name="it", on_line=seen.append) as process:
+    async with child(_python(code), name="it", on_line=records.append) as process:
         assert (await process.line(r"^ready (\S+)"))[1] == "http://x"
         assert await process.line("warming")
 
-    assert seen == ["warming", "ready http://x"]
+    assert records == ["warming", "ready http://x"]
     assert process.returncode == -signal.SIGTERM
 
 
-async def test_one_that_ends_too_early_is_told_with_its_last_lines() -> None:
+async def test_one_that_ends_too_early_is_reported_with_its_last_lines() -> None:
     async with child(_python("import sys; sys.exit('no luck')"), name="it") as process:
         with pytest.raises(ProcessError, match=r"it ended with exit code 1 .*\n  \| no luck"):
             await process.line("ready")
 
 
-async def test_one_that_is_not_ready_in_time_is_told() -> None:
+async def test_one_that_is_not_ready_in_time_is_reported() -> None:
     async with child(_python("import time; time.sleep(60)"), name="it") as process:
         with pytest.raises(ProcessError, match=r"it was not ready within 0\.1 s and wrote nothing"):
             await process.line("ready", seconds=0.1)
@@ -46,7 +46,7 @@ async def test_one_that_ignores_the_request_is_killed() -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-async def test_a_program_that_is_not_there_is_told() -> None:
+async def test_a_program_that_is_not_there_is_reported() -> None:
     with pytest.raises(ProcessError, match="it could not be started: /nowhere/program"):
         async with child(["/nowhere/program"], name="it"):
             raise AssertionError("it started")

@@ -15,11 +15,11 @@ async def test_a_message_reaches_the_function_with_its_fields_and_the_answer_is_
     await host.storage.send("work", body)
 
     [answer] = await host.storage.take("done", lambda t: "report" in t)
-    seen = json.loads(answer)
-    assert seen["body"] == body
-    assert seen["attempt"] == 1
-    assert seen["inserted"] is True
-    assert len(seen["id"]) == len(seen["invocation"]) == 36
+    observation = json.loads(answer)
+    assert observation["body"] == body
+    assert observation["attempt"] == 1
+    assert observation["inserted"] is True
+    assert len(observation["id"]) == len(observation["invocation"]) == 36
 
 
 async def test_a_function_on_a_thread_takes_text_and_sets_an_output(host: Host) -> None:

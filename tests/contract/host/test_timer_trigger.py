@@ -41,11 +41,11 @@ async def test_a_missed_occurrence_fires_at_the_start_as_past_due_and_the_status
     async with running(runtime, storage, environment=env):
         assert await storage.take("ticks", lambda t: "past_due=True" in t) == ["tick past_due=True"]
 
-        async def kept() -> bool:
+        async def is_there() -> bool:
             status = json.loads(await storage.read("azure-webjobs-hosts", path) or "{}")
             return str(status["Next"]) > past
 
-        await eventually(kept, lambda: "the status to hold the next occurrence")
+        await eventually(is_there, lambda: "the status to hold the next occurrence")
 
 
 async def test_two_hosts_share_one_timer(host: Host) -> None:

@@ -57,28 +57,28 @@ class Storage:
         except ResourceNotFoundError:
             return None
 
-    async def take(self, queue: str, wanted: Callable[[str], bool], count: int = 1) -> list[str]:
+    async def take(self, queue: str, expected: Callable[[str], bool], count: int = 1) -> list[str]:
         """Wait for `count` messages that are wanted; they are deleted, others left."""
-        found: list[str] = []
+        results: list[str] = []
 
         async def enough() -> bool:
-            found.extend(await self._drain(queue, wanted))
-            return len(found) >= count
+            results.extend(await self._drain(queue, expected))
+            return len(results) >= count
 
-        await eventually(enough, lambda: f"{count} messages in {queue}, found {found}")
-        return found
+        await eventually(enough, lambda: f"{count} messages in {queue}, found {results}")
+        return results
 
-    async def _drain(self, queue: str, wanted: Callable[[str], bool]) -> list[str]:
+    async def _drain(self, queue: str, expected: Callable[[str], bool]) -> list[str]:
         client = self.queues.get_queue_client(queue)
-        found = []
+        results = []
         with suppress(ResourceNotFoundError):
             async for message in client.receive_messages(visibility_timeout=1, max_messages=64):
-                if wanted(message.content):
+                if expected(message.content):
                     await client.delete_message(message)
-                    found.append(message.content)
+                    results.append(message.content)
                 else:
                     await client.update_message(message, visibility_timeout=0)
-        return found
+        return results
 
     async def peek(self, queue: str) -> list[str]:
         with suppress(ResourceNotFoundError):
@@ -104,9 +104,9 @@ class Host:
         async with self.http.request(method, self.url + path, headers=headers) as response:
             return response.status
 
-    async def fire(self, function: str, given: str = "") -> int:
+    async def fire(self, function: str, values: str = "") -> int:
         async with self.http.post(
-            f"{self.url}/admin/functions/{function}", json={"input": given}
+            f"{self.url}/admin/functions/{function}", json={"input": values}
         ) as response:
             return response.status
 
@@ -130,9 +130,9 @@ async def storage_of(azurite: Azurite) -> AsyncIterator[Storage]:
 
 def environment_of(storage: Storage, **more: str) -> dict[str, str]:
     """The environment of a host: nothing of the developer's own settings, all that the sample app needs."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {
-        **kept,
+        **environment,
         "PYTHONPATH": str(ROOT),
         "AzureWebJobsStorage": storage.azurite.connection_string,
         "AzureFunctionsWebHost__hostid": "conformance",

@@ -26,7 +26,7 @@ PATIENCE = 120.0
 def engine_on(running: Slurm, dialects: Sequence[Dialect] = DIALECTS, **options: Any) -> SlurmEngine:
     """An engine whose one cluster, `dev-cluster-00`, is this one; it sees the nodes' shared directory."""
     shared = str(running.shared)
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "partition": "warm",
         "mount_root": f"{shared}/mounts",
         "temporary": f"{shared}/nodes",
@@ -34,18 +34,18 @@ def engine_on(running: Slurm, dialects: Sequence[Dialect] = DIALECTS, **options:
         "settle_seconds": 0.5,
         **options,
     }
-    cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **given)
+    cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **values)
     return SlurmEngine({NAME: cluster}, {NAME: SigningKey(running.jwt_key.read_bytes())}, dialects=dialects)
 
 
 @asynccontextmanager
 async def engine(running: Slurm, **options: Any) -> AsyncIterator[SlurmEngine]:
     """The same, closed at the end."""
-    found = engine_on(running, **options)
+    result = engine_on(running, **options)
     try:
-        yield found
+        yield result
     finally:
-        await found.close()
+        await result.close()
 
 
 def order(
@@ -75,31 +75,35 @@ def order(
     return Order(target, {"properties": document}, earlier)
 
 
-async def submitted(on: SlurmEngine, asked: Order) -> None:
+async def submitted(slurm: SlurmEngine, job_order: Order) -> None:
     """Submitted, and released by sweeps."""
-    await on.submit(asked)
-    await until(on, asked.target, _released)
+    await slurm.submit(job_order)
+    await until(slurm, job_order.target, _released)
 
 
-def _released(seen: Observation | None) -> bool:
-    return seen is not None and (seen.why is None or seen.why.word != "JobHeldUser")
+def _released(observation: Observation | None) -> bool:
+    return observation is not None and (observation.why is None or observation.why.word != "JobHeldUser")
 
 
-async def ended(on: SlurmEngine, target: Target) -> Observation:
+async def ended(slurm: SlurmEngine, target: Target) -> Observation:
     """How it ended, by sweeps."""
-    return await until(on, target, lambda seen: seen is not None and seen.state.terminal)
+    return await until(
+        slurm, target, lambda observation: observation is not None and observation.state.terminal
+    )
 
 
-async def until(on: SlurmEngine, target: Target, wanted: Callable[[Observation | None], bool]) -> Observation:
+async def until(
+    slurm: SlurmEngine, target: Target, expected: Callable[[Observation | None], bool]
+) -> Observation:
     """What a sweep says of it at last."""
     patience = Patience(PATIENCE)
-    while not wanted(seen := (await on.status(NAME, [target])).get(target.name)):
-        assert not patience.is_over(seen and seen.state), seen
+    while not expected(observation := (await slurm.status(NAME, [target])).get(target.name)):
+        assert not patience.is_over(observation and observation.state), observation
         await asyncio.sleep(0.1)
-    assert seen is not None
-    return seen
+    assert observation is not None
+    return observation
 
 
-async def text(on: SlurmEngine, target: Target, file: str) -> str:
+async def text(slurm: SlurmEngine, target: Target, file: str) -> str:
     """A file of stdouterr."""
-    return (await on.read(target, "stdouterr", file, 0, 1 << 20)).data.decode()
+    return (await slurm.read(target, "stdouterr", file, 0, 1 << 20)).data.decode()

@@ -31,19 +31,19 @@ async def test_slurmdbd_tells_how_a_job_ended_that_slurmctld_has_forgotten(tmp_p
     partitions = (Partition(name="warm", nodes=2, elastic=False),)
     async with (
         slurm(Options(data=tmp_path, partitions=partitions, accounting=True)) as own,
-        engine(own, reads={}, accounting=True) as on,
+        engine(own, reads={}, accounting=True) as slurm_engine,
     ):
         failed, fine = order("exit 5"), order("true")
-        for asked, word in ((failed, "FAILED"), (fine, "COMPLETED")):
-            await on.submit(asked)
-            await ended(on, asked.target)
+        for request, word in ((failed, "FAILED"), (fine, "COMPLETED")):
+            await slurm_engine.submit(request)
+            await ended(slurm_engine, request.target)
             async with asyncio.timeout(PATIENCE):
-                while f"{asked.target.name}|{word}" not in await own.command(*_KNOWN):  # noqa: ASYNC110
+                while f"{request.target.name}|{word}" not in await own.command(*_KNOWN):  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
         await _forget_everything(own)
 
-        lost, won = await on.see(failed.target), await on.see(fine.target)
+        lost, won = await slurm_engine.see(failed.target), await slurm_engine.see(fine.target)
         with pytest.raises(NotFound):
-            await on.see(order("true").target)
+            await slurm_engine.see(order("true").target)
     assert (lost.state, lost.reason) == (JobState.FAILED, Reason.USER)
     assert won.state is JobState.SUCCEEDED

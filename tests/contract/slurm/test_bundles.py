@@ -40,8 +40,8 @@ def bundle(place: Path, shared: Path) -> Path:
     subprocess.run(["runc", "spec"], check=True, cwd=place)
     settings = json.loads((place / "config.json").read_text())
     settings["process"] |= {"terminal": False, "args": ["bash", "-c", "exit 0"]}
-    kept = [one for one in settings["linux"]["namespaces"] if one["type"] != "network"]
-    settings["linux"]["namespaces"] = kept
+    remaining = [one for one in settings["linux"]["namespaces"] if one["type"] != "network"]
+    settings["linux"]["namespaces"] = remaining
     mount = {"destination": str(shared), "source": str(shared), "type": "bind", "options": ["rbind", "rw"]}
     settings["mounts"].append(mount)
     (place / "config.json").write_text(json.dumps(settings))
@@ -59,17 +59,17 @@ async def test_a_job_runs_in_the_bundle_of_its_image(cluster: Slurm, tmp_path: P
     script.write_text("cat /etc/image; echo $AZ_BATCHAI_TASK_INDEX $WORD; exit 3")
     toolkit = {"pythonScriptFilePath": str(script), "pythonInterpreterPath": "bash", "processCount": 4}
     words = [{"name": "WORD", "value": "a b=c"}]
-    async with engine(cluster, container="oci", mpi="none", bundles={_IMAGE: str(inside)}) as on:
-        asked = order(
+    async with engine(cluster, container="oci", mpi="none", bundles={_IMAGE: str(inside)}) as slurm:
+        job_order = order(
             {"pyTorchSettings": toolkit}, nodeCount=2, containerSettings=image, environmentVariables=words
         )
         if find_programs().version() < (23, 11):
             with pytest.raises(Misconfigured, match=r"23\.11"):
-                await on.submit(asked)
+                await slurm.submit(job_order)
             return
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-        said = [await text(on, asked.target, f"stdout-{rank}.txt") for rank in range(4)]
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+        output = [await text(slurm, job_order.target, f"stdout-{rank}.txt") for rank in range(4)]
 
-    assert (seen.state, seen.exit_code) == (JobState.FAILED, 3)
-    assert said == [f"{_IMAGE}\n{rank} a b=c\n" for rank in range(4)]
+    assert (observation.state, observation.exit_code) == (JobState.FAILED, 3)
+    assert output == [f"{_IMAGE}\n{rank} a b=c\n" for rank in range(4)]

@@ -53,8 +53,8 @@ async def test_a_node_that_failed_to_start_is_tried_again(tmp_path: Path) -> Non
 
 
 async def test_a_node_has_the_gpus_of_its_partition_and_a_python_of_the_clusters_own(cluster: Slurm) -> None:
-    look = "import numpy, importlib.util; print(importlib.util.find_spec('typer'))"
-    script = f'echo "$CUDA_VISIBLE_DEVICES"; command -v python; python -c "{look}"'
+    check = "import numpy, importlib.util; print(importlib.util.find_spec('typer'))"
+    script = f'echo "$CUDA_VISIBLE_DEVICES"; command -v python; python -c "{check}"'
 
     await ended(cluster, await batch(cluster, "warm", script, gpus=1, out="gpu.txt"))
 
@@ -170,27 +170,27 @@ async def test_no_process_outlives_the_owner(tmp_path: Path, number: signal.Sign
 
 def processes(data: Path) -> list[int]:
     """Those with the cluster's directory in their environment or arguments, or that work there."""
-    found = []
+    results = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            seen = (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
+            observation = (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
             where = os.readlink(place / "cwd")  # noqa: PTH115 - need not exist any more
         except OSError:
             continue
-        if f"{data}/".encode() in seen or where.startswith(f"{data}/"):
-            found.append(int(place.name))
-    return found
+        if f"{data}/".encode() in observation or where.startswith(f"{data}/"):
+            results.append(int(place.name))
+    return results
 
 
 def steps(cluster: Slurm, node: str) -> list[str]:
     """The daemons of steps on a node, by the log that they write."""
     log = str(cluster.logs / f"{node}.log")
-    found = []
+    results = []
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         with suppress(OSError):
             if os.readlink(link) == log and b"slurmstepd" in (link.parents[1] / "cmdline").read_bytes():  # noqa: PTH115
-                found.append(link.parts[2])
-    return found
+                results.append(link.parts[2])
+    return results
 
 
 def programs(name: str, *options: str) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ async def test_what_was_uploaded_is_there_and_what_nodes_write_is_uploaded(
         (place / "model.txt").write_bytes(b"model")
 
         async with asyncio.timeout(30):
-            while not (place / "later.txt").exists():  # noqa: ASYNC110 - storage tells nobody
+            while not (place / "later.txt").exists():  # noqa: ASYNC110 - storage tells no one
                 await asyncio.sleep(0.1)
             while await content(container, "model.txt") != b"model":  # noqa: ASYNC110
                 await asyncio.sleep(0.1)

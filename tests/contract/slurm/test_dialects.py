@@ -28,33 +28,37 @@ EACH = pytest.mark.parametrize("dialect", served(), ids=lambda dialect: str(dial
 
 @EACH
 async def test_a_job_runs_with_all_that_it_asked_for(cluster: Slurm, dialect: Dialect) -> None:
-    said = (
+    output = (
         'echo "$CUDA_VISIBLE_DEVICES" $AZ_BATCHAI_NUM_GPUS $WORD; scontrol --oneliner show job $SLURM_JOB_ID'
     )
-    async with engine(cluster, dialects=[dialect], gpus=1, preemptible=True) as on:
-        asked = order(f"{said}; exit 3", environmentVariables=[{"name": "WORD", "value": "a b=c"}])
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-        shown = (await text(on, asked.target, "stdout.txt")).splitlines()
+    async with engine(cluster, dialects=[dialect], gpus=1, preemptible=True) as slurm:
+        job_order = order(f"{output}; exit 3", environmentVariables=[{"name": "WORD", "value": "a b=c"}])
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+        shown = (await text(slurm, job_order.target, "stdout.txt")).splitlines()
 
-    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 3)
+    assert (observation.state, observation.reason, observation.exit_code) == (JobState.FAILED, Reason.USER, 3)
     assert shown[0] == "0 1 a b=c"
-    for told in ("Requeue=1", "NumNodes=1", "OverSubscribe=NO", "TimeLimit=7-00:02:00"):
-        assert told in shown[1]
+    for words in ("Requeue=1", "NumNodes=1", "OverSubscribe=NO", "TimeLimit=7-00:02:00"):
+        assert words in shown[1]
 
 
 @EACH
 async def test_a_job_is_watched_and_cancelled(cluster: Slurm, dialect: Dialect) -> None:
     """The exit code and the end are Slurm's own words: no record of the run can be seen."""
-    async with engine(cluster, dialects=[dialect], reads={}) as on:
-        asked, other = order("sleep 600"), order("exit 4")
-        await on.submit(asked)
-        await on.submit(other)
-        await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
-        failed = await ended(on, other.target)
-        await on.cancel(asked.target)
-        cancelled = await ended(on, asked.target)
-        view = await on.nodes(NAME)
+    async with engine(cluster, dialects=[dialect], reads={}) as slurm:
+        job_order, other = order("sleep 600"), order("exit 4")
+        await slurm.submit(job_order)
+        await slurm.submit(other)
+        await until(
+            slurm,
+            job_order.target,
+            lambda observation: observation is not None and observation.state is JobState.RUNNING,
+        )
+        failed = await ended(slurm, other.target)
+        await slurm.cancel(job_order.target)
+        cancelled = await ended(slurm, job_order.target)
+        view = await slurm.nodes(NAME)
 
     assert (failed.state, failed.exit_code) == (JobState.FAILED, 4)
     assert cancelled.state is JobState.CANCELLED

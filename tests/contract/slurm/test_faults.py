@@ -54,9 +54,9 @@ class Engines:
 
 async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own: Slurm) -> None:
     """Slurm acknowledged all of them and forgets most: the sweep submits again what is missing."""
-    async with engine(own, settle_seconds=6.0) as on:
+    async with engine(own, settle_seconds=6.0) as slurm:
         world = World()
-        world.use(engines=Engines(on), clock=lambda: datetime.now(UTC))
+        world.use(engines=Engines(slurm), clock=lambda: datetime.now(UTC))
         defaults = replace(world.ports.policy.completion, cluster_id=_ID, clusters={NAME: _ID})
         world.policy(completion=defaults, lost_after=5.0, dispatch_deadline=60.0)
         runs = own.shared / "runs"
@@ -82,11 +82,11 @@ async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own:
 
 async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(own: Slurm) -> None:
     """The processes of the first run live on, cut off from Slurm; they end when the second has the claim."""
-    async with engine(own, preemptible=True) as on:
+    async with engine(own, preemptible=True) as slurm:
         ran = own.shared / "ran"
         command = f"echo $SLIPWAY_RUN $$ >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done"
-        asked = order(command)
-        await submitted(on, asked)
+        job_order = order(command)
+        await submitted(slurm, job_order)
         await _lines(ran, 1)
         node = (await own.command("squeue", "--noheader", "--format=%N")).strip()
 
@@ -97,24 +97,24 @@ async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
         (own.shared / "go").touch()
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.exit_code) == (JobState.SUCCEEDED, 0)
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.exit_code) == (JobState.SUCCEEDED, 0)
     assert (first.partition("-")[2], second.partition("-")[2]) == ("0", "1")
     assert first.partition("-")[0] == second.partition("-")[0]
 
 
 async def test_an_attempt_whose_slurmd_died_is_over_before_the_next_one_runs(own: Slurm) -> None:
     """NODE_FAIL is the end of the first one, whose processes live on; they end when the second one comes."""
-    async with engine(own) as on:
+    async with engine(own) as slurm:
         ran = own.shared / "ran"
         command = f"echo $$ >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done"
         first = order(command, name="n-1")
-        await submitted(on, first)
+        await submitted(slurm, first)
         await _lines(ran, 1)
         await own.kill_node(
             (await own.command("squeue", "--noheader", "--format=%N")).strip(), only_slurmd=True
         )
-        assert (await ended(on, first.target)).reason is Reason.INFRASTRUCTURE
+        assert (await ended(slurm, first.target)).reason is Reason.INFRASTRUCTURE
         pid = int(ran.read_text())
         os.kill(pid, 0)
 
@@ -124,85 +124,89 @@ async def test_an_attempt_whose_slurmd_died_is_over_before_the_next_one_runs(own
             token="t.2",
             earlier=(Earlier(first.target, "infrastructure"),),
         )
-        await submitted(on, second)
+        await submitted(slurm, second)
         await _lines(ran, 2)
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
         (own.shared / "go").touch()
-        seen = await ended(on, second.target)
-    assert (seen.state, seen.exit_code) == (JobState.FAILED, 3)
+        observation = await ended(slurm, second.target)
+    assert (observation.state, observation.exit_code) == (JobState.FAILED, 3)
 
 
 async def test_an_attempt_that_came_to_its_end_without_slurm_answers_for_the_next_one(own: Slurm) -> None:
-    async with engine(own) as on:
+    async with engine(own) as slurm:
         ran = own.shared / "ran"
         command = f"echo x >> {ran}; until [ -e {own.shared}/go ]; do sleep 0.1; done; exit 5"
         first = order(command, name="n-1")
-        await submitted(on, first)
+        await submitted(slurm, first)
         await _lines(ran, 1)
         await own.kill_node(
             (await own.command("squeue", "--noheader", "--format=%N")).strip(), only_slurmd=True
         )
-        assert (await ended(on, first.target)).reason is Reason.INFRASTRUCTURE
+        assert (await ended(slurm, first.target)).reason is Reason.INFRASTRUCTURE
         (own.shared / "go").touch()
         await _file(own.shared / "attempts/exp/n-1/turns/2")
 
         second = order(command, name="n-2", token="t.2", earlier=(Earlier(first.target, "infrastructure"),))
-        await submitted(on, second)
-        seen = await ended(on, second.target)
-        log = await text(on, second.target, "execution.log")
-    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 5)
+        await submitted(slurm, second)
+        observation = await ended(slurm, second.target)
+        log = await text(slurm, second.target, "execution.log")
+    assert (observation.state, observation.reason, observation.exit_code) == (JobState.FAILED, Reason.USER, 5)
     assert ran.read_text() == "x\n"
     assert "Job failed" in log
 
 
 async def test_a_job_whose_node_died_may_fail_and_be_followed_by_the_next_attempt(own: Slurm) -> None:
-    async with engine(own) as on:
-        asked = order(f"echo x >> {own.shared}/began; sleep 600")
-        await submitted(on, asked)
+    async with engine(own) as slurm:
+        job_order = order(f"echo x >> {own.shared}/began; sleep 600")
+        await submitted(slurm, job_order)
         await _lines(own.shared / "began", 1)
         await own.kill_node((await own.command("squeue", "--noheader", "--format=%N")).strip())
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.INFRASTRUCTURE, None)
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.reason, observation.exit_code) == (
+        JobState.FAILED,
+        Reason.INFRASTRUCTURE,
+        None,
+    )
 
 
 async def test_a_job_lives_on_while_the_controller_is_away(own: Slurm) -> None:
-    async with engine(own) as on:
+    async with engine(own) as slurm:
         waits = f"until [ -e {own.shared}/go ]; do sleep 0.1; done"
-        asked = order(f"echo x >> {own.shared}/began; {waits}")
-        await submitted(on, asked)
+        job_order = order(f"echo x >> {own.shared}/began; {waits}")
+        await submitted(slurm, job_order)
         await _lines(own.shared / "began", 1)
         await asyncio.sleep(6)  # until the controller has saved that it runs
         await own.kill_controller()
         await own.start_controller()
         (own.shared / "go").touch()
-        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
+        assert (await ended(slurm, job_order.target)).state is JobState.SUCCEEDED
 
 
-async def test_what_slurm_forgot_is_told_by_the_record_of_its_run(own: Slurm) -> None:
-    async with engine(own) as on:
-        asked = order("exit 5")
-        await on.submit(asked)
-        await ended(on, asked.target)
+async def test_what_slurm_forgot_is_reported_by_the_record_of_its_run(own: Slurm) -> None:
+    async with engine(own) as slurm:
+        job_order = order("exit 5")
+        await slurm.submit(job_order)
+        await ended(slurm, job_order.target)
         await _forget_everything(own)
 
-        seen = await on.see(asked.target)
-    assert (seen.state, seen.reason, seen.exit_code) == (JobState.FAILED, Reason.USER, 5)
+        observation = await slurm.see(job_order.target)
+    assert (observation.state, observation.reason, observation.exit_code) == (JobState.FAILED, Reason.USER, 5)
 
 
 async def test_where_no_record_can_be_seen_the_controllers_own_notes_tell_the_end(own: Slurm) -> None:
-    async with engine(own, reads={}, completions=str(own.completions)) as on:
+    async with engine(own, reads={}, completions=str(own.completions)) as slurm:
         failed, fine = order("exit 5"), order("true")
-        for asked in (failed, fine):
-            await on.submit(asked)
-            await ended(on, asked.target)
+        for job_order in (failed, fine):
+            await slurm.submit(job_order)
+            await ended(slurm, job_order.target)
         await _forget_everything(own)
 
-        seen = await on.status(NAME, [failed.target, fine.target])
+        observation = await slurm.status(NAME, [failed.target, fine.target])
         with pytest.raises(NotFound):
-            await on.see(order("true").target)
-    told = {name: (one.state, one.reason, one.exit_code) for name, one in seen.items()}
-    assert told == {
+            await slurm.see(order("true").target)
+    reports = {name: (one.state, one.reason, one.exit_code) for name, one in observation.items()}
+    assert reports == {
         failed.target.name: (JobState.FAILED, Reason.USER, 5),
         fine.target.name: (JobState.SUCCEEDED, None, 0),
     }
@@ -210,17 +214,17 @@ async def test_where_no_record_can_be_seen_the_controllers_own_notes_tell_the_en
 
 async def test_where_no_record_can_be_seen_the_nodes_answer_for_the_job(own: Slurm) -> None:
     ran = own.shared / "ran"
-    asked = order(f"echo x >> {ran}; exit 5")
-    async with engine(own, reads={}) as on:
-        await on.submit(asked)
-        await ended(on, asked.target)
+    job_order = order(f"echo x >> {ran}; exit 5")
+    async with engine(own, reads={}) as slurm:
+        await slurm.submit(job_order)
+        await ended(slurm, job_order.target)
         await _forget_everything(own)
         with pytest.raises(NotFound):
-            await on.see(asked.target)
+            await slurm.see(job_order.target)
 
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.exit_code) == (JobState.FAILED, 5)
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.exit_code) == (JobState.FAILED, 5)
     assert ran.read_text() == "x\n"
 
 

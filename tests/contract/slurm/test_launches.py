@@ -24,36 +24,44 @@ _PARTITIONS = (Partition(name="warm", nodes=2, elastic=False), Partition(name="e
 async def own(tmp_path: Path) -> AsyncIterator[Slurm]:
     """A cluster on which something has run: its records can be seen."""
     async with slurm(Options(data=tmp_path, partitions=_PARTITIONS, boot_seconds=6)) as running:
-        async with engine(running) as on:
-            asked = order("true")
-            await on.submit(asked)
-            await ended(on, asked.target)
+        async with engine(running) as slurm_engine:
+            job_order = order("true")
+            await slurm_engine.submit(job_order)
+            await ended(slurm_engine, job_order.target)
         yield running
 
 
-def _held_again(seen: Observation | None) -> bool:
-    return seen is not None and seen.why is not None and "launch failed" in seen.why.text
+def _held_again(observation: Observation | None) -> bool:
+    return observation is not None and observation.why is not None and "launch failed" in observation.why.text
 
 
 async def test_a_node_that_does_not_boot_did_not_start_the_job(own: Slurm) -> None:
     _never_boots(own)
-    async with engine(own, partition="elastic") as on:
-        asked = order("true")
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.reason, seen.unstarted) == (JobState.FAILED, Reason.INFRASTRUCTURE, True)
+    async with engine(own, partition="elastic") as slurm:
+        job_order = order("true")
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.reason, observation.unstarted) == (
+        JobState.FAILED,
+        Reason.INFRASTRUCTURE,
+        True,
+    )
 
 
 async def test_a_prolog_that_fails_did_not_start_the_job_although_slurm_calls_that_cancelled(
     own: Slurm,
 ) -> None:
     await _configure(own, "Prolog=/bin/false")
-    async with engine(own) as on:
-        asked = order("true")
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.reason, seen.unstarted) == (JobState.FAILED, Reason.INFRASTRUCTURE, True)
-    assert "CANCELLED" in seen.message
+    async with engine(own) as slurm:
+        job_order = order("true")
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.reason, observation.unstarted) == (
+        JobState.FAILED,
+        Reason.INFRASTRUCTURE,
+        True,
+    )
+    assert "CANCELLED" in observation.message
 
 
 async def test_a_job_that_is_requeued_held_since_its_launch_failed_is_released_again(
@@ -61,41 +69,49 @@ async def test_a_job_that_is_requeued_held_since_its_launch_failed_is_released_a
 ) -> None:
     monkeypatch.setattr(attempts, "_LOOK_AGAIN", 1.0)
     await _configure(own, "Prolog=/bin/false")
-    async with engine(own, preemptible=True) as on:
-        asked = order("true")
-        await on.submit(asked)
-        seen = await until(on, asked.target, _held_again)
+    async with engine(own, preemptible=True) as slurm:
+        job_order = order("true")
+        await slurm.submit(job_order)
+        observation = await until(slurm, job_order.target, _held_again)
         async with asyncio.timeout(PATIENCE):
             while "released again: launch failed" not in caplog.text:
-                await on.status(asked.target.cluster, [asked.target])
+                await slurm.status(job_order.target.cluster, [job_order.target])
                 await asyncio.sleep(0.2)
-    assert seen.state is JobState.QUEUED
+    assert observation.state is JobState.QUEUED
 
 
 @pytest.mark.parametrize("begun", [True, False])
 async def test_what_the_administrator_cancels_is_cancelled(own: Slurm, begun: bool) -> None:
-    async with engine(own) as on:
-        asked = order(f"touch {own.shared}/began; sleep 600", nodeCount=1 if begun else 2)
+    async with engine(own) as slurm:
+        job_order = order(f"touch {own.shared}/began; sleep 600", nodeCount=1 if begun else 2)
         if begun:
-            await submitted(on, asked)
-            await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
+            await submitted(slurm, job_order)
+            await until(
+                slurm,
+                job_order.target,
+                lambda observation: observation is not None and observation.state is JobState.RUNNING,
+            )
             await _file(own.shared / "began")
         else:
-            await submitted(on, order("sleep 600"))
-            await submitted(on, asked)
-        await own.command("scancel", f"--name={asked.target.name}")
-        seen = await ended(on, asked.target)
-    assert (seen.state, seen.reason, seen.unstarted) == (JobState.CANCELLED, Reason.TERMINATED, False)
+            await submitted(slurm, order("sleep 600"))
+            await submitted(slurm, job_order)
+        await own.command("scancel", f"--name={job_order.target.name}")
+        observation = await ended(slurm, job_order.target)
+    assert (observation.state, observation.reason, observation.unstarted) == (
+        JobState.CANCELLED,
+        Reason.TERMINATED,
+        False,
+    )
 
 
 async def test_a_memory_kill_is_the_jobs_own_and_says_so(own: Slurm) -> None:
     """The kernel mostly takes the process that grew; sometimes, as here, what started it."""
-    async with engine(own) as on:
+    async with engine(own) as slurm:
         grew, all_of_it = order("kill -9 $$"), order("kill -9 $PPID")
-        for asked in (grew, all_of_it):
-            await on.submit(asked)
-        seen = [await ended(on, asked.target) for asked in (grew, all_of_it)]
-    for one in seen:
+        for job_order in (grew, all_of_it):
+            await slurm.submit(job_order)
+        observation = [await ended(slurm, job_order.target) for job_order in (grew, all_of_it)]
+    for one in observation:
         assert (one.state, one.reason, one.exit_code) == (JobState.FAILED, Reason.USER, 137)
         assert "memory" in one.message
 

@@ -29,9 +29,9 @@ async def test_ten_jobs_on_a_controller_that_takes_three_all_run_once(tmp_path: 
     small = Options(
         data=tmp_path, partitions=(Partition(name="warm", nodes=2, elastic=False),), max_jobs=3, job_age=2
     )
-    async with slurm(small) as running, engine(running) as on:
+    async with slurm(small) as running, engine(running) as slurm_engine:
         world, ahead = World(), timedelta()
-        world.use(engines=Engines(on), clock=lambda: datetime.now(UTC) + ahead)
+        world.use(engines=Engines(slurm_engine), clock=lambda: datetime.now(UTC) + ahead)
         defaults = replace(world.ports.policy.completion, cluster_id=_ID, clusters={NAME: _ID})
         world.policy(completion=defaults, dispatch_deadline=60.0)
         runs = running.shared / "runs"

@@ -41,41 +41,41 @@ async def test_two_jobs_of_half_a_node_run_side_by_side_each_with_its_own_gpu(di
         met = f"touch {divided.shared}/{own}; until [ -e {divided.shared}/{other} ]; do sleep 0.1; done"
         return f"{met}; {say}"
 
-    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["gpus"]) as on:
+    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["gpus"]) as slurm:
         first, second = asking(meets("a", "b")), asking(meets("b", "a"), {"gpus": 1})
-        await submitted(on, first)
-        await submitted(on, second)
+        await submitted(slurm, first)
+        await submitted(slurm, second)
         for one in (first, second):
-            assert (await ended(on, one.target)).state is JobState.SUCCEEDED
-        said = [(await text(on, one.target, "stdout.txt")).split() for one in (first, second)]
+            assert (await ended(slurm, one.target)).state is JobState.SUCCEEDED
+        output = [(await text(slurm, one.target, "stdout.txt")).split() for one in (first, second)]
 
-    assert sorted(words[0] for words in said) == ["0", "1"]
-    assert [words[1:] for words in said] == [["1", "2"]] * 2
+    assert sorted(words[0] for words in output) == ["0", "1"]
+    assert [words[1:] for words in output] == [["1", "2"]] * 2
 
 
 async def test_a_job_may_still_have_the_whole_node(divided: Slurm) -> None:
-    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["exclusive"]) as on:
-        asked = asking(
+    async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["exclusive"]) as slurm:
+        job_order = asking(
             'echo "$CUDA_VISIBLE_DEVICES $AZ_BATCHAI_NUM_GPUS $SLURM_CPUS_ON_NODE"', {"exclusive": True}
         )
-        await on.submit(asked)
-        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
-        assert await text(on, asked.target, "stdout.txt") == "0,1 2 4\n"
+        await slurm.submit(job_order)
+        assert (await ended(slurm, job_order.target)).state is JobState.SUCCEEDED
+        assert await text(slurm, job_order.target, "stdout.txt") == "0,1 2 4\n"
 
 
 async def test_options_reach_slurm_as_they_are(divided: Slurm) -> None:
-    async with engine(divided, partition="node", resources={"options": {"wckey": "project-7"}}) as on:
-        asked = asking("true")
-        await on.submit(asked)
+    async with engine(divided, partition="node", resources={"options": {"wckey": "project-7"}}) as slurm:
+        job_order = asking("true")
+        await slurm.submit(job_order)
         assert "project-7" in await divided.command("squeue", "--noheader", "--format=%w")
-        await on.cancel(asked.target)
+        await slurm.cancel(job_order.target)
 
 
 async def test_an_option_that_slurm_does_not_know_is_an_error_and_nothing_runs(divided: Slurm) -> None:
-    async with engine(divided, partition="node", resources={"options": {"licence": "x"}}) as on:
+    async with engine(divided, partition="node", resources={"options": {"licence": "x"}}) as slurm:
         with pytest.raises((Rejected, Misconfigured), match=r"licence|parsing"):
-            await on.submit(asking("true"))
-        assert await on.at_work(NAME) == {}
+            await slurm.submit(asking("true"))
+        assert await slurm.at_work(NAME) == {}
 
 
 _ABSENT: tuple[tuple[dict[str, Any], str], ...] = (
@@ -94,18 +94,18 @@ _REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
 
 
 async def test_what_a_job_chose_and_slurm_does_not_have_is_refused_and_says_so(divided: Slurm) -> None:
-    async with engine(divided, partition="node", allow=RESOURCES) as on:
-        for asked, said in _ABSENT:
-            await on.facts(NAME, asked)
-            (problem,) = on.allots(NAME, asked)
-            assert said in problem.message
-        await on.facts(NAME, {})
-        assert on.allots(NAME, {"gpus": 2, "cpus": 4, "memory": "4G"}) == ()
+    async with engine(divided, partition="node", allow=RESOURCES) as slurm:
+        for job_order, output in _ABSENT:
+            await slurm.facts(NAME, job_order)
+            (problem,) = slurm.allots(NAME, job_order)
+            assert output in problem.message
+        await slurm.facts(NAME, {})
+        assert slurm.allots(NAME, {"gpus": 2, "cpus": 4, "memory": "4G"}) == ()
 
-        for asked, at in _REFUSED:
+        for job_order, at in _REFUSED:
             with pytest.raises(Rejected, match=rf"^resources\.{at}: Slurm: "):
-                await on.submit(asking("true", asked))
-        assert await on.at_work(NAME) == {}
+                await slurm.submit(asking("true", job_order))
+        assert await slurm.at_work(NAME) == {}
 
 
 @pytest.mark.parametrize("lacking", ["python3", "scontrol"])
@@ -117,11 +117,11 @@ async def test_a_path_without_a_program_that_a_run_needs_says_so(
     if lacking != "python3":
         (folder / "python3").symlink_to(sys.executable)
     (divided.shared / "attempts").mkdir(mode=0o700, exist_ok=True)  # as after any run: records would be seen
-    async with engine(divided, partition="node", path=str(folder)) as on:
-        asked = asking("true")
-        await on.submit(asked)
-        seen = await ended(on, asked.target)
-        assert seen.state is JobState.FAILED
-        assert seen.reason is (Reason.INFRASTRUCTURE if lacking == "python3" else Reason.UNSUPPORTED)
-        assert lacking in seen.message
-        assert "`path` of the cluster" in seen.message
+    async with engine(divided, partition="node", path=str(folder)) as slurm:
+        job_order = asking("true")
+        await slurm.submit(job_order)
+        observation = await ended(slurm, job_order.target)
+        assert observation.state is JobState.FAILED
+        assert observation.reason is (Reason.INFRASTRUCTURE if lacking == "python3" else Reason.UNSUPPORTED)
+        assert lacking in observation.message
+        assert "`path` of the cluster" in observation.message

@@ -56,8 +56,8 @@ class Stranger:
     async def state(self, number: int) -> str:
         """As Slurm says it."""
         answer = await self.client.call("GET", f"/job/{number}")
-        found = answer.body["jobs"][0]["job_state"]
-        return found if isinstance(found, str) else str(found[0])
+        result = answer.body["jobs"][0]["job_state"]
+        return result if isinstance(result, str) else str(result[0])
 
     async def until(self, number: int, state: str) -> None:
         """Wait for a state."""
@@ -87,8 +87,8 @@ async def own(open_folder: Path) -> AsyncIterator[Slurm]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stranger(own: Slurm) -> AsyncIterator[Stranger]:
-    known = SlurmCluster(NAME, url=own.url, user="nobody", shared="/tmp")
-    client = SlurmClient(known, SigningKey(own.jwt_key.read_bytes()))
+    cluster_known = SlurmCluster(NAME, url=own.url, user="nobody", shared="/tmp")
+    client = SlurmClient(cluster_known, SigningKey(own.jwt_key.read_bytes()))
     yield Stranger(client)
     await client.close()
 
@@ -96,34 +96,42 @@ async def stranger(own: Slurm) -> AsyncIterator[Stranger]:
 async def test_a_job_of_a_stranger_with_our_name_and_mark_is_not_taken_for_ours(
     own: Slurm, stranger: Stranger
 ) -> None:
-    async with engine(own) as on:
-        asked = order(f"until [ -e {own.shared}/go ]; do sleep 0.1; done; exit 3")
-        await on.submit(asked)
-        over = await stranger.submit(asked.target.name, "t.1", "exit 0")
-        waits = await stranger.submit(asked.target.name, "t.1", "exit 0", hold=True)
+    async with engine(own) as slurm:
+        job_order = order(f"until [ -e {own.shared}/go ]; do sleep 0.1; done; exit 3")
+        await slurm.submit(job_order)
+        over = await stranger.submit(job_order.target.name, "t.1", "exit 0")
+        waits = await stranger.submit(job_order.target.name, "t.1", "exit 0", hold=True)
         await stranger.until(over, "COMPLETED")
-        assert not (await on.see(asked.target)).state.terminal
-        await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
+        assert not (await slurm.see(job_order.target)).state.terminal
+        await until(
+            slurm,
+            job_order.target,
+            lambda observation: observation is not None and observation.state is JobState.RUNNING,
+        )
         (own.shared / "go").touch()
-        seen = await ended(on, asked.target)
-        await on.cancel(asked.target)
+        observation = await ended(slurm, job_order.target)
+        await slurm.cancel(job_order.target)
 
-    assert (seen.state, seen.exit_code) == (JobState.FAILED, 3)
+    assert (observation.state, observation.exit_code) == (JobState.FAILED, 3)
     assert await stranger.state(waits) == "PENDING"
 
 
 async def test_a_number_that_a_stranger_got_after_a_loss_of_state_says_nothing(
     own: Slurm, stranger: Stranger
 ) -> None:
-    async with engine(own, reads={}) as on:
-        asked = order(f"touch {own.shared}/began; sleep 600")
-        await on.submit(asked)
-        await until(on, asked.target, lambda seen: seen is not None and seen.state is JobState.RUNNING)
-        await on.status(NAME, [asked.target])  # by now its number is known
+    async with engine(own, reads={}) as slurm:
+        job_order = order(f"touch {own.shared}/began; sleep 600")
+        await slurm.submit(job_order)
+        await until(
+            slurm,
+            job_order.target,
+            lambda observation: observation is not None and observation.state is JobState.RUNNING,
+        )
+        await slurm.status(NAME, [job_order.target])  # by now its number is known
         await _forget_everything(own)
         assert await stranger.submit("theirs", "", "sleep 600") == 1
         assert await stranger.state(1) in ("PENDING", "CONFIGURING", "RUNNING")
 
-        assert await on.status(NAME, [asked.target]) == {}
+        assert await slurm.status(NAME, [job_order.target]) == {}
         with pytest.raises(NotFound):
-            await on.see(asked.target)
+            await slurm.see(job_order.target)

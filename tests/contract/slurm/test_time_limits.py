@@ -43,70 +43,76 @@ def limited(command: str, time: str | None) -> Order:
 
 
 async def test_the_facts_of_a_partition_are_read(own: Slurm) -> None:
-    async with engine(own) as on, engine(own, partition="endless") as endless:
-        assert await on.facts(NAME, {}) == ClusterFacts(
+    async with engine(own) as slurm, engine(own, partition="endless") as endless:
+        assert await slurm.facts(NAME, {}) == ClusterFacts(
             max_nodes=2, gpus=1, memory=4096, longest=timedelta(days=1)
         )
         assert await endless.facts(NAME, {}) == ClusterFacts(max_nodes=1, gpus=0, memory=4096)
-        assert (await on.nodes(NAME)).facts == await on.facts(NAME, {})
+        assert (await slurm.nodes(NAME)).facts == await slurm.facts(NAME, {})
 
 
 @pytest.mark.parametrize("time", [None, "P1D"])
 async def test_a_job_that_names_no_time_or_all_of_it_runs_within_the_limit_of_its_partition(
     own: Slurm, time: str | None
 ) -> None:
-    async with engine(own) as on:
-        asked = limited(_SHOWN, time)
-        await on.submit(asked)
-        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
-        assert "TimeLimit=1-00:00:00" in await text(on, asked.target, "stdout.txt")
+    async with engine(own) as slurm:
+        job_order = limited(_SHOWN, time)
+        await slurm.submit(job_order)
+        assert (await ended(slurm, job_order.target)).state is JobState.SUCCEEDED
+        assert "TimeLimit=1-00:00:00" in await text(slurm, job_order.target, "stdout.txt")
 
 
 async def test_the_limit_is_that_of_the_partition_that_a_job_chooses(own: Slurm) -> None:
-    async with engine(own, partition="endless", allow=["partition"]) as on:
-        asked = replace(limited(_SHOWN, None), resources={"partition": "warm"})
-        assert (await on.facts(NAME, {"partition": "warm"})).longest == timedelta(days=1)
-        await on.submit(asked)
-        assert (await ended(on, asked.target)).state is JobState.SUCCEEDED
-        shown = await text(on, asked.target, "stdout.txt")
+    async with engine(own, partition="endless", allow=["partition"]) as slurm:
+        job_order = replace(limited(_SHOWN, None), resources={"partition": "warm"})
+        assert (await slurm.facts(NAME, {"partition": "warm"})).longest == timedelta(days=1)
+        await slurm.submit(job_order)
+        assert (await ended(slurm, job_order.target)).state is JobState.SUCCEEDED
+        shown = await text(slurm, job_order.target, "stdout.txt")
         assert "Partition=warm" in shown
         assert "TimeLimit=1-00:00:00" in shown
 
 
 async def test_a_job_that_asks_for_more_is_not_submitted_and_says_field_and_limit(own: Slurm) -> None:
-    async with engine(own) as on:
+    async with engine(own) as slurm:
         with pytest.raises(
             Rejected, match=r"constraints\.maxWallClockTime: .*warm.* no job run for P2D.*P1D"
         ):
-            await on.submit(limited("true", "P2D"))
-        assert await on.at_work(NAME) == {}
+            await slurm.submit(limited("true", "P2D"))
+        assert await slurm.at_work(NAME) == {}
 
 
 async def test_a_limit_that_shrank_unseen_ends_the_job_with_the_field_or_keeps_it_waiting_as_one_job(
     own: Slurm,
 ) -> None:
     """What was known of the partition is some minutes old: then Slurm refuses it, or takes it for good."""
-    async with engine(own, partition="endless") as on:
-        await on.facts(NAME, {})
+    async with engine(own, partition="endless") as slurm:
+        await slurm.facts(NAME, {})
         await own.command("scontrol", "update", "partitionname=endless", "maxtime=60")
-        asked = limited("true", "PT2H")
+        job_order = limited("true", "PT2H")
         try:
-            await on.submit(asked)
+            await slurm.submit(job_order)
         except Rejected as error:
-            said = str(error)
-            assert "properties.constraints.maxWallClockTime" in said
-            assert "PT2H" in said
-            assert "2051" in said
+            output = str(error)
+            assert "properties.constraints.maxWallClockTime" in output
+            assert "PT2H" in output
+            assert "2051" in output
             assert "EnforcePartLimits       = ALL" in await own.command("scontrol", "show", "config")
         else:
-            seen = await until(on, asked.target, lambda seen: seen is not None and _never(seen.why))
+            observation = await until(
+                slurm,
+                job_order.target,
+                lambda observation: observation is not None and _never(observation.why),
+            )
             for _ in range(5):
                 await asyncio.sleep(0.3)
-                assert (await on.status(NAME, [asked.target]))[asked.target.name].handle == seen.handle
+                assert (await slurm.status(NAME, [job_order.target]))[
+                    job_order.target.name
+                ].handle == observation.handle
             queue = await own.command("squeue", "--noheader", "--partition=endless", "--states=all", "-o%i")
-            assert queue.split() == [seen.handle]
-            await on.cancel(asked.target)
-            assert (await ended(on, asked.target)).state is JobState.CANCELLED
+            assert queue.split() == [observation.handle]
+            await slurm.cancel(job_order.target)
+            assert (await ended(slurm, job_order.target)).state is JobState.CANCELLED
         finally:
             await own.command("scontrol", "update", "partitionname=endless", "maxtime=infinite")
 

@@ -51,12 +51,12 @@ async def a_job(world: World) -> str:
     receiver = {"url": "https://hooks.example.com/x"}
     job = (await world.message({"spec": job_json(), "notify": [receiver]})).job
     world.engine.output |= {"stdout.txt": b"hello", "models/a.bin": b"0123456789"}
-    world.engine.turn(world.engine.started[0], JobState.FAILED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED)
     await world.sweep()
     return job.id
 
 
-def sent(case: Any) -> requests.PreparedRequest:
+def prepared(case: Any) -> requests.PreparedRequest:
     """The request on the wire, as an HTTP client would write it."""
     kwargs = case.as_transport_kwargs(base_url="http://slipway")
     return requests.Request(**{key: value for key, value in kwargs.items() if key != "timeout"}).prepare()
@@ -72,7 +72,7 @@ def answered(request: requests.PreparedRequest) -> func.HttpResponse:
     )
 
 
-def seen(answer: func.HttpResponse, request: requests.PreparedRequest) -> Response:
+def response_of(answer: func.HttpResponse, request: requests.PreparedRequest) -> Response:
     headers = {name.lower(): [value] for name, value in answer.headers.items()}
     headers["content-type"] = [answer.mimetype]
     return Response(answer.status_code, headers, answer.get_body(), request, 0.0, verify=False)
@@ -80,7 +80,7 @@ def seen(answer: func.HttpResponse, request: requests.PreparedRequest) -> Respon
 
 @pytest.mark.parametrize(("name", "mode"), CASES)
 def test_every_answer_is_described(name: str, mode: GenerationMode, api: World) -> None:
-    known = {"id": asyncio.run(a_job(api)), "directory": "stdouterr", "path": "models/a.bin"}
+    names = {"id": asyncio.run(a_job(api)), "directory": "stdouterr", "path": "models/a.bin"}
     operation = BY_NAME[name]
 
     @settings(
@@ -90,8 +90,8 @@ def test_every_answer_is_described(name: str, mode: GenerationMode, api: World) 
     def check(case: Any, real: bool) -> None:
         if real:
             levels = operation.definition.raw.get("parameters", ())
-            case.path_parameters = {one["name"]: known[one["name"]] for one in levels if one["in"] == "path"}
-        request = sent(case)
-        case.validate_response(seen(answered(request), request), checks=CHECKS)
+            case.path_parameters = {one["name"]: names[one["name"]] for one in levels if one["in"] == "path"}
+        request = prepared(case)
+        case.validate_response(response_of(answered(request), request), checks=CHECKS)
 
     check()

@@ -137,21 +137,21 @@ def test_what_is_read_is_what_was_written(document: dict[str, Any]) -> None:
         text = json.dumps(document, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, UnicodeEncodeError):
         return
-    found, problems = read(text)
-    assert found == document or {problem.code for problem in problems} <= {"SW006", "SW007"}
+    result, problems = read(text)
+    assert result == document or {problem.code for problem in problems} <= {"SW006", "SW007"}
 
 
 def _paths(document: Any) -> list[tuple[Any, Any]]:
     """Every place of the document: the object or list that holds it, and its key."""
-    found: list[tuple[Any, Any]] = []
+    results: list[tuple[Any, Any]] = []
     stack = [document]
     while stack:
         node = stack.pop()
         for key in list(node) if isinstance(node, dict) else range(len(node)):
-            found.append((node, key))
+            results.append((node, key))
             if isinstance(node[key], dict | list):
                 stack.append(node[key])
-    return found
+    return results
 
 
 @pytest.mark.parametrize(("pointer", "document"), PLACES, ids=[pointer for pointer, _ in PLACES])

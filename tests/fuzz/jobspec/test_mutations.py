@@ -35,14 +35,14 @@ _LETTERS = st.sampled_from([*'{}[]",:\\/\n\t 0123456789-+.eE', "a", "Z", "_", "\
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:
-    found, stack = [], [document]
+    results, stack = [], [document]
     while stack:
         node = stack.pop()
         for key in list(node) if isinstance(node, dict) else range(len(node)):
-            found.append((node, key))
+            results.append((node, key))
             if isinstance(node[key], dict | list):
                 stack.append(node[key])
-    return found
+    return results
 
 
 def _mutated(data: st.DataObject) -> dict[str, Any]:
@@ -108,10 +108,10 @@ def test_a_letter_more_or_less_is_seen_or_means_nothing_else(data: st.DataObject
         assert one.place is not None
         assert 1 <= one.place.line <= text.count("\n") + 1
         assert 1 <= one.place.column <= len(text.split("\n")[one.place.line - 1]) + 1
-    found, _ = read(text.encode())
+    result, _ = read(text.encode())
     if not has_errors(problems):
         # Accepted: then strict JSON without duplicates, and what the reader gave is what any parser gives.
-        assert found == json.loads(text, object_pairs_hook=_strict)
+        assert result == json.loads(text, object_pairs_hook=_strict)
 
 
 @pytest.mark.parametrize("document", VALID, ids=range(len(VALID)))

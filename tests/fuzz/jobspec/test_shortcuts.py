@@ -99,8 +99,8 @@ def _rules_agree(document: Any) -> None:
     for place in _PLACES:
         for rule in RULES:
             thorough: Callable[[Context], Any] = getattr(rule, "__wrapped__", rule)
-            found = list(rule(_context(document, place)))
-            assert found == list(thorough(_context(document, place))), rule.__name__
+            problems = list(rule(_context(document, place)))
+            assert problems == list(thorough(_context(document, place))), rule.__name__
     assert list(texts(document, _LIMITS)) == list(by_place(document, _LIMITS))
 
 

@@ -21,7 +21,7 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
     world.policy(deliver_patience=1)
     await jobs_that_end(world, [*(f"hang{n}" for n in range(200)), *(f"fine{n}" for n in range(20))])
 
-    await world.sweep()  # comes back although nobody has let the hanging ones go
+    await world.sweep()  # comes back although no one has let the hanging ones go
 
     assert hooks.hanging == 200
     assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
@@ -47,6 +47,6 @@ async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world
     await world.sweep()
 
     assert (hooks.hanging, len(hooks.posts)) == (4, 10)
-    assert len([queue for queue, _, _ in world.queues.sent if queue == "job-events"]) == 46
+    assert len([queue for queue, _, _ in world.queues.messages if queue == "job-events"]) == 46
     hooks.held.set()
     await finish(world.ports)

@@ -64,12 +64,12 @@ async def test_one_process_and_two_reach_the_same_model(tmp_path: Path) -> None:
 
 
 async def test_the_metrics_are_those_of_the_model_that_was_written(tmp_path: Path) -> None:
-    said = await train(tmp_path / "run", processes=1)
+    output = await train(tmp_path / "run", processes=1)
 
-    found = metrics(tmp_path / "run")
-    assert found["epochs"] == EPOCHS
-    assert found["processes"] == 1
-    assert 0 < found["seconds"] < 180
-    assert f"test accuracy {found['accuracy']:.4f} on 359 images" in said
-    progress = [line for line in said.splitlines() if line.startswith("epoch ")]
+    answer = metrics(tmp_path / "run")
+    assert answer["epochs"] == EPOCHS
+    assert answer["processes"] == 1
+    assert 0 < answer["seconds"] < 180
+    assert f"test accuracy {answer['accuracy']:.4f} on 359 images" in output
+    progress = [line for line in output.splitlines() if line.startswith("epoch ")]
     assert [line.split()[1] for line in progress] == [f"{n}/{EPOCHS}" for n in range(1, EPOCHS + 1)]

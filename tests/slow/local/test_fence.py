@@ -15,9 +15,9 @@ from tests.unit.local.test_fence import read
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
     """`root`, gone after the test: what pytest removes old directories with recurses until Python 3.13."""
-    (found := tmp_path / "root").mkdir()
-    yield found
-    subprocess.run(["rm", "-rf", found], check=True)
+    (result := tmp_path / "root").mkdir()
+    yield result
+    subprocess.run(["rm", "-rf", result], check=True)
 
 
 def test_a_deep_directory_is_opened(root: Path) -> None:

@@ -29,36 +29,36 @@ OF_THE_APP = ("azure.mgmt", "azure.storage.fileshare", "azure.monitor", "opentel
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel(tmp_path_factory.mktemp("wheel"))
 
 
-def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(made: Path) -> None:
-    assert top_levels(made) == {"fence", "shared", "slipway"}
-    names = zipfile.ZipFile(made).namelist()
+def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(wheel_file: Path) -> None:
+    assert top_levels(wheel_file) == {"fence", "shared", "slipway"}
+    names = zipfile.ZipFile(wheel_file).namelist()
     assert "slipway/main.py" in names
     assert not [name for name in names if name.startswith("slipway/stack/")]
 
 
-def test_every_module_of_these_packages_is_in_the_wheel(made: Path) -> None:
-    there = {name for name in zipfile.ZipFile(made).namelist() if name.endswith(".py")}
-    here = {
+def test_every_module_of_these_packages_is_in_the_wheel(wheel_file: Path) -> None:
+    remote = {name for name in zipfile.ZipFile(wheel_file).namelist() if name.endswith(".py")}
+    rig = {
         file.relative_to(ROOT).as_posix()
         for top in ("fence", "shared", "slipway")
         for file in (ROOT / top).rglob("*.py")
         if "stack" not in file.parts
     }
 
-    assert there == here
+    assert remote == rig
 
 
-def test_its_metadata_names_the_command_and_what_remote_use_needs(made: Path) -> None:
-    archive = zipfile.ZipFile(made)
+def test_its_metadata_names_the_command_and_what_remote_use_needs(wheel_file: Path) -> None:
+    archive = zipfile.ZipFile(wheel_file)
     (place,) = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
-    found = Parser().parsestr(archive.read(f"{place}/METADATA").decode())
+    result = Parser().parsestr(archive.read(f"{place}/METADATA").decode())
 
-    wanted = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
-    assert {re.split(r"[~<>=]", one)[0] for one in found.get_all("Requires-Dist", [])} == wanted
+    expected = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
+    assert {re.split(r"[~<>=]", one)[0] for one in result.get_all("Requires-Dist", [])} == expected
     assert "slipway = slipway.main:main" in archive.read(f"{place}/entry_points.txt").decode()
 
 
@@ -68,8 +68,8 @@ def test_what_it_asks_for_is_what_the_tests_run_with() -> None:
 
     pinned = {}
     for line in (ROOT / "constraints.txt").read_text().splitlines():
-        if found := re.match(r"([\w.-]+)==([^\s;]+)", line):
-            pinned[canonicalize_name(found[1])] = found[2]
+        if match := re.match(r"([\w.-]+)==([^\s;]+)", line):
+            pinned[canonicalize_name(match[1])] = match[2]
     for one in map(Requirement, PYPROJECT["project"]["dependencies"]):
         assert one.specifier.contains(pinned[canonicalize_name(one.name)]), one
 
@@ -84,8 +84,8 @@ def imports(file: Path) -> Iterator[str]:
 
 def test_what_it_imports_is_what_it_asks_for() -> None:
     names = [re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]]
-    known = [top for name in names for top in IMPORTED.get(name, (name,))]
-    known += ["fence", "shared", "slipway", "local", *OF_THE_APP]
+    last = [top for name in names for top in IMPORTED.get(name, (name,))]
+    last += ["fence", "shared", "slipway", "local", *OF_THE_APP]
     unknown = {
         f"{file.relative_to(ROOT)}: {name}"
         for top in ("fence", "shared", "slipway")
@@ -93,7 +93,7 @@ def test_what_it_imports_is_what_it_asks_for() -> None:
         if "stack" not in file.parts
         for name in imports(file)
         if name.partition(".")[0] not in sys.stdlib_module_names
-        and not any(f"{name}.".startswith(f"{one}.") for one in known)
+        and not any(f"{name}.".startswith(f"{one}.") for one in last)
     }
 
     assert unknown == set()

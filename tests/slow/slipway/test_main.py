@@ -37,8 +37,8 @@ def test_help_names_the_commands_and_imports_none_of_them() -> None:
 
 
 def test_a_shell_completes_the_names_of_commands() -> None:
-    wanted = {"_SLIPWAY_COMPLETE": "complete_bash", "COMP_WORDS": "slipway do", "COMP_CWORD": "1"}
-    begin = f"import os, sys; os.environ |= {wanted}; sys.argv[0] = 'slipway'"
+    expected = {"_SLIPWAY_COMPLETE": "complete_bash", "COMP_WORDS": "slipway do", "COMP_CWORD": "1"}
+    begin = f"import os, sys; os.environ |= {expected}; sys.argv[0] = 'slipway'"
     code = f"{begin}\nfrom slipway.main import main\nmain()"
     assert slipway(code=code).stdout.split() == ["download"]
 

@@ -1,4 +1,4 @@
-"""Signatures of webhooks: the published vector, an independent verifier, and secrets that nobody may see."""
+"""Signatures of webhooks: the published vector, an independent verifier, and secrets that no one may see."""
 
 from __future__ import annotations
 

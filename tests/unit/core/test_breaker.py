@@ -27,7 +27,7 @@ def test_it_stays_closed_until_enough_failed_in_a_row() -> None:
     assert breaker.wait("a", NOW) == 0
 
 
-def test_open_nobody_tries_and_other_keys_do() -> None:
+def test_open_no_one_tries_and_other_keys_do() -> None:
     breaker = opened(Breaker(3, 30))
     assert (breaker.wait("a", at(10)), breaker.wait("b", at(10))) == (20, 0)
     assert (breaker.open("a", at(10)), breaker.open("b", at(10))) == (True, False)
@@ -41,7 +41,7 @@ def test_after_the_pause_one_probes_and_the_others_wait_for_it() -> None:
     assert breaker.wait("a", at(31)) == 0
 
 
-def test_asking_whether_it_is_open_takes_nobodys_turn() -> None:
+def test_asking_whether_it_is_open_takes_no_ones_turn() -> None:
     breaker = opened(Breaker(3, 30))
     assert not breaker.open("a", at(31))
     assert breaker.wait("a", at(31)) == 0
@@ -72,14 +72,14 @@ def test_those_who_began_before_it_opened_say_nothing_new() -> None:
     assert breaker.wait("a", at(5)) == 25
 
 
-def test_whoever_asks_for_a_pause_gets_it_at_once() -> None:
+def test_anyone_who_asks_for_a_pause_gets_it_at_once() -> None:
     breaker = Breaker(3, 30)
     breaker.failed("a", NOW, pause=500)
     assert breaker.wait("a", at(100)) == 400
     assert [breaker.wait("a", at(501)) for _ in range(2)] == [0, 0]
 
 
-def test_a_clock_that_goes_back_holds_nobody_longer_than_the_pause() -> None:
+def test_a_clock_that_goes_back_holds_no_one_longer_than_the_pause() -> None:
     breaker = Breaker(1, 30)
     breaker.failed("a", at(3600))
     assert breaker.wait("a", NOW) == 0

@@ -61,11 +61,11 @@ def test_jitter_reaches_both_sides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tries", "asked", "seconds"),
+    ("tries", "pause", "seconds"),
     [(1, 120, 120), (1, 0, 5), (1, 4, 5), (2, 30, 300), (1, 10**9, LONGEST_RETRY_AFTER)],
 )
-def test_what_the_receiver_asks_for_is_never_undercut(tries: int, asked: float, seconds: float) -> None:
-    assert Schedule().delay(tries, retry_after=asked) == seconds
+def test_what_the_receiver_asks_for_is_never_undercut(tries: int, pause: float, seconds: float) -> None:
+    assert Schedule().delay(tries, retry_after=pause) == seconds
 
 
 def test_a_schedule_of_ones_own_is_followed() -> None:
@@ -74,16 +74,16 @@ def test_a_schedule_of_ones_own_is_followed() -> None:
     assert [schedule.delay(tries, jitter=0.9) for tries in (1, 2, 3)] == [1, 2, None]
 
 
-@given(waits=WAITS, jitter=JITTER, asked=st.floats(0, 1e9))
-def test_no_wait_is_longer_than_the_longest(waits: tuple[float, ...], jitter: float, asked: float) -> None:
+@given(waits=WAITS, jitter=JITTER, pause=st.floats(0, 1e9))
+def test_no_wait_is_longer_than_the_longest(waits: tuple[float, ...], jitter: float, pause: float) -> None:
     schedule = Schedule(waits)
     longest = schedule.longest_wait.total_seconds() + 1e-6
 
     assert all(
-        (schedule.delay(tries, retry_after=asked, jitter=jitter) or 0) <= longest
+        (schedule.delay(tries, retry_after=pause, jitter=jitter) or 0) <= longest
         for tries in range(1, schedule.tries + 1)
     )
-    assert schedule.hold(asked, jitter) <= longest
+    assert schedule.hold(pause, jitter) <= longest
 
 
 @given(waits=WAITS)
@@ -138,17 +138,17 @@ def _words(seconds: float) -> str:
 def test_the_page_tells_the_schedule_as_it_is() -> None:
     schedule = Schedule()
     waits = [_words(wait) for wait in schedule.waits]
-    said = " ".join(PAGE.split())
+    output = " ".join(PAGE.split())
 
     assert (
         f"{', '.join(['at once', *waits[:-1]])} and {waits[-1]} (each ±{schedule.spread:.0%}".replace(
             "%", " %"
         )
-        in said
+        in output
     )
-    assert f"about {schedule.total.days} days in all" in said
-    assert f"`{SETTINGS['SLIPWAY_WEBHOOK_SCHEDULE'].default}`" in said
-    assert f"respected up to {LONGEST_RETRY_AFTER / HOUR:g} hours" in said
+    assert f"about {schedule.total.days} days in all" in output
+    assert f"`{SETTINGS['SLIPWAY_WEBHOOK_SCHEDULE'].default}`" in output
+    assert f"respected up to {LONGEST_RETRY_AFTER / HOUR:g} hours" in output
 
 
 def test_the_page_tells_every_bound_of_the_schedule_and_its_value() -> None:
@@ -165,6 +165,6 @@ def test_the_page_tells_every_bound_of_the_schedule_and_its_value() -> None:
     }
 
 
-def test_the_receiver_is_told_to_remember_ids_for_the_life_of_an_event() -> None:
+def test_the_page_says_to_remember_ids_for_the_life_of_an_event() -> None:
     (days,) = re.findall(r"for (\w+) days at least", PAGE)
     assert {"four": 4}[days] == Schedule().life.days

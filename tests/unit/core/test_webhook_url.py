@@ -189,7 +189,7 @@ def test_what_is_shown_holds_no_path_no_query_no_userinfo_and_nothing_unprintabl
     assert re.fullmatch("(?:[0-9a-f]{8})?", safe_url(url)[len(text) :])
 
 
-def test_two_receivers_on_one_host_are_told_apart() -> None:
+def test_two_receivers_on_one_host_are_kept_apart() -> None:
     one, other = safe_url("https://hooks.example.com/a"), safe_url("https://hooks.example.com/b")
     assert one != other
     assert one == safe_url("https://hooks.example.com/a")

@@ -22,7 +22,7 @@ class Outbox:
 
     rows: dict[tuple[str, int], Notice] = field(default_factory=dict)
     settled: list[Notice] = field(default_factory=list)
-    gone: list[Disabled] = field(default_factory=list)
+    disabled_receivers: list[Disabled] = field(default_factory=list)
     reads: int = 0
     away: bool = False
 
@@ -38,7 +38,7 @@ class Outbox:
         self.reads += 1
         if self.away:
             raise Unavailable("storage did not answer")
-        return self.gone
+        return self.disabled_receivers
 
 
 @dataclass
@@ -76,6 +76,6 @@ def woken(world: World) -> list[tuple[int, float]]:
     """Which events the queue brings back, and after how long."""
     return [
         (json.loads(body)["sequence"], delay)
-        for queue, body, delay in world.queues.sent
+        for queue, body, delay in world.queues.messages
         if queue == "job-events"
     ]

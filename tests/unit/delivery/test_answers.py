@@ -82,7 +82,7 @@ async def test_who_reads_the_end_in_status_finds_it_in_the_receipt(world: World,
     assert drops.answers["default/r/receipt.json"] == receipt(job, spec(), engine="memory")
 
 
-async def test_a_job_that_nobody_dropped_gets_its_receipt_alone(world: World, drops: Written) -> None:
+async def test_a_job_that_no_one_dropped_gets_its_receipt_alone(world: World, drops: Written) -> None:
     job = job_of(*RUN, (2, JobState.SUCCEEDED))
     drops.answers["default/r/receipt.json"] = b"an earlier answer"
     await put_final(ports_of(world, drops, job), job.id)
@@ -180,14 +180,14 @@ async def test_the_line_of_a_drop_under_way_has_the_number_of_its_transition(
 
 
 @pytest.mark.parametrize("job", [job_of(*RUN), job_of(*RUN, FAILED, drop=DROP)], ids=["no drop", "ended"])
-async def test_there_is_no_line_for_a_job_without_a_drop_and_its_end_is_told_by_the_last_answer(
+async def test_there_is_no_line_for_a_job_without_a_drop_and_its_end_is_reported_by_the_last_answer(
     world: World, drops: Written, job: Job
 ) -> None:
     await put_status(ports_of(world, drops, job), job)
     assert drops.order == []
 
 
-async def test_a_line_that_cannot_be_written_stops_nobody(
+async def test_a_line_that_cannot_be_written_stops_no_one(
     world: World, drops: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     drops.away = True

@@ -21,7 +21,7 @@ DOWN = Posted("retry", 503, "5xx", None, 1)
 async def ended(world: World, *answers: Posted, notify: object = None) -> Job:
     world.webhooks.answers = list(answers)
     accepted = await world.message({"spec": job_json(), "notify": notify or [HOOK]})
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     return await world.job(accepted.job.id)
 
@@ -29,10 +29,10 @@ async def ended(world: World, *answers: Posted, notify: object = None) -> Job:
 async def next_try(world: World, longest: float = 1e9) -> None:
     """Time passes until the wake-up message is visible, after `longest` seconds if not before."""
     queue, body, delay = next(
-        message for message in reversed(world.queues.sent) if message[0] == "job-events"
+        message for message in reversed(world.queues.messages) if message[0] == "job-events"
     )
     assert queue == "job-events"
-    world.queues.sent.clear()
+    world.queues.messages.clear()
     world.pass_time(min(delay, longest) + 0.001)
     wake = json.loads(body)
     await deliver(world.ports, wake["job"], wake["sequence"])
@@ -47,12 +47,12 @@ async def test_a_receiver_that_is_down_gets_the_same_bytes_later(world: World) -
 
     assert len(world.webhooks.posts) == 3
     assert len(set(world.webhooks.posts)) == 1
-    assert world.queues.sent == []
+    assert world.queues.messages == []
 
 
 async def test_a_lost_wake_up_is_made_up_by_the_sweep(world: World) -> None:
     await ended(world, DOWN, OK)
-    world.queues.sent.clear()
+    world.queues.messages.clear()
 
     for _ in range(3):
         await world.sweep(60)
@@ -62,13 +62,13 @@ async def test_a_lost_wake_up_is_made_up_by_the_sweep(world: World) -> None:
 
 async def test_retry_after_is_honoured(world: World) -> None:
     await ended(world, replace(DOWN, retry_after=1234.0), OK)
-    assert max(delay for _, _, delay in world.queues.sent) >= 1234
+    assert max(delay for _, _, delay in world.queues.messages) >= 1234
 
 
 async def test_a_receiver_that_never_answers_ends_as_a_dead_letter(world: World) -> None:
     job = await ended(world, DOWN)
     tries = 1
-    while any(queue == "job-events" for queue, _, _ in world.queues.sent):
+    while any(queue == "job-events" for queue, _, _ in world.queues.messages):
         await next_try(world)
         tries += 1
 
@@ -82,7 +82,7 @@ async def test_410_and_a_gate_that_refuses_end_the_delivery_at_once(world: World
     await ended(world, Posted("gone", 410, "410 Gone", None, 1))
     (dead,) = await world.outbox.dead()
     assert dead.targets[1].last == "410 Gone"
-    assert all(queue != "job-events" for queue, _, _ in world.queues.sent)
+    assert all(queue != "job-events" for queue, _, _ in world.queues.messages)
 
 
 async def test_only_the_events_that_were_asked_for_are_sent(world: World) -> None:
@@ -109,7 +109,7 @@ async def test_an_unknown_secret_rejects_the_job(world: World) -> None:
     assert "/notify/0/secret" in {p["pointer"] for p in accepted.job.problems}
 
 
-async def test_a_job_that_names_nobody_tells_the_default_subscription(world: World) -> None:
+async def test_a_job_that_names_no_one_tells_the_default_subscription(world: World) -> None:
     world.policy(default_notify=(HOOK,))
     await world.message(job_json(nodeCount=0))
     await world.wake()
@@ -121,7 +121,9 @@ async def test_notices_go_to_their_queue(world: World) -> None:
     await world.message(job_json())
     await world.wake()
     states = [
-        json.loads(body)["data"]["state"] for queue, body, _ in world.queues.sent if queue == "job-notices"
+        json.loads(body)["data"]["state"]
+        for queue, body, _ in world.queues.messages
+        if queue == "job-notices"
     ]
     assert sorted(states) == ["accepted", "queued"]  # receivers order by sequence
 
@@ -136,12 +138,12 @@ async def test_events_beyond_the_deadline_of_a_sweep_are_queued(world: World) ->
     for n in range(4):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.FAILED)
+        world.engine.set_state(name, JobState.FAILED)
     world.policy(deliver_batch=2, deliver_deadline=0)
 
     await world.sweep()
 
-    assert [queue for queue, _, _ in world.queues.sent] == ["job-events"] * 4
+    assert [queue for queue, _, _ in world.queues.messages] == ["job-events"] * 4
 
 
 async def test_a_door_tells_at_once_without_a_message(world: World) -> None:
@@ -150,7 +152,7 @@ async def test_a_door_tells_at_once_without_a_message(world: World) -> None:
     assert accepted.job.state is JobState.REJECTED
     assert world.receipt(accepted.job)["state"] == "rejected"
     assert len(world.webhooks.posts) == 1
-    assert world.queues.sent == []
+    assert world.queues.messages == []
 
 
 async def test_a_receiver_that_hangs_keeps_no_door_waiting(world: World) -> None:
@@ -173,15 +175,15 @@ async def test_a_receiver_that_hangs_keeps_no_door_waiting(world: World) -> None
     assert len(hooks.posts) == 1
 
 
-async def test_a_job_that_tells_somebody_needs_no_receipt(world: World) -> None:
+async def test_a_job_that_tells_someone_needs_no_receipt(world: World) -> None:
     world.policy(receipts=False)
-    told = await ended(world, OK)
+    reports = await ended(world, OK)
     await world.message({"spec": job_json(), "notify": []}, "m2")
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
 
     assert [name.partition("/")[0] for name in world.drops.answers] == ["default"]
-    assert f"{told.receipt}/receipt.json" not in world.drops.answers
+    assert f"{reports.receipt}/receipt.json" not in world.drops.answers
 
 
 async def test_a_sealed_address_behind_a_refused_one_still_opens(world: World) -> None:
@@ -203,7 +205,7 @@ async def test_one_event_that_cannot_be_delivered_stops_no_other(world: World) -
         notify = [{"url": f"https://{host}.example.com/x"}]
         await world.message({"spec": job_json(), "notify": notify}, f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.FAILED)
+        world.engine.set_state(name, JobState.FAILED)
 
     await world.sweep()
 

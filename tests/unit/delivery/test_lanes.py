@@ -69,7 +69,7 @@ async def test_when_nothing_moves_any_more_the_rest_is_left_however_far_the_dead
 
         hooks.held.set()
         await finish(world.ports)
-    # What has begun came to its end; the rest is nobody's until the next sweep.
+    # What has begun came to its end; the rest is no one's until the next sweep.
     assert [one.event_id for one in outbox.settled] == ["evt_0", "evt_1"]
     assert hooks.posts == ["evt_0", "evt_1"]
 
@@ -130,7 +130,7 @@ async def test_what_was_left_comes_to_its_end_without_a_word(
 
 
 @pytest.mark.usefixtures("leaving")
-async def test_an_error_of_what_was_left_is_logged_and_stops_nobody(
+async def test_an_error_of_what_was_left_is_logged_and_stops_no_one(
     world: World, hooks: Hooks, outbox: Outbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _left_under_way(world)
@@ -154,7 +154,7 @@ async def test_what_was_left_may_be_cancelled_when_the_process_ends(
     assert caplog.records == []
 
 
-async def test_an_error_while_somebody_waits_is_that_of_the_function(world: World, outbox: Outbox) -> None:
+async def test_an_error_while_someone_waits_is_that_of_the_function(world: World, outbox: Outbox) -> None:
     outbox.rows["j_7", 7] = notice(world, 7)
     outbox.away = True
     with pytest.raises(Unavailable):
@@ -170,7 +170,7 @@ async def test_at_the_door_an_error_is_left_to_the_sweep(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-async def test_at_the_door_nobody_waits_for_a_receiver_that_hangs(world: World, hooks: Hooks) -> None:
+async def test_at_the_door_no_one_waits_for_a_receiver_that_hangs(world: World, hooks: Hooks) -> None:
     world.policy(deliver_patience=0)
     async with asyncio.timeout(60):  # only a defect waits
         await deliver_at_door(world.ports, notice(world, 7, HANGS))

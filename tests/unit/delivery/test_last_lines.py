@@ -29,8 +29,8 @@ async def last_lines(
     world.engine.output = output
     job = job_of(*RUN, FAILED, reason=reason, target=target)
     await put_final(ports_of(world, drops, job), job.id)
-    found: dict[str, Any] = json.loads(drops.answers["default/r/receipt.json"])
-    return found.get("lastLines")
+    receipt: dict[str, Any] = json.loads(drops.answers["default/r/receipt.json"])
+    return receipt.get("lastLines")
 
 
 def _lines(count: int) -> bytes:
@@ -106,8 +106,8 @@ async def test_one_line_that_is_longer_than_what_is_read_is_not_shown(world: Wor
 async def test_the_file_is_the_first_that_may_say_why(
     world: World, drops: Written, files: Iterable[str], reason: Reason, chosen: str | None
 ) -> None:
-    found = await last_lines(world, drops, {name: name.encode() for name in files}, reason)
-    assert found == (chosen and {"file": chosen, "lines": [chosen]})
+    result = await last_lines(world, drops, {name: name.encode() for name in files}, reason)
+    assert result == (chosen and {"file": chosen, "lines": [chosen]})
 
 
 @pytest.mark.parametrize("size", [0, None])
@@ -118,13 +118,13 @@ async def test_a_file_without_text_and_a_directory_are_passed_over(
         return OutputFile("stderr-a", size, None), OutputFile("stderr-b", 4, None)
 
     monkeypatch.setattr(MemoryEngine, "files", files)
-    found = await last_lines(world, drops, {"stderr-a": b"", "stderr-b": b"boom"})
-    assert found == {"file": "stderr-b", "lines": ["boom"]}
+    result = await last_lines(world, drops, {"stderr-a": b"", "stderr-b": b"boom"})
+    assert result == {"file": "stderr-b", "lines": ["boom"]}
 
 
 async def test_a_long_name_is_cut(world: World, drops: Written) -> None:
-    found = await last_lines(world, drops, {"stderr" + "x" * 400: b"boom"})
-    assert found == {"file": "stderr" + "x" * 294, "lines": ["boom"]}
+    result = await last_lines(world, drops, {"stderr" + "x" * 400: b"boom"})
+    assert result == {"file": "stderr" + "x" * 294, "lines": ["boom"]}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_a_failed_job_that_the_cluster_had_shows_them(
     assert json.loads(drops.answers["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
 
 
-async def test_nobody_waits_for_an_engine_that_hangs(
+async def test_no_one_waits_for_an_engine_that_hangs(
     world: World, drops: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hangs(*_: object) -> tuple[OutputFile, ...]:

@@ -53,32 +53,32 @@ def test_a_receipt_says_which_versions_made_it_and_names_an_engine_only_where_on
 
 def test_a_rejected_document_has_neither_attempts_nor_nodes_nor_outputs() -> None:
     job = job_of((0, JobState.REJECTED), ended=NOON)
-    found = json.loads(receipt(job, spec()))
-    assert found.keys().isdisjoint(
+    document = json.loads(receipt(job, spec()))
+    assert document.keys().isdisjoint(
         {"attempts", "nodes", "nodeHours", "outputs", "waitedSeconds", "lastLines"}
     )
-    assert found["accepted"] == spec()
+    assert document["accepted"] == spec()
 
 
 def test_what_was_accepted_stands_in_the_receipt_with_its_digest_and_without_its_secrets() -> None:
-    found = json.loads(receipt(job_of(), spec(secrets=[{"name": "TOKEN", "value": "canary-5"}])))
-    assert found["spec"] == {"sha256": digest(found["accepted"])}
-    assert "canary-5" not in str(found)
-    assert found["nodes"] == 2
-    assert "outputs" not in found  # no cluster was chosen, so nothing can have been written
+    document = json.loads(receipt(job_of(), spec(secrets=[{"name": "TOKEN", "value": "canary-5"}])))
+    assert document["spec"] == {"sha256": digest(document["accepted"])}
+    assert "canary-5" not in str(document)
+    assert document["nodes"] == 2
+    assert "outputs" not in document  # no cluster was chosen, so nothing can have been written
     assert json.loads(receipt(job_of(target=TARGET), spec()))["outputs"][0]["path"] == "$R/logs"
 
 
 @pytest.mark.parametrize("document", [None, {}], ids=["lost", "empty"])
 def test_without_its_document_a_receipt_says_what_the_record_says(document: dict[str, Any] | None) -> None:
-    found = json.loads(receipt(job_of(target=TARGET), document))
-    assert found["state"] == "succeeded"
-    assert found.keys().isdisjoint({"accepted", "spec", "nodes", "outputs"})
+    result = json.loads(receipt(job_of(target=TARGET), document))
+    assert result["state"] == "succeeded"
+    assert result.keys().isdisjoint({"accepted", "spec", "nodes", "outputs"})
 
 
 def test_the_last_lines_stand_with_their_file() -> None:
-    found = json.loads(receipt(job_of(), None, last=LastLines("stderr.txt", ("a", "b"))))
-    assert found["lastLines"] == {"file": "stderr.txt", "lines": ["a", "b"]}
+    document = json.loads(receipt(job_of(), None, last=LastLines("stderr.txt", ("a", "b"))))
+    assert document["lastLines"] == {"file": "stderr.txt", "lines": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_what_it_took_is_counted_from_the_start_and_never_negative(
     started: float | None, ended: float | None, waited: float | None, ran: float | None, hours: float | None
 ) -> None:
     job = job_of(started=None if started is None else at(started), ended=None if ended is None else at(ended))
-    found = json.loads(receipt(job, spec()))
-    told = [found.get(name) for name in ("waitedSeconds", "ranSeconds", "nodeHours")]
-    assert (told, found["nodes"]) == ([waited, ran, hours], 2)
+    document = json.loads(receipt(job, spec()))
+    reports = [document.get(name) for name in ("waitedSeconds", "ranSeconds", "nodeHours")]
+    assert (reports, document["nodes"]) == ([waited, ran, hours], 2)
 
 
 @pytest.mark.parametrize("document", [{"id": "x"}, {"properties": None}, spec(nodeCount="two")])
 def test_without_a_number_of_nodes_none_is_counted(document: dict[str, Any]) -> None:
-    found = json.loads(receipt(job_of(started=NOON, ended=at(60)), document))
-    assert found.keys().isdisjoint({"nodes", "nodeHours"})
-    assert found["ranSeconds"] == 60
+    result = json.loads(receipt(job_of(started=NOON, ended=at(60)), document))
+    assert result.keys().isdisjoint({"nodes", "nodeHours"})
+    assert result["ranSeconds"] == 60
 
 
 # attempts

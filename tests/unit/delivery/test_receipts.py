@@ -28,19 +28,19 @@ async def test_a_rejected_drop_has_its_line_and_its_diagnostics_twice(world: Wor
     assert status_lines(world) == ["rejected"]
     assert "invalid" in status_line_of(world, job)
     assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
-    found = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
-    assert not found["valid"]
-    assert found["problems"] == list(job.problems)
+    receipt = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
+    assert not receipt["valid"]
+    assert receipt["problems"] == list(job.problems)
 
 
 async def test_what_ran_before_a_requeue_is_not_counted(world: World) -> None:
     job = await drop_folder(world, nodeCount=2)
     name = world.engine.started[0]
-    world.engine.turn(name, JobState.RUNNING, started=world.now)
+    world.engine.set_state(name, JobState.RUNNING, started=world.now)
     await world.sweep()
-    world.engine.turn(name, JobState.QUEUED)
+    world.engine.set_state(name, JobState.QUEUED)
     await world.sweep(36_000)
-    world.engine.turn(name, JobState.RUNNING, started=world.now)
+    world.engine.set_state(name, JobState.RUNNING, started=world.now)
     await world.sweep()
     # Requeued once more, and unseen: between two sweeps.
     again = world.now + timedelta(seconds=30)
@@ -62,18 +62,26 @@ async def test_the_receipt_says_what_went_in_what_came_out_and_what_it_took(worl
         ended=started.replace(hour=started.hour + 1),
     )
 
-    found = world.receipt(job)
+    receipt = world.receipt(job)
 
-    assert {file["name"] for file in found["drop"]["files"]} == {"digits/run/job.json", "digits/run/train.py"}
-    assert all(file["etag"] and len(file["sha256"]) == 64 for file in found["drop"]["files"])
-    assert found["spec"]["sha256"] == digest(found["accepted"])
-    assert found["versions"] == {"slipway": shared.__version__, "format": "2018-05-01", "engine": "memory"}
-    assert (found["cluster"], found["nodes"], found["nodeHours"], found["exitCode"]) == ("dev", 2, 2.0, 0)
-    assert found["ranSeconds"] == 3600
-    (attempt,) = found["attempts"]
+    assert {file["name"] for file in receipt["drop"]["files"]} == {
+        "digits/run/job.json",
+        "digits/run/train.py",
+    }
+    assert all(file["etag"] and len(file["sha256"]) == 64 for file in receipt["drop"]["files"])
+    assert receipt["spec"]["sha256"] == digest(receipt["accepted"])
+    assert receipt["versions"] == {"slipway": shared.__version__, "format": "2018-05-01", "engine": "memory"}
+    assert (receipt["cluster"], receipt["nodes"], receipt["nodeHours"], receipt["exitCode"]) == (
+        "dev",
+        2,
+        2.0,
+        0,
+    )
+    assert receipt["ranSeconds"] == 3600
+    (attempt,) = receipt["attempts"]
     assert (attempt["attempt"], attempt["state"]) == (1, "succeeded")
     assert {"acceptedAt", "submittingAt", "queuedAt", "endedAt"} <= attempt.keys()
-    assert [(one["id"], one["files"]) for one in found["outputs"]] == [
+    assert [(one["id"], one["files"]) for one in receipt["outputs"]] == [
         ("stdouterr", f"/api/jobs/{job.id}/files?directory=stdouterr"),
         ("MODEL", f"/api/jobs/{job.id}/files?directory=MODEL"),
     ]
@@ -114,7 +122,7 @@ async def test_an_engine_that_gives_no_lines_delays_no_receipt(world: World, err
     assert "lastLines" not in world.receipt(job)
 
 
-def test_attempts_are_told_apart(world: World) -> None:
+def test_attempts_are_kept_apart(world: World) -> None:
     history = tuple(
         Entry(sequence=n, state=state, at=world.now, token=f"t{n}", attempt=attempt)
         for n, (state, attempt) in enumerate(
@@ -207,7 +215,9 @@ async def test_a_directory_that_breaks_its_reader_costs_the_last_lines_alone(
 
 async def test_notes_of_an_attempt_that_waits_leave_the_end_of_the_one_before_it(world: World) -> None:
     job = (await world.message({"spec": job_json(), "retry": {"infrastructure": 1}})).job
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE, message="lost")
+    world.engine.set_state(
+        world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE, message="lost"
+    )
     await world.sweep()
     first = attempts(await world.job(job.id))
     world.use(engines=type(world.ports.engines)(world.engine, {}))  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""Receivers that hang, fail and leave: they delay nobody, and what is learnt of them is kept."""
+"""Receivers that hang, fail and leave: they delay no one, and what is learnt of them is kept."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Hanging(MemoryWebhooks):
 
 
 async def jobs_that_end(world: World, hosts: list[str]) -> list[str]:
-    found = []
+    results = []
     for n, host in enumerate(hosts):
         notify = [{"url": f"https://{host}.example.com/x", "events": ["succeeded"]}]
-        found.append((await world.message({"spec": job_json(), "notify": notify}, f"m{n}")).job.id)
+        results.append((await world.message({"spec": job_json(), "notify": notify}, f"m{n}")).job.id)
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
-    return found
+        world.engine.set_state(name, JobState.SUCCEEDED)
+    return results
 
 
 async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -> None:
@@ -127,7 +127,7 @@ async def test_410_disables_the_address_for_every_event_and_every_process(world:
 
     world.use(receivers=Receivers())  # another process
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]}, "m2")
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
 
     assert len(world.webhooks.posts) == 1

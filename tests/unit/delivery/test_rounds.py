@@ -14,7 +14,7 @@ from tests.unit.delivery.test_deliver import DOWN
 from tests.unit.world import World
 
 
-async def test_an_event_that_is_delivered_is_settled_as_it_is_and_wakes_nobody(
+async def test_an_event_that_is_delivered_is_settled_as_it_is_and_wakes_no_one(
     world: World, outbox: Outbox
 ) -> None:
     event = notice(world, 7, A, B, due=-60)
@@ -47,7 +47,7 @@ async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_
     assert [target.attempts for target in after.targets] == [1, 0]
 
 
-async def test_an_event_that_is_under_way_is_left_to_whoever_sends_it(
+async def test_an_event_that_is_under_way_is_left_to_anyone_who_sends_it(
     world: World, hooks: Hooks, outbox: Outbox
 ) -> None:
     world.policy(deliver_patience=0)
@@ -77,7 +77,7 @@ def _disabled(world: World) -> Disabled:
     return Disabled(receiver_id(A), A, world.now, "410")
 
 
-async def test_a_process_that_knows_of_nobody_asks_in_a_sweep_only(world: World, outbox: Outbox) -> None:
+async def test_a_process_that_knows_of_no_one_asks_in_a_sweep_only(world: World, outbox: Outbox) -> None:
     outbox.rows["j_7", 7] = notice(world, 7)
     await deliver(world.ports, "j_7", 7)
     assert outbox.reads == 0
@@ -93,11 +93,11 @@ async def test_a_process_that_knows_of_nobody_asks_in_a_sweep_only(world: World,
 async def test_who_was_disabled_and_wants_events_again_gets_them_within_minutes(
     world: World, hooks: Hooks, outbox: Outbox
 ) -> None:
-    outbox.gone = [_disabled(world)]
+    outbox.disabled_receivers = [_disabled(world)]
     await deliver_due(world.ports, [notice(world, 1)])
     assert hooks.posts == []
 
-    outbox.gone = []
+    outbox.disabled_receivers = []
     outbox.rows["j_7", 7] = notice(world, 7)
     await deliver(world.ports, "j_7", 7)
     assert hooks.posts == []  # what is known is fresh

@@ -1,4 +1,4 @@
-"""STATUS: the one line that is always current, whoever writes it and whoever comes late."""
+"""STATUS: the one line that is always current, anyone who writes it and anyone who comes late."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ async def test_sweeps_without_news_write_no_line_and_read_no_record(world: World
 
 async def test_notes_between_two_states_write_no_line(world: World) -> None:
     await drop_folder(world)
-    kept = dict(world.engine.jobs)
+    backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
     await world.sweep()  # a miss is noted in the record
-    world.engine.jobs.update(kept)
+    world.engine.jobs.update(backup)
     await world.sweep()
 
     assert status_lines(world) == ["accepted", "queued"]
@@ -59,21 +59,21 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
         async def put_status(self, *args: Any, **named: Any) -> bool:
             raise Unavailable("storage did not answer")
 
-    kept = world.drops
-    world.drops = Away(world.clock, kept.blobs, kept.answers)
+    drops = world.drops
+    world.drops = Away(world.clock, drops.blobs, drops.answers)
     world.use(drops=world.drops)
     job = await drop_folder(world)
     assert job.state is JobState.QUEUED
-    assert f"{job.receipt}/STATUS" not in kept.answers
+    assert f"{job.receipt}/STATUS" not in drops.answers
 
-    world.drops = kept
-    world.use(drops=kept)
+    world.drops = drops
+    world.use(drops=drops)
     await world.sweep()
 
     assert status_line_of(world, job).startswith("queued ")
 
 
-async def test_the_end_is_told_later_when_storage_was_away(world: World) -> None:
+async def test_the_end_is_reported_later_when_storage_was_away(world: World) -> None:
     class Away(MemoryDrops):
         away = False
 
@@ -98,14 +98,14 @@ async def test_the_end_is_told_later_when_storage_was_away(world: World) -> None
     assert status_line_of(world, job).startswith("succeeded ")
 
 
-async def test_preemption_is_told_too(world: World) -> None:
+async def test_preemption_is_reported_too(world: World) -> None:
     await drop_folder(world)
     for state in (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING):
         await end(world, state)
     assert status_lines(world) == ["accepted", "queued", "running", "queued", "running"]
 
 
-async def test_a_job_that_nobody_dropped_has_no_status(world: World) -> None:
+async def test_a_job_that_no_one_dropped_has_no_status(world: World) -> None:
     await world.message(job_json())
     await world.sweep()
     assert world.drops.written == []

@@ -46,9 +46,9 @@ class Hooks:
 
 @pytest.fixture
 def hooks(world: World) -> Hooks:
-    found = Hooks()
-    world.use(webhooks=found, secrets={"default": ("a",), "team": ("b", "c")})
-    return found
+    receiver_hooks = Hooks()
+    world.use(webhooks=receiver_hooks, secrets={"default": ("a",), "team": ("b", "c")})
+    return receiver_hooks
 
 
 def notice_for(world: World, target: Delivery, **members: Any) -> Notice:
@@ -120,7 +120,7 @@ async def test_a_receipt_is_written_and_a_notice_is_queued(
     notice = await tried(world, target_of(world, url=NOTICES))
 
     assert list(drops.answers) == ["default/r/receipt.json"]
-    assert world.queues.sent == [("job-notices", "größer", 0)]
+    assert world.queues.messages == [("job-notices", "größer", 0)]
     assert [(one.state, one.last, one.attempts) for one in (receipt, notice)] == [
         ("delivered", "stored", 1)
     ] * 2
@@ -243,9 +243,9 @@ async def test_the_pause_that_a_receiver_asks_for_begins_with_its_answer(world: 
 
 @pytest.mark.parametrize("answer", [OK, GONE, REFUSED], ids=lambda answer: answer.outcome)
 async def test_any_other_answer_says_that_it_is_there(world: World, hooks: Hooks, answer: Posted) -> None:
-    for said in (DOWN, DOWN, DOWN, DOWN, answer, DOWN):
+    for output in (DOWN, DOWN, DOWN, DOWN, answer, DOWN):
         world.ports.receivers.learn([])
-        hooks.answer = said
+        hooks.answer = output
         await tried(world, target_of(world))
     assert not world.ports.receivers.breaker.open(URL, world.now)
 
@@ -276,7 +276,7 @@ async def test_no_other_answer_disables_a_receiver(world: World, hooks: Hooks, a
     assert await world.outbox.disabled() == []
 
 
-# What is told
+# what is reported
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ async def test_each_post_is_counted_and_told_in_a_line_that_matters_if_it_failed
     hooks.answer = answer
     await tried(world, target_of(world))
 
-    told = [record for record in caplog.records if record.getMessage().startswith("webhook ")]
-    assert [record.levelno for record in told] == ([level] if level else [])
+    reports = [record for record in caplog.records if record.getMessage().startswith("webhook ")]
+    assert [record.levelno for record in reports] == ([level] if level else [])
     assert meter.counts == ({("slipway.deliveries", answer.outcome): 1} if level else {})
-    assert [vars(one)["outcome"] for one in told] == ([answer.outcome] if level else [])
+    assert [vars(one)["outcome"] for one in reports] == ([answer.outcome] if level else [])

@@ -49,11 +49,11 @@ def _wrong(call: str) -> str | None:
     unknown = [name for name in subs if name not in COMMANDS]
     if unknown or not subs:
         return f"no command {unknown or call}"
-    known = {spelling for name in subs for item in COMMANDS[name].params for spelling in item.opts} | {
+    names = {spelling for name in subs for item in COMMANDS[name].params for spelling in item.opts} | {
         "--help"
     }
-    given = {word.partition("=")[0].rstrip(".,:") for word in words if re.match(r"--?[a-z]", word)}
-    return f"no option {sorted(given - known)}" if given - known else None
+    values = {word.partition("=")[0].rstrip(".,:") for word in words if re.match(r"--?[a-z]", word)}
+    return f"no option {sorted(values - names)}" if values - names else None
 
 
 def test_every_slipway_command_exists_with_its_options() -> None:
@@ -72,7 +72,7 @@ def test_a_misspelt_command_is_noticed(call: str) -> None:
 
 
 def test_no_message_names_a_command_that_does_not_exist() -> None:
-    known = {*COMMANDS, *GROUPS, "command"}
+    names = {*COMMANDS, *GROUPS, "command"}
     named = [
         (where, word)
         for where, text in texts_of_programs()
@@ -80,7 +80,7 @@ def test_no_message_names_a_command_that_does_not_exist() -> None:
     ]
 
     assert len(named) > 30
-    assert [(where, word) for where, word in named if word not in known] == []
+    assert [(where, word) for where, word in named if word not in names] == []
 
 
 def test_every_make_target_and_variable_exists() -> None:

@@ -38,12 +38,12 @@ def test_the_pages_that_people_read_first_link_to_the_glossary(name: str) -> Non
 @pytest.mark.parametrize("page", CHECKED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
     prose = prose_of(page.read_text(encoding="utf-8"))
-    found = [
+    matches = [
         f"{page.name}: write {good!r}, not {hit!r}"
         for good, bad in _pairs()
         for hit in re.findall(rf"(?i)\b{re.escape(bad)}s?\b", prose)
     ]
-    assert found == []
+    assert matches == []
 
 
 def test_the_check_sees_a_wrong_word_in_prose_and_not_in_code() -> None:

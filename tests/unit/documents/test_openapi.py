@@ -26,10 +26,10 @@ def test_every_route_is_an_operation_of_the_document_and_no_other() -> None:
 
 
 def test_every_query_parameter_of_a_route_is_one_of_the_document_and_no_other() -> None:
-    taken = {name: vars(handler)["parameters"] for name, handler in ROUTES.items()}
+    times = {name: vars(handler)["parameters"] for name, handler in ROUTES.items()}
     table = {name: tuple(one.name for one in operation.query) for name, operation in OPERATIONS.items()}
 
-    assert table == taken, f"correct `query` of the operation in {_TABLE}, then: {_WRITE}"
+    assert table == times, f"correct `query` of the operation in {_TABLE}, then: {_WRITE}"
 
 
 def test_only_what_needs_no_caller_is_public() -> None:
@@ -61,10 +61,10 @@ def references(node: Any) -> Iterator[str]:
 
 def test_no_part_of_it_is_missing_or_stands_there_for_nothing() -> None:
     used = set(references(DOCUMENT))
-    there = {
+    remote = {
         f"#/components/{kind}/{name}"
         for kind in ("schemas", "responses")
         for name in DOCUMENT["components"][kind]
     }
 
-    assert used == there
+    assert used == remote

@@ -61,8 +61,8 @@ def test_every_source_file_that_a_page_names_is_there() -> None:
 
     assert len(named) > 20
     others = {"train.py", "utils.py", "function_app.py"}
-    there = {name for _, name in named if any(f"/{one}".endswith(f"/{name}") for one in have)} | others
-    assert {(page, name) for page, name in named if name not in there} == set()
+    remote = {name for _, name in named if any(f"/{one}".endswith(f"/{name}") for one in have)} | others
+    assert {(page, name) for page, name in named if name not in remote} == set()
 
 
 def test_every_test_that_a_page_names_is_there() -> None:
@@ -72,25 +72,25 @@ def test_every_test_that_a_page_names_is_there() -> None:
         for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))
     }
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
-    there = {name for text in sources for name in re.findall(r"def (test_\w+)\(", text)}
+    remote = {name for text in sources for name in re.findall(r"def (test_\w+)\(", text)}
 
     assert len(named) > 50
-    assert {(page, name) for page, name in named if name not in there} == set()
+    assert {(page, name) for page, name in named if name not in remote} == set()
 
 
 def test_every_setting_and_variable_that_a_page_names_is_there() -> None:
     name = re.compile(r"SLIPWAY(?:_[A-Z]+)+")
     named = {
-        (page.name, found)
+        (page.name, matches)
         for page in PAGES
         if page.name != "CHANGELOG.md"
-        for found in name.findall(page.read_text(encoding="utf-8"))
+        for matches in name.findall(page.read_text(encoding="utf-8"))
     }
     sources = [file for room in ROOMS for file in (ROOT / room).rglob("*.py")]
-    there = {found for file in sources for found in name.findall(file.read_text(encoding="utf-8"))}
+    remote = {matches for file in sources for matches in name.findall(file.read_text(encoding="utf-8"))}
 
     assert len(named) > 50
-    assert {(page, found) for page, found in named if found not in there} == set()
+    assert {(page, matches) for page, matches in named if matches not in remote} == set()
 
 
 def test_the_state_diagram_is_the_table_of_arrows() -> None:

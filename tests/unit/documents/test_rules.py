@@ -62,14 +62,14 @@ def codes_of(code: str, text: str, tmp_path: Path, *, right: bool) -> dict[str, 
     text = text.replace("…", _DOTS.get(code, "x"))
     data = text.encode("utf-16") if code == "SW002" and not right else text.encode()
     (folder / "job.json").write_bytes(data)
-    found = {one.code: one.severity for one in problems_of(data, folder / "job.json")}
+    problems = {one.code: one.severity for one in problems_of(data, folder / "job.json")}
     document, _ = read(data)
     if document is not None and code in ("SW039", "SW074", "SW075", "SW076"):
         facts = Facts(max_nodes=4, gpus_per_node=1, max_wall_clock=timedelta(days=1))
         completed, _ = complete(document, Defaults(cluster_id=CLUSTER.id, std_out_err_path_prefix="$HOME"))
-        found |= {one.code: one.severity for one in validate(completed, accounts=["account"])[1]}
-        found |= {one.code: one.severity for one in lint(completed, facts)}
-    return {each: severity for each, severity in found.items() if each not in ("SW034",) or code == each}
+        problems |= {one.code: one.severity for one in validate(completed, accounts=["account"])[1]}
+        problems |= {one.code: one.severity for one in lint(completed, facts)}
+    return {each: severity for each, severity in problems.items() if each not in ("SW034",) or code == each}
 
 
 OFFLINE = sorted(CODES)
@@ -77,11 +77,11 @@ OFFLINE = sorted(CODES)
 
 @pytest.mark.parametrize("code", OFFLINE)
 def test_what_a_page_calls_wrong_breaks_its_rule_and_no_other(code: str, tmp_path: Path) -> None:
-    found = codes_of(code, examples(code)[0], tmp_path, right=False)
+    result = codes_of(code, examples(code)[0], tmp_path, right=False)
 
-    assert found.get(code) == CODES[code].severity
+    assert result.get(code) == CODES[code].severity
     if code not in ("SW003", "SW016"):
-        errors = {each for each, severity in found.items() if severity == "error"}
+        errors = {each for each, severity in result.items() if severity == "error"}
         assert errors <= {code, *_TOGETHER.get(code, ())}
 
 
@@ -91,10 +91,10 @@ _TOGETHER = {"SW012": ("SW010",)}
 
 @pytest.mark.parametrize("code", OFFLINE)
 def test_what_a_page_calls_right_breaks_no_rule_that_stops_a_job(code: str, tmp_path: Path) -> None:
-    found = codes_of(code, examples(code)[1], tmp_path, right=True)
+    result = codes_of(code, examples(code)[1], tmp_path, right=True)
 
-    assert code not in found
-    assert "error" not in found.values()
+    assert code not in result
+    assert "error" not in result.values()
 
 
 @dataclass

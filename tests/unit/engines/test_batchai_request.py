@@ -27,8 +27,8 @@ def test_the_request_is_the_one_of_the_golden_file() -> None:
             "constraints": {"maxWallClockTime": "PT36H"},
         }
     }
-    (asked,) = BatchAIEngine(WORKSPACE).submissions(_order(document))
-    written = {"method": asked.method, "path": asked.path, "body": asked.body}
+    (job_order,) = BatchAIEngine(WORKSPACE).submissions(_order(document))
+    written = {"method": job_order.method, "path": job_order.path, "body": job_order.body}
     assert written == json.loads(GOLDEN.read_text(encoding="utf-8"))
 
 
@@ -57,17 +57,17 @@ def test_the_environment_of_batch_ai_has_the_documented_names_with_their_values(
             ],
         }
     }
-    found = {v.name: v for v in BatchAIEngine(WORKSPACE).environment(_order(document))}
+    by_name = {v.name: v for v in BatchAIEngine(WORKSPACE).environment(_order(document))}
 
     job = "/mnt/batch/tasks/shared/LS_root/jobs/w/e/n"
-    assert found["AZ_BATCHAI_JOB_MOUNT_ROOT"].value == f"{job}/mounts"
-    assert found["AZ_BATCHAI_INPUT_DATA"].value == f"{job}/mounts/data"
-    assert found["WHERE"].value == f"{job}/mounts/data/x"
-    assert found["WHERE"].exact
-    assert not found["AZ_BATCHAI_OUTPUT_MODEL"].exact
-    assert found["AZ_BATCHAI_OUTPUT_MODEL"].value.startswith(
+    assert by_name["AZ_BATCHAI_JOB_MOUNT_ROOT"].value == f"{job}/mounts"
+    assert by_name["AZ_BATCHAI_INPUT_DATA"].value == f"{job}/mounts/data"
+    assert by_name["WHERE"].value == f"{job}/mounts/data/x"
+    assert by_name["WHERE"].exact
+    assert not by_name["AZ_BATCHAI_OUTPUT_MODEL"].exact
+    assert by_name["AZ_BATCHAI_OUTPUT_MODEL"].value.startswith(
         "/mnt/batch/tasks/shared/LS_root/mounts/logs/s/g/"
     )
-    assert found["AZ_BATCHAI_PYTORCH_BACKEND"].value == "gloo"
-    assert (found["SLIPWAY_JOB_ID"].source, found["PLAIN"].value) == ("slipway", "***")
-    assert "vault.azure.net" in found["VAULT"].value
+    assert by_name["AZ_BATCHAI_PYTORCH_BACKEND"].value == "gloo"
+    assert (by_name["SLIPWAY_JOB_ID"].source, by_name["PLAIN"].value) == ("slipway", "***")
+    assert "vault.azure.net" in by_name["VAULT"].value

@@ -38,23 +38,23 @@ VIEW = ClusterView("gpu", "batchai", "steady", 2, {"idle": 0, "running": 2}, 0, 
 def test_the_first_thing_that_hinders_a_job_is_what_it_waits_for(
     nodes: object, view: ClusterView | None, word: str | None
 ) -> None:
-    found = why(nodes, view)
-    assert (found.word if found else None) == word
+    result = why(nodes, view)
+    assert (result.word if result else None) == word
 
 
 def test_a_job_that_is_larger_than_its_cluster_can_never_start_as_things_stand() -> None:
-    found = why(2, replace(VIEW, maximum=1))
-    assert found is not None
-    assert found.text == f"{NEVER}: the job asks for 2 nodes, the cluster has at most 1"
-    assert found.never
-    assert not found.passes
+    result = why(2, replace(VIEW, maximum=1))
+    assert result is not None
+    assert result.text == f"{NEVER}: the job asks for 2 nodes, the cluster has at most 1"
+    assert result.never
+    assert not result.passes
 
 
 def test_a_cluster_of_a_fixed_size_that_is_still_starting_is_as_large_as_it_will_be() -> None:
     starting = {"currentNodeCount": 0, "scaleSettings": {"manual": {"targetNodeCount": 2}}}
-    found = why(2, view_of("gpu", starting | {"allocationState": "resizing"}))
-    assert found is not None
-    assert found.word == "Resizing"
+    result = why(2, view_of("gpu", starting | {"allocationState": "resizing"}))
+    assert result is not None
+    assert result.word == "Resizing"
 
 
 # Jobs of a list
@@ -83,5 +83,9 @@ def test_what_the_cluster_was_like_before_a_job_came_into_its_queue_says_nothing
 
 
 def test_only_queued_jobs_wait_and_one_without_properties_for_nothing_that_is_known() -> None:
-    found = explained([_job(1, JobState.RUNNING), _job(1), ({}, Observation(JobState.QUEUED))], VIEW)
-    assert [seen.why.word if seen.why else None for seen in found] == [None, "NodesBusy", None]
+    result = explained([_job(1, JobState.RUNNING), _job(1), ({}, Observation(JobState.QUEUED))], VIEW)
+    assert [observation.why.word if observation.why else None for observation in result] == [
+        None,
+        "NodesBusy",
+        None,
+    ]

@@ -39,8 +39,8 @@ _JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
 
 @pytest.mark.parametrize(("job", "state", "reason"), _JOBS)
 def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
-    seen = observation(job)
-    assert (seen.state, seen.reason) == (state, reason)
+    view = observation(job)
+    assert (view.state, view.reason) == (state, reason)
 
 
 @pytest.mark.parametrize("job", [job for job, _, _ in _JOBS])
@@ -51,14 +51,14 @@ def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
     more["jobOutputDirectoryPathSegment"] = "s/jobs/n/1"
     job = {"name": "n", "properties": job["properties"] | more}
 
-    (found,) = page_of(json.dumps({"value": [job]}).encode())["value"]
+    (only,) = page_of(json.dumps({"value": [job]}).encode())["value"]
 
-    assert observation(found) == observation(job)
-    assert "cluster" not in found["properties"]
+    assert observation(only) == observation(job)
+    assert "cluster" not in only["properties"]
 
 
 @pytest.mark.parametrize(
-    ("said", "segment"),
+    ("message", "segment"),
     [
         ("s/jobs/n/1", "s/jobs/n/1"),
         ("/s/", "s"),
@@ -69,17 +69,17 @@ def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
         ("s" * 2000, ""),
     ],
 )
-def test_the_folders_of_its_output_are_those_that_the_cluster_names(said: object, segment: str) -> None:
-    job = {"name": "n", "properties": {"executionState": "running", "jobOutputDirectoryPathSegment": said}}
+def test_the_folders_of_its_output_are_those_that_the_cluster_names(message: object, segment: str) -> None:
+    job = {"name": "n", "properties": {"executionState": "running", "jobOutputDirectoryPathSegment": message}}
     assert observation(job).segment == segment
 
 
-def test_a_word_that_nobody_knows_decides_nothing() -> None:
+def test_a_word_that_no_one_knows_decides_nothing() -> None:
     with pytest.raises(Transient, match="hibernating"):
         observation(_job("hibernating"))
 
 
-def test_errors_are_told_with_their_details() -> None:
+def test_errors_are_reported_with_their_details() -> None:
     error = {"code": "X", "message": "no image", "details": [{"name": "imageName", "value": "tf:1"}]}
     assert observation(_job("failed", errors=[error])).message == "X: no image (imageName: tf:1)"
 
@@ -96,18 +96,18 @@ def test_the_token_is_found_in_the_environment() -> None:
 
 
 def test_a_time_without_a_zone_is_in_utc() -> None:
-    seen = observation(_job("succeeded", startTime="2018-05-01T10:00:00", endTime="2018-05-01T10:00:05Z"))
+    view = observation(_job("succeeded", startTime="2018-05-01T10:00:00", endTime="2018-05-01T10:00:05Z"))
 
-    assert seen.started is not None
-    assert seen.ended is not None
-    assert (seen.ended - seen.started).total_seconds() == 5
+    assert view.started is not None
+    assert view.ended is not None
+    assert (view.ended - view.started).total_seconds() == 5
 
 
 def test_a_time_or_an_exit_code_that_is_none_is_left_out() -> None:
-    seen = observation(_job("failed", exitCode="boom", startTime=5, endTime="yesterday"))
+    view = observation(_job("failed", exitCode="boom", startTime=5, endTime="yesterday"))
 
-    assert (seen.state, seen.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
-    assert (seen.exit_code, seen.started, seen.ended) == (None, None, None)
+    assert (view.state, view.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert (view.exit_code, view.started, view.ended) == (None, None, None)
 
 
 async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence() -> None:

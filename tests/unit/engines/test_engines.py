@@ -59,10 +59,10 @@ def test_a_slurm_cluster_answers_by_its_options() -> None:
     }
     full = SlurmEngine(clusters_from({"gpu": options}, "x"), {}).capabilities("gpu", ELASTIC)
     bare = SLURM.capabilities("gpu", FIXED)
-    asked = ("containers", "shares", "servers", "priorities", "logs", "elastic", "preemptible")
+    request = ("containers", "shares", "servers", "priorities", "logs", "elastic", "preemptible")
 
-    assert {full[name].answer for name in asked} == {"yes"}
-    assert {bare[name].answer for name in asked} == {"no"}
+    assert {full[name].answer for name in request} == {"yes"}
+    assert {bare[name].answer for name in request} == {"no"}
     assert full["containers"].note == "by `apptainer`"
     assert full["ended"].note == "by the run's record (`reads`), slurmdbd (`accounting`), asking the nodes"
     assert bare["ended"].note == "by asking the nodes"

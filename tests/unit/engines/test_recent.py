@@ -15,9 +15,9 @@ class Cluster:
     def __init__(self) -> None:
         self.time, self.looks = 100.0, 0
         self.says: ClusterView | EngineError = ClusterView("a", "x", "steady", 1, {}, 0, 1, "")
-        self.lately = Lately(self.look, 300.0, lambda: self.time)
+        self.lately = Lately(self.view, 300.0, lambda: self.time)
 
-    async def look(self, name: str) -> ClusterView:
+    async def view(self, name: str) -> ClusterView:
         self.looks += 1
         await asyncio.sleep(0)
         if isinstance(self.says, EngineError):
@@ -27,8 +27,8 @@ class Cluster:
 
 async def test_many_who_ask_at_once_share_one_look() -> None:
     cluster = Cluster()
-    found = await asyncio.gather(*(cluster.lately.view("a") for _ in range(50)))
-    assert found == [cluster.says] * 50
+    result = await asyncio.gather(*(cluster.lately.view("a") for _ in range(50)))
+    assert result == [cluster.says] * 50
     assert cluster.looks == 1
 
 
@@ -43,24 +43,24 @@ async def test_a_look_is_good_for_some_time_and_a_clock_that_went_back_ends_it()
 async def test_what_was_said_stands_while_the_cluster_is_silent_and_it_is_asked_again_soon() -> None:
     cluster = Cluster()
     assert cluster.lately.last_view("a") is None
-    said = await cluster.lately.view("a")
+    output = await cluster.lately.view("a")
     cluster.says, cluster.time = Transient("nobody answers"), 500.0
-    assert await cluster.lately.view("a") == said
+    assert await cluster.lately.view("a") == output
     cluster.time = 514.0
-    assert (await cluster.lately.view("a"), cluster.looks) == (said, 2)
+    assert (await cluster.lately.view("a"), cluster.looks) == (output, 2)
     cluster.time = 516.0
-    assert (await cluster.lately.view("a"), cluster.looks) == (said, 3)
-    assert cluster.lately.last_view("a") == said
+    assert (await cluster.lately.view("a"), cluster.looks) == (output, 3)
+    assert cluster.lately.last_view("a") == output
 
 
 async def test_who_needs_a_younger_view_has_another_look_and_none_of_a_silent_cluster() -> None:
     cluster = Cluster()
-    said = await cluster.lately.now("a", 15.0)
+    output = await cluster.lately.now("a", 15.0)
     cluster.time += 10.0
-    assert (await cluster.lately.now("a", 15.0), cluster.looks) == (said, 1)
-    assert (await cluster.lately.now("a", 5.0), cluster.looks) == (said, 2)
+    assert (await cluster.lately.now("a", 15.0), cluster.looks) == (output, 1)
+    assert (await cluster.lately.now("a", 5.0), cluster.looks) == (output, 2)
     cluster.time += 301.0
     cluster.says = Transient("nobody answers")
     assert (await cluster.lately.now("a", 999.0), cluster.looks) == (None, 3)
     assert (await cluster.lately.now("a", 0.0), cluster.looks) == (None, 3)
-    assert await cluster.lately.view("a") == said
+    assert await cluster.lately.view("a") == output

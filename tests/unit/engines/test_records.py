@@ -34,12 +34,12 @@ class Share:
         (place / "7-0").mkdir(parents=True, exist_ok=True)
         (folder / "stdouterr").mkdir(parents=True, exist_ok=True)
         (folder / "outputs").mkdir(exist_ok=True)
-        known = {"stdouterr": f"{self.seen(folder)}/stdouterr", "M": f"{self.seen(folder)}/outputs"}
+        names = {"stdouterr": f"{self.on_share(folder)}/stdouterr", "M": f"{self.on_share(folder)}/outputs"}
         (place / "claim.json").write_text(json.dumps({"token": token, "run": "7-0"}))
-        (place / "7-0/result.json").write_text(json.dumps({"directories": {**known, **directories}}))
+        (place / "7-0/result.json").write_text(json.dumps({"directories": {**names, **directories}}))
         return folder
 
-    def seen(self, path: Path) -> str:
+    def on_share(self, path: Path) -> str:
         """A path as the nodes have it."""
         return f"/shared/{path.relative_to(self.root)}"
 
@@ -51,9 +51,9 @@ class Share:
         return (await self.records.chunk(TARGET, "stdouterr", file, offset, 1 << 16)).data
 
     async def listed(self, directory: str = "M", path: str = ".") -> dict[str, int | str | None]:
-        found = await self.records.files(TARGET, directory, path)
+        result = await self.records.files(TARGET, directory, path)
         return {
-            file.name: "link" if file.link else "left out" if file.left_out else file.size for file in found
+            file.name: "link" if file.link else "left out" if file.left_out else file.size for file in result
         }
 
 
@@ -177,7 +177,7 @@ async def test_links_between_the_files_of_one_run_are_ordinary(share: Share) -> 
     (folder / "outputs/epochs/3.ckpt").write_bytes(b"123")
     (folder / "outputs/last.ckpt").symlink_to("epochs/3.ckpt")
     (folder / "outputs/best").symlink_to("epochs")
-    (folder / "outputs/absolute").symlink_to(f"{share.seen(folder)}/outputs/epochs/3.ckpt")
+    (folder / "outputs/absolute").symlink_to(f"{share.on_share(folder)}/outputs/epochs/3.ckpt")
     (folder / "stdouterr/newest.txt").symlink_to("../outputs/last.ckpt")
 
     assert await share.listed() == {"epochs": None, "best": None, "last.ckpt": 3, "absolute": 3}
@@ -192,12 +192,12 @@ async def test_other_links_are_listed_as_links_and_not_opened(share: Share) -> N
     targets = {
         "absolute": "/etc/passwd",
         "relative": "../../../../../../../../../../secret",
-        "neighbour": f"{share.seen(other)}/stdouterr",
+        "neighbour": f"{share.on_share(other)}/stdouterr",
         "beside": "../../../other/7-0/stdouterr",
         "gone": "nothing",
         "loop": "loop",
         "root": "/",
-        "alike": f"{share.seen(folder)}0/stdouterr",
+        "alike": f"{share.on_share(folder)}0/stdouterr",
     }
     for name, target in targets.items():
         (logs / name).symlink_to(target)
@@ -269,21 +269,21 @@ async def test_a_claim_names_a_folder_beside_it(share: Share, run: Any) -> None:
     assert await share.records.find(TARGET) is None
 
 
-@pytest.mark.parametrize(("whose", "seen"), [("n-1", True), ("m-1", False), ("n-1/../../m", False)])
+@pytest.mark.parametrize(("whose", "observation"), [("n-1", True), ("m-1", False), ("n-1/../../m", False)])
 async def test_the_output_of_an_earlier_attempt_that_answered_is_read_and_no_other_jobs(
-    share: Share, whose: str, seen: bool
+    share: Share, whose: str, observation: bool
 ) -> None:
-    folder = share.run(name="n-1" if seen else "m-1")
+    folder = share.run(name="n-1" if observation else "m-1")
     (folder / "stdouterr/stdout.txt").write_text("earlier")
     share.run(name="n-2", token="t.2")
     record = {
-        "directories": {"stdouterr": f"{share.seen(folder)}/stdouterr"},
+        "directories": {"stdouterr": f"{share.on_share(folder)}/stdouterr"},
         "answers": {"name": whose, "run": "7-0"},
     }
     (share.root / "slipway/attempts/e/n-2/7-0/result.json").write_text(json.dumps(record))
     second = TARGET.model_copy(update={"name": "n-2", "token": "t.2"})
 
-    if seen:
+    if observation:
         assert (await share.records.chunk(second, "stdouterr", "stdout.txt", 0, 99)).data == b"earlier"
     else:
         with pytest.raises(NotFound):
@@ -298,9 +298,9 @@ async def test_a_file_of_any_year_is_listed(
     real = os.stat
 
     def dated(*args: Any, **more: Any) -> os.stat_result:
-        found = real(*args, **more)
+        result = real(*args, **more)
         times = (int(when), int(when), int(when), float(when), float(when), float(when))
-        return os.stat_result((*found[:7], *times)) if args[0] == "old" else found
+        return os.stat_result((*result[:7], *times)) if args[0] == "old" else result
 
     monkeypatch.setattr(os, "stat", dated)  # few file systems keep such a time
 

@@ -47,7 +47,7 @@ async def test_an_engine_from_outside_runs_a_job() -> None:
     job = (await world.message({"spec": job_json()})).job
     engine = engines.get("toy")
     assert isinstance(engine, MemoryEngine)
-    engine.turn(engine.started[0], JobState.SUCCEEDED)
+    engine.set_state(engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     assert cluster.facts.max_nodes == 2
@@ -86,16 +86,16 @@ def test_no_cluster_is_made_where_there_is_no_service_for_it() -> None:
 
 def test_one_table_holds_clusters_of_all_engines() -> None:
     table = {"gpu": {"engine": "slurm", **SLURM}, "old": {"engine": "batchai", "maxNodes": 4}}
-    found = engines_of(table).clusters
-    assert [(name, one.engine, one.facts.max_nodes) for name, one in found.items()] == [
+    result = engines_of(table).clusters
+    assert [(name, one.engine, one.facts.max_nodes) for name, one in result.items()] == [
         ("gpu", "slurm", None),
         ("old", "batchai", 4),
     ]
 
 
 def test_the_names_of_earlier_versions_are_still_read() -> None:
-    found = engines_of("a, b", SLIPWAY_SLURM=json.dumps({"gpu": SLURM}), SLIPWAY_CLUSTER="b").clusters
-    assert [(name, one.engine) for name, one in found.items()] == [
+    result = engines_of("a, b", SLIPWAY_SLURM=json.dumps({"gpu": SLURM}), SLIPWAY_CLUSTER="b").clusters
+    assert [(name, one.engine) for name, one in result.items()] == [
         ("b", "batchai"),
         ("a", "batchai"),
         ("gpu", "slurm"),
@@ -113,8 +113,8 @@ def test_the_names_of_earlier_versions_are_still_read() -> None:
 def test_the_default_cluster_is_one_of_the_table_whatever_else_is_set(
     values: dict[str, str], default: str
 ) -> None:
-    found = engines_of({"a": {"engine": "batchai"}, "b": {"engine": "toy", "nodes": 1}}, **values).clusters
-    assert (next(iter(found)), set(found)) == (default, {"a", "b"})
+    result = engines_of({"a": {"engine": "batchai"}, "b": {"engine": "toy", "nodes": 1}}, **values).clusters
+    assert (next(iter(result)), set(result)) == (default, {"a", "b"})
 
 
 def test_a_default_cluster_that_the_table_does_not_describe_is_named() -> None:
@@ -123,7 +123,7 @@ def test_a_default_cluster_that_the_table_does_not_describe_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         ("[1]", "SLIPWAY_CLUSTERS must be an object"),
         ("{", "SLIPWAY_CLUSTERS is not JSON"),
@@ -142,6 +142,6 @@ def test_a_default_cluster_that_the_table_does_not_describe_is_named() -> None:
         ("a,A", "SLIPWAY_CLUSTERS: a and A are one name"),
     ],
 )
-def test_a_mistake_in_the_table_is_named_with_its_place(table: Any, said: str) -> None:
-    with pytest.raises(Misconfigured, match=re.escape(said)):
+def test_a_mistake_in_the_table_is_named_with_its_place(table: Any, message: str) -> None:
+    with pytest.raises(Misconfigured, match=re.escape(message)):
         engines_of(table, SLIPWAY_SLURM=json.dumps({"gpu": SLURM}))

@@ -31,13 +31,13 @@ def use(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def function_of(method: str, path: str) -> tuple[str, dict[str, str]]:
     """The function that answers an address, and the levels of its route. A fixed level wins."""
-    found = []
+    results = []
     for name, trigger in TRIGGER_OF.items():
         pattern = _LEVEL.sub(lambda m: f"(?P<{m[2]}>{'.+' if m[1] else '[^/]+'})", str(trigger.route))
         match = re.fullmatch(pattern.replace("openapi.json", r"openapi\.json"), path)
         if match and method in {one.value for one in trigger.methods or ()}:
-            found.append((len(match.groupdict()), name, match.groupdict()))
-    _, name, levels = min(found)
+            results.append((len(match.groupdict()), name, match.groupdict()))
+    _, name, levels = min(results)
     return name, {level: unquote(value) for level, value in levels.items()}
 
 

@@ -24,10 +24,10 @@ def closed(node: Any) -> Any:
         return [closed(one) for one in node]
     if not isinstance(node, dict):
         return node
-    found = {name: closed(value) for name, value in node.items()}
+    members = {name: closed(value) for name, value in node.items()}
     if isinstance(node.get("properties"), dict) and node.get("type") == "object":
-        found.setdefault("additionalProperties", False)
-    return found
+        members.setdefault("additionalProperties", False)
+    return members
 
 
 CLOSED = closed(DOCUMENT)
@@ -46,21 +46,21 @@ def described(name: str, status: int, kind: str) -> dict[str, Any]:
     return {**answer["content"][kind]["schema"], "components": CLOSED["components"]}
 
 
-async def asked(
+async def answered(
     method: str, address: str, document: Any = None, **headers: str
 ) -> tuple[int, dict[str, Any]]:
     """The answer, which is as the document says."""
     body = b"" if document is None else json.dumps(document).encode()
     answer = await call(method, address, headers, body)
     name, _ = function_of(method, address.partition("?")[0].removeprefix("/api/"))
-    found: dict[str, Any] = json.loads(answer.get_body())
+    result: dict[str, Any] = json.loads(answer.get_body())
     schema = described(name, answer.status_code, answer.mimetype)
     problems = [
         f"{error.json_path}: {error.message[:300]}"
-        for error in jsonschema.Draft202012Validator(schema).iter_errors(found)
+        for error in jsonschema.Draft202012Validator(schema).iter_errors(result)
     ]
     assert not problems, f"{name} answered {answer.status_code}; mend it or shared/answers: {problems}"
-    return answer.status_code, found
+    return answer.status_code, result
 
 
 @pytest.fixture
@@ -70,74 +70,74 @@ def api(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 async def test_the_api_answers_it(api: World) -> None:
-    assert (await asked("GET", "/api/openapi.json")) == (200, DOCUMENT)
+    assert (await answered("GET", "/api/openapi.json")) == (200, DOCUMENT)
 
 
 async def test_a_job_from_its_submission_to_its_files_is_answered_as_described(api: World) -> None:
     receiver = {"url": "https://hooks.example.com/x?token=1", "secret": "team"}
     envelope = {"name": "a", "labels": {"team": "v"}, "spec": job_json(), "notify": [receiver]}
-    status, job = await asked("POST", "/api/jobs", envelope, **{"Idempotency-Key": '"k"'})
-    again, _ = await asked("POST", "/api/jobs", envelope, **{"Idempotency-Key": '"k"'})
+    status, job = await answered("POST", "/api/jobs", envelope, **{"Idempotency-Key": '"k"'})
+    again, _ = await answered("POST", "/api/jobs", envelope, **{"Idempotency-Key": '"k"'})
     assert (status, again) == (202, 200)
     one = f"/api/jobs/{job['id']}"
 
-    assert (await asked("GET", one + "/receipt"))[0] == 404
+    assert (await answered("GET", one + "/receipt"))[0] == 404
     api.engine.output |= {"stdout.txt": b'{"slipway": {"loss": 0.1}}\n', "models/a.bin": b"x"}
-    api.engine.turn(api.engine.started[0], JobState.RUNNING)
+    api.engine.set_state(api.engine.started[0], JobState.RUNNING)
     await api.sweep()
-    assert (await asked("GET", one))[1]["state"] == "running"
-    assert (await asked("GET", one + "/files"))[1]["files"]
-    assert (await asked("GET", one + "/outputs"))[1]["outputs"]
-    assert (await asked("GET", one + "/files/stdouterr/none"))[0] == 404
-    assert (await asked("GET", one + "/metrics"))[1]["series"][0]["points"]
-    assert (await asked("POST", one + "/cancel"))[0] == 202
-    api.engine.turn(api.engine.started[0], JobState.FAILED, exit_code=3)
+    assert (await answered("GET", one))[1]["state"] == "running"
+    assert (await answered("GET", one + "/files"))[1]["files"]
+    assert (await answered("GET", one + "/outputs"))[1]["outputs"]
+    assert (await answered("GET", one + "/files/stdouterr/none"))[0] == 404
+    assert (await answered("GET", one + "/metrics"))[1]["series"][0]["points"]
+    assert (await answered("POST", one + "/cancel"))[0] == 202
+    api.engine.set_state(api.engine.started[0], JobState.FAILED, exit_code=3)
     await api.sweep()
     await api.wake()
-    assert (await asked("POST", one + "/cancel"))[0] == 200
-    assert (await asked("GET", one + "/events"))[1]["events"][0]["targets"]
-    assert (await asked("POST", one + "/events/redeliver"))[0] == 202
-    assert len((await asked("GET", "/api/jobs?limit=5&state=failed"))[1]["jobs"]) == 1
+    assert (await answered("POST", one + "/cancel"))[0] == 200
+    assert (await answered("GET", one + "/events"))[1]["events"][0]["targets"]
+    assert (await answered("POST", one + "/events/redeliver"))[0] == 202
+    assert len((await answered("GET", "/api/jobs?limit=5&state=failed"))[1]["jobs"]) == 1
 
 
 async def test_a_drop_with_its_receipt_and_its_rerun_is_answered_as_described(api: World) -> None:
     api.policy(receipts="all")
-    _, accepted = await asked("POST", "/api/jobs", job_json())
-    api.engine.turn(api.engine.started[0], JobState.SUCCEEDED, exit_code=0)
+    _, accepted = await answered("POST", "/api/jobs", job_json())
+    api.engine.set_state(api.engine.started[0], JobState.SUCCEEDED, exit_code=0)
     await api.sweep()
     await api.wake()
 
-    status, receipt = await asked("GET", f"/api/jobs/{accepted['id']}/receipt")
+    status, receipt = await answered("GET", f"/api/jobs/{accepted['id']}/receipt")
     assert (status, receipt["exitCode"]) == (200, 0)
-    assert (await asked("POST", f"/api/jobs/{accepted['id']}/rerun", receipt))[0] == 202
+    assert (await answered("POST", f"/api/jobs/{accepted['id']}/rerun", receipt))[0] == 202
 
 
 async def test_refusals_are_answered_as_described(api: World) -> None:
     wrong = job_json(nodeCuont=2)
-    assert (await asked("POST", "/api/jobs", wrong))[0] == 422
-    assert (await asked("POST", "/api/validate", wrong))[1]["valid"] is False
-    assert (await asked("POST", "/api/explain", wrong))[1]["verdict"] == "rejected"
-    assert (await asked("GET", "/api/jobs/none"))[0] == 404
-    assert (await asked("GET", "/api/jobs?stat=failed"))[0] == 400
-    assert (await asked("POST", "/api/jobs"))[0] == 400
-    assert (await asked("POST", "/api/validate", {}, **{"Content-Type": "text/plain"}))[0] == 415
-    assert (await asked("POST", "/api/events/evt_none/redeliver"))[0] == 404
-    assert (await asked("POST", "/api/dead/none/redrive"))[0] == 404
+    assert (await answered("POST", "/api/jobs", wrong))[0] == 422
+    assert (await answered("POST", "/api/validate", wrong))[1]["valid"] is False
+    assert (await answered("POST", "/api/explain", wrong))[1]["verdict"] == "rejected"
+    assert (await answered("GET", "/api/jobs/none"))[0] == 404
+    assert (await answered("GET", "/api/jobs?stat=failed"))[0] == 400
+    assert (await answered("POST", "/api/jobs"))[0] == 400
+    assert (await answered("POST", "/api/validate", {}, **{"Content-Type": "text/plain"}))[0] == 415
+    assert (await answered("POST", "/api/events/evt_none/redeliver"))[0] == 404
+    assert (await answered("POST", "/api/dead/none/redrive"))[0] == 404
 
 
 async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
-    assert (await asked("POST", "/api/validate", job_json()))[1]["valid"] is True
-    assert (await asked("POST", "/api/explain", job_json()))[1]["verdict"] == "runs"
-    assert (await asked("GET", "/api/clusters"))[1]["clusters"]
-    assert (await asked("POST", "/api/pause?reason=x"))[1]["paused"] is True
-    assert (await asked("POST", "/api/resume"))[1]["paused"] is False
-    assert (await asked("GET", "/api/audit"))[1]["differences"] == []
-    assert (await asked("GET", "/api/health"))[0] == 200
-    assert (await asked("GET", "/api/dead"))[1] == {"dead": []}
-    assert (await asked("GET", "/api/receivers/disabled"))[1] == {"receivers": []}
-    sent = {"url": "https://hooks.example.com/x"}
-    assert (await asked("POST", "/api/receivers/test", sent))[1]["status"]
+    assert (await answered("POST", "/api/validate", job_json()))[1]["valid"] is True
+    assert (await answered("POST", "/api/explain", job_json()))[1]["verdict"] == "runs"
+    assert (await answered("GET", "/api/clusters"))[1]["clusters"]
+    assert (await answered("POST", "/api/pause?reason=x"))[1]["paused"] is True
+    assert (await answered("POST", "/api/resume"))[1]["paused"] is False
+    assert (await answered("GET", "/api/audit"))[1]["differences"] == []
+    assert (await answered("GET", "/api/health"))[0] == 200
+    assert (await answered("GET", "/api/dead"))[1] == {"dead": []}
+    assert (await answered("GET", "/api/receivers/disabled"))[1] == {"receivers": []}
+    messages = {"url": "https://hooks.example.com/x"}
+    assert (await answered("POST", "/api/receivers/test", messages))[1]["status"]
     api.engine.down = True
     api.pass_time(60)
-    assert "error" in (await asked("GET", "/api/clusters"))[1]["clusters"][0]
-    assert (await asked("GET", "/api/health"))[0] == 503
+    assert "error" in (await answered("GET", "/api/clusters"))[1]["clusters"][0]
+    assert (await answered("GET", "/api/health"))[0] == 503

@@ -22,7 +22,7 @@ ANN = Caller("ann", frozenset({SUBMIT}))
 AUDITOR = Caller("auditor", frozenset({SUBMIT, READ_ALL}))
 
 
-def asked(headers: dict[str, str] | None = None) -> func.HttpRequest:
+def request(headers: dict[str, str] | None = None) -> func.HttpRequest:
     return func.HttpRequest(method="GET", url="/api/health", headers=headers or {}, body=b"")
 
 
@@ -62,14 +62,14 @@ async def test_who_sees_every_job_may_name_a_drop(world: World) -> None:
         (Unavailable("no answer"), 503, "Not available now"),
     ],
 )
-async def test_an_error_has_its_status_and_no_setting_is_told(
+async def test_an_error_has_its_status_and_no_setting_is_shown(
     error: SlipwayError, status: int, title: str
 ) -> None:
     @public_route()
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         raise error
 
-    answer = await handler(asked())
+    answer = await handler(request())
     body = json.loads(answer.get_body())
     assert (answer.status_code, body["title"]) == (status, title)
     assert "canary" not in str(body)
@@ -77,9 +77,9 @@ async def test_an_error_has_its_status_and_no_setting_is_told(
 
 
 def test_an_idempotency_key_may_be_as_long_in_the_header_as_in_the_document() -> None:
-    assert key_of(asked({"Idempotency-Key": "k" * 256}), None) == "k" * 256
+    assert key_of(request({"Idempotency-Key": "k" * 256}), None) == "k" * 256
     with pytest.raises(Misuse):
-        key_of(asked({"Idempotency-Key": "k" * 257}), None)
+        key_of(request({"Idempotency-Key": "k" * 257}), None)
 
 
 def posted(kind: str | None, body: bytes = b"{}") -> func.HttpRequest:
@@ -88,7 +88,7 @@ def posted(kind: str | None, body: bytes = b"{}") -> func.HttpRequest:
 
 
 @public_route()
-async def taken(req: func.HttpRequest) -> func.HttpResponse:
+async def accept(req: func.HttpRequest) -> func.HttpResponse:
     return func.HttpResponse(status_code=202)
 
 
@@ -97,7 +97,7 @@ async def taken(req: func.HttpRequest) -> func.HttpResponse:
     ["text/plain", "Text/Plain; charset=utf-8", "application/x-www-form-urlencoded", "multipart/form-data"],
 )
 async def test_a_body_of_a_type_that_a_form_can_send_is_refused_with_the_type_to_send(kind: str) -> None:
-    answered = await taken(posted(kind))
+    answered = await accept(posted(kind))
 
     problem = json.loads(answered.get_body())
     assert (answered.status_code, problem["title"]) == (415, "Unsupported media type")
@@ -112,4 +112,4 @@ async def test_a_body_of_a_type_that_a_form_can_send_is_refused_with_the_type_to
     ],
 )  # fmt: skip
 async def test_other_types_and_posts_without_a_body_are_taken(kind: str | None, body: bytes) -> None:
-    assert (await taken(posted(kind, body))).status_code == 202
+    assert (await accept(posted(kind, body))).status_code == 202

@@ -25,10 +25,10 @@ async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
     monkeypatch.setattr(caller, "ports", lambda: world.ports)
     job = (await world.message(job_json())).job
     world.engine.output |= {"digits.bin": BODY, "page.html": b"<script>", "empty": b""}
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
 
-    async def asked(path: str = "digits.bin", **headers: str) -> func.HttpResponse:
+    async def request(path: str = "digits.bin", **headers: str) -> func.HttpResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         route = {"id": job.id, "directory": "stdouterr", "path": path}
         url = f"/api/jobs/{job.id}/files/stdouterr/{path}"
@@ -38,22 +38,22 @@ async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
         )
         return answer
 
-    return asked
+    return request
 
 
 async def test_a_file_comes_whole_with_its_digest_and_as_an_attachment(get: Get) -> None:
-    found = await get()
+    result = await get()
 
-    assert (found.status_code, found.get_body()) == (200, BODY)
-    assert found.headers["Accept-Ranges"] == "bytes"
+    assert (result.status_code, result.get_body()) == (200, BODY)
+    assert result.headers["Accept-Ranges"] == "bytes"
     digest = base64.b64encode(hashlib.sha256(BODY).digest()).decode()
-    assert found.headers["Content-Digest"] == f"sha-256=:{digest}:"
-    assert found.headers["Content-Disposition"].startswith('attachment; filename="digits.bin"')
-    assert "Content-Range" not in found.headers
+    assert result.headers["Content-Digest"] == f"sha-256=:{digest}:"
+    assert result.headers["Content-Disposition"].startswith('attachment; filename="digits.bin"')
+    assert "Content-Range" not in result.headers
 
 
 @pytest.mark.parametrize(
-    ("asked", "data", "range_"),
+    ("range_header", "data", "range_"),
     [
         ("bytes=0-3", b"0123", "bytes 0-3/10"),
         ("bytes=8-", b"89", "bytes 8-9/10"),
@@ -61,25 +61,27 @@ async def test_a_file_comes_whole_with_its_digest_and_as_an_attachment(get: Get)
         ("bytes=5-99", b"56789", "bytes 5-9/10"),
     ],
 )
-async def test_a_range_is_answered_206(get: Get, asked: str, data: bytes, range_: str) -> None:
-    found = await get(Range=asked)
+async def test_a_range_is_answered_206(get: Get, range_header: str, data: bytes, range_: str) -> None:
+    result = await get(Range=range_header)
 
-    assert (found.status_code, found.get_body()) == (206, data)
-    assert found.headers["Content-Range"] == range_
-
-
-@pytest.mark.parametrize("asked", ["bytes=3-1", "bytes=0-1,4-5", "bytes=-", "lines=1-2", "bytes=a-b", "7"])
-async def test_a_range_that_cannot_be_kept_gets_the_whole_file(get: Get, asked: str) -> None:
-    assert (await get(Range=asked)).get_body() == BODY
+    assert (result.status_code, result.get_body()) == (206, data)
+    assert result.headers["Content-Range"] == range_
 
 
-@pytest.mark.parametrize("asked", ["bytes=10-", "bytes=99-100", "bytes=-0"])
-async def test_a_range_behind_the_end_is_416_with_the_size(get: Get, asked: str) -> None:
-    found = await get(Range=asked)
+@pytest.mark.parametrize(
+    "range_header", ["bytes=3-1", "bytes=0-1,4-5", "bytes=-", "lines=1-2", "bytes=a-b", "7"]
+)
+async def test_a_range_that_cannot_be_kept_gets_the_whole_file(get: Get, range_header: str) -> None:
+    assert (await get(Range=range_header)).get_body() == BODY
 
-    assert found.status_code == 416
-    assert found.headers["Content-Range"] == "bytes */10"
-    assert json.loads(found.get_body())["remedy"]
+
+@pytest.mark.parametrize("range_header", ["bytes=10-", "bytes=99-100", "bytes=-0"])
+async def test_a_range_behind_the_end_is_416_with_the_size(get: Get, range_header: str) -> None:
+    result = await get(Range=range_header)
+
+    assert result.status_code == 416
+    assert result.headers["Content-Range"] == "bytes */10"
+    assert json.loads(result.get_body())["remedy"]
 
 
 async def test_a_validator_changes_with_the_file(get: Get, world: World) -> None:
@@ -102,11 +104,11 @@ async def test_a_validator_changes_with_the_file(get: Get, world: World) -> None
 
 
 async def test_no_browser_runs_what_a_job_wrote(get: Get) -> None:
-    found = await get("page.html")
+    result = await get("page.html")
 
-    assert found.headers["Content-Disposition"].startswith("attachment")
-    assert "sandbox" in found.headers["Content-Security-Policy"]
-    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    assert result.headers["Content-Disposition"].startswith("attachment")
+    assert "sandbox" in result.headers["Content-Security-Policy"]
+    assert result.headers["X-Content-Type-Options"] == "nosniff"
 
 
 async def test_a_name_stays_a_name_in_the_header(get: Get, world: World) -> None:
@@ -119,14 +121,14 @@ async def test_a_name_stays_a_name_in_the_header(get: Get, world: World) -> None
 
 
 async def test_an_empty_file_is_a_file(get: Get) -> None:
-    found = await get("empty")
-    assert (found.status_code, found.get_body()) == (200, b"")
+    result = await get("empty")
+    assert (result.status_code, result.get_body()) == (200, b"")
 
 
 async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Get) -> None:
-    found = await get("none.txt")
-    problem = json.loads(found.get_body())
-    assert (found.status_code, problem["detail"]) == (404, "there is no none.txt yet")
+    result = await get("none.txt")
+    problem = json.loads(result.get_body())
+    assert (result.status_code, problem["detail"]) == (404, "there is no none.txt yet")
     assert "stdouterr" in problem["remedy"]
 
 

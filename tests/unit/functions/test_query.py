@@ -17,15 +17,15 @@ from tests.unit.routes import ASKING, ROUTES
 from tests.unit.world import World
 
 
-def asked(query: str, params: Mapping[str, str] | None = None, method: str = "GET") -> func.HttpRequest:
+def request(query: str, params: Mapping[str, str] | None = None, method: str = "GET") -> func.HttpRequest:
     return func.HttpRequest(
         method=method, url=f"https://slipway.example.com/api/jobs?{query}", params=params, body=b""
     )
 
 
-def refusal(query: str, *known: str, params: Mapping[str, str] | None = None) -> Misuse:
+def refusal(query: str, *name: str, params: Mapping[str, str] | None = None) -> Misuse:
     with pytest.raises(Misuse) as caught:
-        check_query(asked(query, params), known)
+        check_query(request(query, params), name)
     assert caught.value.status == 400
     return caught.value
 
@@ -37,7 +37,7 @@ async def test_every_call_refuses_a_parameter_that_it_does_not_know(
     monkeypatch.setattr(ASKING[0], "ports", lambda: world.ports)
     handler: Any = ROUTES[name]
 
-    answered = await handler(asked("colour=blue"))
+    answered = await handler(request("colour=blue"))
 
     problem = json.loads(answered.get_body())
     assert (answered.status_code, problem["detail"]) == (400, "there is no parameter 'colour'")
@@ -50,8 +50,8 @@ def test_there_are_routes() -> None:
 
 @pytest.mark.parametrize("written", ["stat", "states", "State", "status"])
 def test_the_nearest_parameter_is_named(written: str) -> None:
-    found = refusal(f"{written}=failed", "state", "limit", "after")
-    assert found.remedy == "did you mean state? this call takes state, limit, after"
+    result = refusal(f"{written}=failed", "state", "limit", "after")
+    assert result.remedy == "did you mean state? this call takes state, limit, after"
 
 
 def test_a_parameter_without_a_value_or_given_twice_is_refused() -> None:
@@ -68,7 +68,7 @@ def test_a_host_that_hands_on_the_parameters_alone_is_understood() -> None:
 
 @pytest.mark.parametrize("query", ["", "code=k", "code=k&clientId=default", "state=failed&limit=3&code=k"])
 def test_what_a_call_knows_and_the_function_key_are_taken(query: str) -> None:
-    check_query(asked(query), ("state", "limit"))
+    check_query(request(query), ("state", "limit"))
 
 
 async def test_a_hostile_name_comes_back_short() -> None:
@@ -76,7 +76,7 @@ async def test_a_hostile_name_comes_back_short() -> None:
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         raise AssertionError
 
-    answered = await handler(asked(urlencode({"\x1b[31m" + "x" * 5000: "1"})))
+    answered = await handler(request(urlencode({"\x1b[31m" + "x" * 5000: "1"})))
     assert answered.status_code == 400
     assert len(answered.get_body()) < 400
     assert b"\x1b" not in answered.get_body()
@@ -87,7 +87,7 @@ async def test_a_format_that_there_is_not_is_refused(world: World, monkeypatch: 
         monkeypatch.setattr(module, "ports", lambda: world.ports)
     handler: Any = ROUTES["explain"]
 
-    answered = await handler(asked("format=xml", {"format": "xml"}, "POST"))
+    answered = await handler(request("format=xml", {"format": "xml"}, "POST"))
 
     problem = json.loads(answered.get_body())
     assert (answered.status_code, problem["remedy"]) == (400, "use json or markdown")

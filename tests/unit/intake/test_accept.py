@@ -79,10 +79,10 @@ def test_what_was_uploaded_after_the_end_runs_again(
 
 def test_another_payload_under_the_same_key_runs_only_after_a_rejection() -> None:
     assert runs_again(_recorded(JobState.REJECTED, None), _arrived("another")) is True
-    with pytest.raises(Misuse) as told:
+    with pytest.raises(Misuse) as error:
         runs_again(_recorded(JobState.SUCCEEDED, None), _arrived("another"))
-    assert told.value.status == 422
-    assert told.value.remedy == "send the same document again, or choose a new key"
+    assert error.value.status == 422
+    assert error.value.remedy == "send the same document again, or choose a new key"
 
 
 async def test_a_record_that_exists_and_cannot_be_read_is_an_outage(world: World) -> None:
@@ -104,16 +104,16 @@ async def by_http(world: World, key: str) -> Any:
     return await request_arrived(world.ports, request, door="http", scope="http:ann", key=key)
 
 
-async def test_over_the_rate_a_caller_is_told_when_to_come_back_and_what_else_to_do(world: World) -> None:
+async def test_over_the_rate_a_caller_learns_when_to_come_back_and_what_else_to_do(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     await by_http(world, "a")
     world.pass_time(3599.5)
 
-    with pytest.raises(Misuse, match=r"^1 jobs in an hour are allowed") as told:
+    with pytest.raises(Misuse, match=r"^1 jobs in an hour are allowed") as error:
         await by_http(world, "b")
 
-    assert told.value.retry_after == 1.0
-    assert "put it on the queue" in told.value.remedy
+    assert error.value.retry_after == 1.0
+    assert "put it on the queue" in error.value.remedy
 
 
 async def test_over_the_rate_what_was_accepted_before_is_joined(world: World) -> None:
@@ -172,14 +172,14 @@ def test_the_record_of_a_job_that_waits_says_for_what_and_until_when(world: Worl
     assert (job.message, job.history[0].waits) == ("waits: an hour", "waits: an hour")
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "1 problem"), (2, "2 problems")])
-def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "message"), [(1, "1 problem"), (2, "2 problems")])
+def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, message: str) -> None:
     problems = tuple(refused("SW101", f"/{n}", "no") for n in range(count))
     warning = replace(problems[0], severity="warning")
     job = _record(world, Draft(None, None, (), (*problems, warning)))
 
     assert (job.state, job.reason, job.ended) == (JobState.REJECTED, Reason.INVALID, world.now)
-    assert job.message == f"the document has {said} and was not submitted"
+    assert job.message == f"the document has {message} and was not submitted"
     assert len(job.problems) == count + 1
 
 
@@ -199,28 +199,28 @@ def test_the_receipt_of_a_job_has_its_name_and_the_beginning_of_its_id(
     assert job.receipt == f"{folder}/n-{job.id[2:10]}"
 
 
-async def test_whoever_accepted_a_job_has_time_to_tell_of_it_before_a_sweep_does(world: World) -> None:
-    seen: list[Any] = []
+async def test_anyone_who_accepted_a_job_has_time_to_tell_of_it_before_a_sweep_does(world: World) -> None:
+    records: list[Any] = []
 
     class Looks(type(world.ledger)):  # type: ignore[misc]
         async def create(self, job: Job, document: Any, notice: Any) -> Any:
-            seen.append(notice)
+            records.append(notice)
             return await super().create(job, document, notice)
 
     world.use(ledger=Looks(world.clock))
     hook = {"url": "https://hooks.example.com/x", "events": ["accepted"]}
     await world.message({"spec": job_json(), "notify": [hook]})
 
-    assert [one.due - world.now for one in seen] == [timedelta(seconds=world.ports.policy.deliver_grace)]
+    assert [one.due - world.now for one in records] == [timedelta(seconds=world.ports.policy.deliver_grace)]
 
 
 async def test_a_rejected_document_is_not_kept_nor_called_accepted(world: World) -> None:
     world.drops.upload("d/job.json", json.dumps(job_json(nodeCount=-1)).encode())
     world.pass_time(10)
-    (found,) = (await blob_arrived(world.ports, "scripts", "d/job.json")).accepted
+    (accepted_one,) = (await blob_arrived(world.ports, "scripts", "d/job.json")).accepted
 
-    assert found.job.state is JobState.REJECTED
-    assert await world.ledger.spec(found.job.id) is None
+    assert accepted_one.job.state is JobState.REJECTED
+    assert await world.ledger.spec(accepted_one.job.id) is None
     assert status_lines(world) == ["rejected"]
 
 
@@ -249,7 +249,7 @@ async def test_at_the_door_a_job_is_submitted_without_reading_what_was_just_writ
     assert ledger.read == 0
 
 
-async def test_a_job_of_which_nobody_wants_to_hear_is_accepted_without_an_error(
+async def test_a_job_of_which_no_one_wants_to_hear_is_accepted_without_an_error(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.policy(receipts=False)

@@ -42,9 +42,9 @@ class Defective(MemoryLedger):
 
 @pytest.fixture
 def defect(world: World) -> Defective:
-    found = Defective(world.clock, table=world.ledger.table)
-    world.use(ledger=found)
-    return found
+    result = Defective(world.clock, table=world.ledger.table)
+    world.use(ledger=result)
+    return result
 
 
 # Blobs
@@ -76,7 +76,7 @@ async def test_a_batch_is_taken_apart_and_each_of_it_has_a_key_of_its_own(world:
 
 async def test_an_order_to_sweep_is_carried_out_and_a_foreign_event_is_nothing(world: World) -> None:
     job = (await world.message(job_json())).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     foreign = {"specversion": "1.0", "type": "com.example.other", "id": "1", "source": "x"}
 
     assert await message_arrived(world.ports, json.dumps(foreign).encode(), "m2") == []
@@ -166,11 +166,11 @@ async def test_only_who_sees_every_job_may_name_a_drop_as_the_document(world: Wo
     limits = world.ports.policy.limits
     request = read_request(b'{"specBlob": "scripts/d/job.json"}', limits)
 
-    with pytest.raises(Misuse, match="names a drop") as told:
+    with pytest.raises(Misuse, match="names a drop") as error:
         await request_arrived(
             world.ports, request, door="http", scope=NOBODY.source, key="k", name="n", who=NOBODY
         )
-    assert (told.value.status, told.value.remedy) == (403, "send the document itself, as `spec`")
+    assert (error.value.status, error.value.remedy) == (403, "send the document itself, as `spec`")
     with pytest.raises(Misuse, match="names a drop"):
         await request_validated(world.ports, request, NOBODY)
 
@@ -194,10 +194,10 @@ async def test_what_is_only_validated_is_not_recorded(world: World) -> None:
 
 
 async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[object, ...]] = []
+    records: list[tuple[object, ...]] = []
 
     async def explain(ports: Any, one: Candidate, *, keyed: bool) -> dict[str, Any]:
-        seen.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, keyed))
+        records.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, keyed))
         return {}
 
     monkeypatch.setattr("shared.intake.arrive.explain", explain)
@@ -212,7 +212,7 @@ async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch:
     await request_explained(world.ports, plain, scope="http:ann", key="k", drop=drop, script="train.py")
     await request_explained(world.ports, plain, scope="http:ann", key=None, drop=drop)
 
-    assert seen == [
+    assert records == [
         ("http", "http:ann", "k", "", "", None, True),
         ("http", "http:ann", "own", "", "", None, True),
         ("http", "http:ann", "", "", "", None, False),

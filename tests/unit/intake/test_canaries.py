@@ -1,4 +1,4 @@
-"""What a person gave us to keep secret is seen by the cluster and the receiver, and by nobody else."""
+"""What a person gave us to keep secret is seen by the cluster and the receiver, and by no one else."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _body(what: str) -> bytes:
     return BODIES[what].replace(ANOTHER.encode(), CLUSTER.id.encode())
 
 
-def _seen(world: World, *more: Any) -> str:
+def _texts(world: World, *more: Any) -> str:
     events = [body for _, _, body in world.webhooks.posts]
-    return f"{world.ledger.rows}{world.drops.answers}{world.queues.sent}{events}{more}"
+    return f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}{events}{more}"
 
 
 @pytest.mark.parametrize("what", BODIES)
@@ -44,12 +44,12 @@ async def test_a_canary_is_seen_nowhere(what: str, world: World, caplog: pytest.
     accepted = await message_arrived(world.ports, _body(what), "m1")
     await world.wake()
     for name in world.engine.started:
-        world.engine.turn(name, JobState.FAILED)
+        world.engine.set_state(name, JobState.FAILED)
     await world.sweep()
     await world.wake()
 
-    seen = _seen(world, [a.job for a in accepted], [a.notes for a in accepted])
-    for text in (seen, caplog.text):
+    observation = _texts(world, [a.job for a in accepted], [a.notes for a in accepted])
+    for text in (observation, caplog.text):
         assert CANARY not in text
         assert str(NUMBER) not in text
     assert world.ledger.rows or what.endswith("a blob's arrival")
@@ -59,13 +59,13 @@ async def test_a_canary_is_seen_nowhere(what: str, world: World, caplog: pytest.
 
 @pytest.mark.parametrize("what", BODIES)
 async def test_a_canary_is_in_no_answer(what: str, world: World) -> None:
-    asked = read_request(_body(what), world.ports.policy.limits)
-    prepared = prepare(world.ports, asked, key="k")
-    told = [as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)]
+    request = read_request(_body(what), world.ports.policy.limits)
+    prepared = prepare(world.ports, request, key="k")
+    reports = [as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)]
     try:
-        told.append(await request_explained(world.ports, asked, scope="http:", key="k"))
+        reports.append(await request_explained(world.ports, request, scope="http:", key="k"))
     except SlipwayError as error:
-        told.append({"error": str(error)})
+        reports.append({"error": str(error)})
 
-    assert CANARY not in str(told)
-    assert str(NUMBER) not in str(told)
+    assert CANARY not in str(reports)
+    assert str(NUMBER) not in str(reports)

@@ -1,4 +1,4 @@
-"""What only a deployment knows of a job is told through every door alike, at its place in the text."""
+"""What only a deployment knows of a job is reported through every door alike, at its place in the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ DOORS: dict[str, Door] = {"drop": by_drop, **REQUESTS}
 MPI = '{"properties": {\n  "nodeCount": 2,\n  "customMpiSettings": {"commandLine": "true"}%s\n}}'
 
 
-def told(problems: Problems, code: str) -> list[tuple[int, int, str, str]]:
+def places_of(problems: Problems, code: str) -> list[tuple[int, int, str, str]]:
     return [(p["line"], p["column"], p["severity"], p["message"]) for p in problems if p["code"] == code]
 
 
@@ -97,12 +97,12 @@ async def test_what_the_engine_cannot_do_is_refused_at_its_place(world: World, d
 
     problems = await DOORS[door](world, MPI % "")
 
-    assert told(problems, "SW109") == [(3, 24, "error", "this engine has no MPI")]
+    assert places_of(problems, "SW109") == [(3, 24, "error", "this engine has no MPI")]
     assert world.engine.started == []
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_what_the_engine_cannot_do_is_told_together_with_other_errors(world: World, door: str) -> None:
+async def test_what_the_engine_cannot_do_is_reported_with_other_errors(world: World, door: str) -> None:
     world.engine.cannot = {"custommpi": "this engine has no MPI"}
     more = ',\n  "inputDirectories": [{"id": "A", "path": "$AZ_BATCHAI_JOB_MOUNT_ROOT/x"}]'
 
@@ -128,7 +128,9 @@ def running(name: str, account: str = "acct") -> str:
 
 @pytest.mark.parametrize("door", REQUESTS)
 async def test_a_script_that_is_not_in_the_container_is_warned_of(world: World, door: str) -> None:
-    ((line, _, severity, message),) = told(await REQUESTS[door](world, running("digits/trian.sh")), "SW070")
+    ((line, _, severity, message),) = places_of(
+        await REQUESTS[door](world, running("digits/trian.sh")), "SW070"
+    )
 
     assert '"bash $AZ_' in running("digits/trian.sh").splitlines()[line - 1]
     assert severity == "warning"

@@ -33,7 +33,7 @@ LONG = {"constraints": {"maxWallClockTime": "P2D"}}
 MPI = {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "true", "processCount": 4}}
 
 
-def asked(cluster: str | None = None, **properties: Any) -> Request:
+def request(cluster: str | None = None, **properties: Any) -> Request:
     document = job_json(**properties)
     document["properties"] = {n: v for n, v in document["properties"].items() if v is not None}
     return Request(Envelope(cluster=cluster), document, "p")
@@ -46,8 +46,8 @@ def asked(cluster: str | None = None, **properties: Any) -> Request:
 def test_a_job_beyond_the_cluster_is_warned_of_or_refused(
     properties: dict[str, Any], code: str, valid: bool
 ) -> None:
-    prepared = prepare(build(Settings(SETTINGS)), asked(**properties), key="k")
-    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), asked(**properties), key="k")
+    prepared = prepare(build(Settings(SETTINGS)), request(**properties), key="k")
+    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), request(**properties), key="k")
 
     assert code in {problem.code for problem in prepared.problems}
     assert prepared.valid is valid
@@ -73,9 +73,9 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
         ),
     }
 
-    found = {name: one.facts for name, one in ConfiguredEngines(Settings(values)).clusters.items()}
+    facts = {name: one.facts for name, one in ConfiguredEngines(Settings(values)).clusters.items()}
 
-    assert found == {
+    assert facts == {
         "dev-cluster-00": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
         "plain": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
         "large": ClusterFacts(frozenset({"data"}), 16, 4, 1024, timedelta(days=3)),
@@ -85,7 +85,7 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"nodes": 1}, "no option 'nodes'"),
         ({"gpus": True}, "gpus has the wrong type"),
@@ -93,9 +93,9 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
         ({"maxWallClock": "24h"}, "not an ISO 8601 duration"),
     ],
 )
-def test_a_mistake_in_the_facts_is_named_with_its_place(options: Any, said: str) -> None:
+def test_a_mistake_in_the_facts_is_named_with_its_place(options: Any, message: str) -> None:
     values = {"SLIPWAY_CLUSTERS": json.dumps({"a": {"engine": "batchai", **options}})}
-    with pytest.raises(Misconfigured, match=f"SLIPWAY_CLUSTERS: a: .*{said}"):
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_CLUSTERS: a: .*{message}"):
         ConfiguredEngines(Settings(values))
 
 
@@ -113,7 +113,7 @@ async def test_more_time_than_the_cluster_allows_is_refused_at_the_door_with_fie
     None
 ):
     world = World()
-    world.engine.known = ClusterFacts(longest=DAY)
+    world.engine.own_facts = ClusterFacts(longest=DAY)
 
     refused = (await world.message(job_json(**LONG), "m1")).job
     exact = (await world.message(job_json(constraints={"maxWallClockTime": "P1D"}), "m2")).job
@@ -129,7 +129,7 @@ async def test_more_time_than_the_cluster_allows_is_refused_at_the_door_with_fie
 
 async def test_the_limit_of_a_partition_that_the_job_chose_is_said_of_that_partition() -> None:
     world = World()
-    world.engine.known, world.engine.allow = ClusterFacts(longest=DAY), ("partition",)
+    world.engine.own_facts, world.engine.allow = ClusterFacts(longest=DAY), ("partition",)
 
     message = {"spec": job_json(**LONG), "resources": {"partition": "short"}}
     refused = (await world.message(message, "m1")).job
@@ -140,16 +140,18 @@ async def test_the_limit_of_a_partition_that_the_job_chose_is_said_of_that_parti
 
 async def test_validate_and_explain_know_what_the_door_knows() -> None:
     world = World()
-    world.engine.known = ClusterFacts(longest=DAY, mounts=frozenset({"logs"}))
+    world.engine.own_facts = ClusterFacts(longest=DAY, mounts=frozenset({"logs"}))
     data = json.dumps(job_json(**LONG)).encode()
 
     prepared = await request_validated(world.ports, read_request(data, Limits()))
     short = read_request(json.dumps(job_json()).encode(), Limits())
     explained = await request_explained(world.ports, short, scope="s", key=None)
-    known = await request_explained(world.ports, read_request(data, Limits()), scope="s", key=None)
+    explained_request = await request_explained(
+        world.ports, read_request(data, Limits()), scope="s", key=None
+    )
 
     assert [one.code for one in prepared.problems] == ["SW074"]
-    assert known["verdict"] == "rejected"
+    assert explained_request["verdict"] == "rejected"
     assert explained["wallClockLimit"] == "P1D"
     assert explained["cost"]["nodeHours"]["to"] == 24
     assert explained["problems"] == []
@@ -159,24 +161,24 @@ async def test_the_node_hours_of_a_job_that_names_no_time_are_those_that_its_clu
     world = World()
     world.policy(limits=Limits(max_node_hours=48))
     before = (await world.message(job_json(nodeCount=2), "m1")).job
-    world.engine.known = ClusterFacts(longest=DAY)
+    world.engine.own_facts = ClusterFacts(longest=DAY)
     after = (await world.message(job_json(nodeCount=2), "m2")).job
 
     assert (before.state, after.state) == (JobState.REJECTED, JobState.QUEUED)
 
 
-async def test_a_mount_is_a_question_only_where_nobody_knows_what_the_cluster_mounts() -> None:
+async def test_a_mount_is_a_question_only_where_no_one_knows_what_the_cluster_mounts() -> None:
     world = World()
-    there = job_json(inputDirectories=[{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/data/x"}])
-    unknown = (await world.message(there, "m1")).job
-    world.engine.known = ClusterFacts(mounts=frozenset({"logs", "data"}))
-    known = (await world.message(there, "m2")).job
-    world.engine.known = ClusterFacts(mounts=frozenset({"logs"}))
-    missing = (await world.message(there, "m3")).job
+    remote = job_json(inputDirectories=[{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/data/x"}])
+    unknown = (await world.message(remote, "m1")).job
+    world.engine.own_facts = ClusterFacts(mounts=frozenset({"logs", "data"}))
+    other_job = (await world.message(remote, "m2")).job
+    world.engine.own_facts = ClusterFacts(mounts=frozenset({"logs"}))
+    absent = (await world.message(remote, "m3")).job
 
     assert [one["code"] for one in unknown.problems] == ["SW034", "SW034"]
-    assert known.problems == ()
-    assert [one["code"] for one in missing.problems] == ["SW033"]
+    assert other_job.problems == ()
+    assert [one["code"] for one in absent.problems] == ["SW033"]
 
 
 async def test_facts_are_of_the_cluster_that_the_job_names() -> None:
@@ -185,15 +187,15 @@ async def test_facts_are_of_the_cluster_that_the_job_names() -> None:
             return other if engine == "other" else self.engine
 
     world, other = World(), World().engine
-    other.known = ClusterFacts(longest=DAY)
+    other.own_facts = ClusterFacts(longest=DAY)
     night = replace(CLUSTER, name="night", engine="other", id=CLUSTER.id.replace("/dev", "/night"))
     world.use(engines=Two(world.engine, {"dev": CLUSTER, "night": night}))
 
-    here = (await world.message({"name": "a", "spec": job_json(**LONG)}, "m1")).job
+    job = (await world.message({"name": "a", "spec": job_json(**LONG)}, "m1")).job
     by_name = (await world.message({"name": "b", "cluster": "night", "spec": job_json(**LONG)}, "m2")).job
     by_id = (await world.message(job_json(cluster={"id": night.id}, **LONG), "m3")).job
 
-    assert [one.state for one in (here, by_name, by_id)] == [
+    assert [one.state for one in (job, by_name, by_id)] == [
         JobState.QUEUED,
         JobState.REJECTED,
         JobState.REJECTED,
@@ -206,7 +208,7 @@ async def test_a_cluster_that_is_left_alone_is_not_asked_and_has_the_facts_that_
     world.use(engines=Engines(world.engine, {"dev": replace(CLUSTER, facts=facts)}))
     for _ in range(20):
         world.ports.breaker.failed("memory/dev", world.now)
-    world.engine.known = ClusterFacts(longest=timedelta(hours=1))
+    world.engine.own_facts = ClusterFacts(longest=timedelta(hours=1))
 
     half = {"constraints": {"maxWallClockTime": "PT12H"}}
     asked_now = read_request(json.dumps(job_json(**half)).encode(), Limits())

@@ -43,13 +43,13 @@ def event(type_: str = SUBMIT, **fields: Any) -> dict[str, Any]:
     return {"specversion": "1.0", "type": type_, "source": "/ci", "id": "7", **fields}
 
 
-def meant(document: object, **limits: Any) -> tuple[Message, ...]:
+def messages_of(document: object, **limits: Any) -> tuple[Message, ...]:
     return read_message(json.dumps(document).encode(), Limits(**limits))
 
 
 def one(document: object, **limits: Any) -> Any:
-    (found,) = meant(document, **limits)
-    return found
+    (only,) = messages_of(document, **limits)
+    return only
 
 
 def codes(request: Request) -> list[str]:
@@ -87,24 +87,29 @@ def test_only_what_is_base64_as_a_whole_is_unwrapped(body: bytes, text: bytes) -
 def test_a_request_knows_where_its_document_stands_in_what_was_sent(
     document: Any, index: int, at: str, envelope_at: str, key: str | None
 ) -> None:
-    found = meant(document)[index]
+    request = messages_of(document)[index]
 
-    assert isinstance(found, Request)
-    assert (found.document, found.pointer, found.envelope_at, found.key) == (BARE, at, envelope_at, key)
-    assert found.readable
-    assert found.source is not None
-    assert (json.loads(found.source.data), found.source.file) == (document, MESSAGE)
+    assert isinstance(request, Request)
+    assert (request.document, request.pointer, request.envelope_at, request.key) == (
+        BARE,
+        at,
+        envelope_at,
+        key,
+    )
+    assert request.readable
+    assert request.source is not None
+    assert (json.loads(request.source.data), request.source.file) == (document, MESSAGE)
 
 
 @pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: event(data=one)])
 def test_problems_of_an_envelope_point_into_what_was_sent(wrap: Any) -> None:
     whole = wrap({**ENVELOPE, "nmae": "x"})
-    found = one(whole)
+    request = one(whole)
 
-    (problem,) = found.problems
-    assert problem.pointer == f"{found.envelope_at}/nmae"
-    assert found.envelope.name == "n"  # what is sound beside it stays
-    assert found.payload == digest(
+    (problem,) = request.problems
+    assert problem.pointer == f"{request.envelope_at}/nmae"
+    assert request.envelope.name == "n"  # what is sound beside it stays
+    assert request.payload == digest(
         whole["data"]
         if isinstance(whole, dict) and "data" in whole
         else whole[0]
@@ -123,19 +128,19 @@ def test_the_limits_hold_for_every_form(wrap: Any) -> None:
 
 def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
     body = b'{"spec": {"properties": {}}, "idempotencyKey": "k", "idempotencyKey": "k"}'
-    (found,) = read_message(body, Limits())
+    (only,) = read_message(body, Limits())
 
-    assert isinstance(found, Request)
-    assert (found.key, found.readable, found.payload) == (None, False, hashlib.sha256(body).hexdigest())
-    assert found.document == {"properties": {}}
-    assert found.source == Source(body, MESSAGE)
+    assert isinstance(only, Request)
+    assert (only.key, only.readable, only.payload) == (None, False, hashlib.sha256(body).hexdigest())
+    assert only.document == {"properties": {}}
+    assert only.source == Source(body, MESSAGE)
 
 
 def test_what_is_no_json_is_kept_with_its_text() -> None:
-    (found,) = read_message(b"{", Limits())
+    (only,) = read_message(b"{", Limits())
 
-    assert isinstance(found, Request)
-    assert (found.document, found.source) == (None, Source(b"{", MESSAGE))
+    assert isinstance(only, Request)
+    assert (only.document, only.source) == (None, Source(b"{", MESSAGE))
 
 
 @pytest.mark.parametrize(
@@ -196,69 +201,69 @@ def test_what_is_no_whole_event_is_a_request(document: Any) -> None:
 @pytest.mark.parametrize("data", ["a text", None, [1]])
 def test_an_event_without_a_job_message_says_how_one_is_written(data: Any) -> None:
     whole = event(data=data)
-    found = one(whole)
+    request = one(whole)
 
-    (problem,) = found.problems
-    assert (problem.code, problem.pointer, found.envelope_at) == ("SW008", "/data", "/data")
+    (problem,) = request.problems
+    assert (problem.code, problem.pointer, request.envelope_at) == ("SW008", "/data", "/data")
     assert "write the job message as an object" in problem.remedy
-    assert (found.document, found.payload, found.key) == (None, digest(whole), "/ci|7")
-    assert found.source is not None
+    assert (request.document, request.payload, request.key) == (None, digest(whole), "/ci|7")
+    assert request.source is not None
 
 
-@pytest.mark.parametrize("missing", ["source", "id"])
-def test_an_event_without_an_identity_gives_no_key(missing: str) -> None:
+@pytest.mark.parametrize("absent", ["source", "id"])
+def test_an_event_without_an_identity_gives_no_key(absent: str) -> None:
     whole = event(data={"spec": BARE})
-    del whole[missing]
+    del whole[absent]
     assert one(whole).key is None
 
 
 @pytest.mark.parametrize(
-    ("document", "kept"),
+    ("document", "expected"),
     [
         ({"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {}}}, None),
         ({"job": {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}}}, True),
     ],
 )
-def test_a_document_in_another_form_has_one_problem_that_says_so(document: Any, kept: object) -> None:
-    found = one(document)
+def test_a_document_in_another_form_has_one_problem_that_says_so(document: Any, expected: object) -> None:
+    request = one(document)
 
-    assert (len(found.problems), found.readable) == (1, False)
-    assert (found.document is not None) is bool(kept)
+    assert (len(request.problems), request.readable) == (1, False)
+    assert (request.document is not None) is bool(expected)
 
 
 def test_a_job_in_a_wrapper_is_judged_as_if_it_stood_where_it_belongs() -> None:
     properties = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}
-    found = one({"job": {"properties": properties}})
+    request = one({"job": {"properties": properties}})
 
-    assert found.document == {"properties": properties}
-    assert (found.properties, found.readable) == ("/job/properties", False)
+    assert request.document == {"properties": properties}
+    assert (request.properties, request.readable) == ("/job/properties", False)
 
 
 def test_a_job_as_the_service_shows_it_is_no_envelope_although_it_has_a_name() -> None:
     inside = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "x"}}
     shown = {"name": "job1", "type": "Microsoft.BatchAI/workspaces/experiments/jobs", **inside}
-    found = one(shown)
+    request = one(shown)
 
-    assert found.document == {"properties": inside}
-    assert (len(found.problems), found.envelope.name) == (1, None)
+    assert request.document == {"properties": inside}
+    assert (len(request.problems), request.envelope.name) == (1, None)
 
 
 def test_a_spec_that_is_no_object_is_no_document() -> None:
-    found = one({"spec": "a text", "name": "n"})
+    request = one({"spec": "a text", "name": "n"})
 
-    assert (found.document, found.envelope.name) == (None, "n")
-    assert found.problems
+    assert (request.document, request.envelope.name) == (None, "n")
+    assert request.problems
 
 
 # By the other doors
 
 
 def test_a_request_is_read_with_the_name_of_its_text() -> None:
-    found = read_request(json.dumps(ENVELOPE).encode(), Limits(), "train.json")
+    request = read_request(json.dumps(ENVELOPE).encode(), Limits(), "train.json")
 
-    assert (found.document, found.key, found.readable) == (BARE, "k", True)
-    assert found.source is not None
-    assert found.source.file == "train.json"
+    assert (request.document, request.key, request.readable) == (BARE, "k", True)
+    assert request.source is not None
+    assert request.source.file == "train.json"
     deep = json.dumps({"properties": {"a": {"b": {"c": {"d": {}}}}}}).encode()
     assert codes(read_request(deep, Limits(max_depth=4))) == ["SW004"]
     assert codes(
@@ -268,22 +273,22 @@ def test_a_request_is_read_with_the_name_of_its_text() -> None:
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"7"])
 def test_a_request_that_cannot_be_read_is_none_and_says_why(body: bytes) -> None:
-    found = read_request(body, Limits())
+    request = read_request(body, Limits())
 
-    assert (found.document, found.readable, found.key) == (None, False, None)
-    assert found.problems
+    assert (request.document, request.readable, request.key) == (None, False, None)
+    assert request.problems
 
 
 def test_an_event_that_asks_for_no_job_is_refused_where_a_job_is_expected() -> None:
-    found = read_request(json.dumps(event(ENDED, data={"jobs": [JOB]})).encode(), Limits())
+    request = read_request(json.dumps(event(ENDED, data={"jobs": [JOB]})).encode(), Limits())
 
-    (problem,) = found.problems
-    assert (problem.code, found.document, found.readable) == ("SW086", None, False)
+    (problem,) = request.problems
+    assert (problem.code, request.document, request.readable) == ("SW086", None, False)
     assert "write the job itself" in problem.remedy
 
 
 def test_a_request_with_mistakes_in_its_text_keeps_what_can_be_read_for_diagnostics() -> None:
-    found = read_request(b'{"properties": {"a": 1, "a": 2}}', Limits())
+    request = read_request(b'{"properties": {"a": 1, "a": 2}}', Limits())
 
-    assert found.problems
-    assert (found.document is not None, found.readable) == (True, False)
+    assert request.problems
+    assert (request.document is not None, request.readable) == (True, False)

@@ -28,12 +28,12 @@ def request(envelope: dict[str, Any] | None = None, **properties: Any) -> Reques
     return Request(Envelope.model_validate(envelope or {}), job_json(**properties), "p")
 
 
-def prepared(world: World, asked: Request, **how: Any) -> Draft:
-    return prepare(world.ports, asked, **{"key": "k", **how})
+def prepared(world: World, request: Request, **how: Any) -> Draft:
+    return prepare(world.ports, request, **{"key": "k", **how})
 
 
-def codes(found: Draft | Sequence[Problem]) -> list[tuple[str, str]]:
-    problems = found.problems if isinstance(found, Draft) else found
+def codes(result: Draft | Sequence[Problem]) -> list[tuple[str, str]]:
+    problems = result.problems if isinstance(result, Draft) else result
     return [(one.code, one.pointer) for one in problems if one.code != UNKNOWN_MOUNTS]
 
 
@@ -49,26 +49,26 @@ def test_only_a_document_without_errors_may_run() -> None:
 
 
 def test_a_document_is_completed_and_what_was_completed_is_noted(world: World) -> None:
-    found = prepared(world, request())
-    assert found.valid
-    assert found.cluster == CLUSTER
-    assert found.document is not None
-    assert found.document["properties"]["cluster"] == {"id": CLUSTER.id}
-    assert "mountVolumes" not in found.document["properties"]
-    assert found.notes == ("cluster: filled in with the default, dev",)
+    draft = prepared(world, request())
+    assert draft.valid
+    assert draft.cluster == CLUSTER
+    assert draft.document is not None
+    assert draft.document["properties"]["cluster"] == {"id": CLUSTER.id}
+    assert "mountVolumes" not in draft.document["properties"]
+    assert draft.notes == ("cluster: filled in with the default, dev",)
 
 
 def test_a_request_without_a_document_has_the_problems_that_it_came_with(world: World) -> None:
     problem = Problem("SW106", "/specBlob", "x", "y")
-    found = prepared(world, Request(Envelope(), None, "p", problems=(problem,)))
-    assert (codes(found), found.document, found.cluster) == ([("SW106", "/specBlob")], None, None)
+    draft = prepared(world, Request(Envelope(), None, "p", problems=(problem,)))
+    assert (codes(draft), draft.document, draft.cluster) == ([("SW106", "/specBlob")], None, None)
 
 
-def test_a_document_that_had_to_be_mended_is_told_of_and_not_kept(world: World) -> None:
+def test_a_document_that_had_to_be_mended_is_reported_and_not_kept(world: World) -> None:
     body = json.dumps({"job": job_json(nodeCuont=1)}).encode()
-    found = prepared(world, read_request(body, Limits()))
-    assert codes(found) == [("SW085", ""), ("SW012", "/job/properties/nodeCuont")]
-    assert (found.document, found.cluster) == (None, CLUSTER)
+    draft = prepared(world, read_request(body, Limits()))
+    assert codes(draft) == [("SW085", ""), ("SW012", "/job/properties/nodeCuont")]
+    assert (draft.document, draft.cluster) == (None, CLUSTER)
 
 
 def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
@@ -80,12 +80,12 @@ def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
     world.policy(rules_url="https://rules.example")
     monkeypatch.setattr(preparing, "_checked", breaks)
     error: Exception = ValueError("canary")
-    found = prepared(world, replace(request(), pointer="/spec"))
-    (problem,) = found.problems
+    draft = prepared(world, replace(request(), pointer="/spec"))
+    (problem,) = draft.problems
     assert (problem.code, problem.pointer) == ("SW111", "/spec")
     assert problem.message == "the document could not be checked (ValueError)"
     assert problem.page == "https://rules.example/SW111.md"
-    assert not found.valid
+    assert not draft.valid
 
     error = Unavailable("storage did not answer")
     with pytest.raises(Unavailable):
@@ -97,24 +97,24 @@ def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
 
 def test_what_is_known_of_the_cluster_now_counts_for_that_cluster_alone(world: World) -> None:
     facts = ClusterFacts(mounts=frozenset({"logs"}), max_nodes=1)
-    here = replace(CLUSTER, facts=facts)
-    found = prepared(world, request(), cluster=here)
-    assert (found.cluster, found.problems) == (here, ())
+    own_cluster = replace(CLUSTER, facts=facts)
+    draft = prepared(world, request(), cluster=own_cluster)
+    assert (draft.cluster, draft.problems) == (own_cluster, ())
 
-    other = replace(here, name="other", id="/other")
+    other = replace(own_cluster, name="other", id="/other")
     assert prepared(world, request(), cluster=other).cluster == CLUSTER
-    assert codes(prepared(world, request(cluster={"id": "/x"}), cluster=here)) == [
+    assert codes(prepared(world, request(cluster={"id": "/x"}), cluster=own_cluster)) == [
         ("SW047", "/properties/cluster/id")
     ]
 
 
-def test_what_the_cluster_does_not_mount_or_has_not_is_told(world: World) -> None:
+def test_what_the_cluster_does_not_mount_or_has_not_is_reported(world: World) -> None:
     facts = ClusterFacts(mounts=frozenset({"data"}), max_nodes=1)
-    found = prepared(world, request(nodeCount=2), cluster=replace(CLUSTER, facts=facts))
-    assert codes(found) == [("SW033", "/properties/stdOutErrPathPrefix"), ("SW075", "/properties/nodeCount")]
+    draft = prepared(world, request(nodeCount=2), cluster=replace(CLUSTER, facts=facts))
+    assert codes(draft) == [("SW033", "/properties/stdOutErrPathPrefix"), ("SW075", "/properties/nodeCount")]
 
 
-def test_what_its_engine_refuses_is_told_also_that_it_is_not_configured(world: World) -> None:
+def test_what_its_engine_refuses_is_reported_also_that_it_is_not_configured(world: World) -> None:
     world.engine.cannot = {"custom": "no such toolkit here"}
     assert [code for code, _ in codes(prepared(world, request()))] == ["SW109"]
 
@@ -123,17 +123,17 @@ def test_what_its_engine_refuses_is_told_also_that_it_is_not_configured(world: W
             raise Misconfigured("no key for the cluster")
 
     world.use(engines=Gone(world.engine))
-    found = prepared(world, request({"resources": {"gpus": 1}}))
-    assert codes(found) == [("SW101", "/properties/cluster")]
-    assert "no key for the cluster" in [one.message for one in found.problems]
+    draft = prepared(world, request({"resources": {"gpus": 1}}))
+    assert codes(draft) == [("SW101", "/properties/cluster")]
+    assert "no key for the cluster" in [one.message for one in draft.problems]
 
 
 def test_what_is_wrong_with_a_document_hides_nothing_of_what_its_cluster_refuses(world: World) -> None:
     world.policy(limits=Limits(max_node_hours=10))
     world.engine.cannot = {"custom": "no such toolkit here"}
     facts = ClusterFacts(mounts=frozenset({"data"}))
-    found = prepared(world, request(), cluster=replace(CLUSTER, facts=facts))
-    assert {code for code, _ in codes(found)} == {"SW033", "SW109", "SW110"}
+    draft = prepared(world, request(), cluster=replace(CLUSTER, facts=facts))
+    assert {code for code, _ in codes(draft)} == {"SW033", "SW109", "SW110"}
 
 
 def test_problems_name_their_pages_where_the_deployment_says(world: World) -> None:
@@ -149,13 +149,13 @@ def test_what_the_cluster_does_not_give_is_refused_where_it_is_asked_for(
     world: World, allow: tuple[str, ...], expected: list[tuple[str, str]]
 ) -> None:
     world.engine.allow = allow
-    asked = request({"resources": {"gpus": 1}})
-    assert codes(prepared(world, asked)) == expected
+    own_request = request({"resources": {"gpus": 1}})
+    assert codes(prepared(world, own_request)) == expected
     below = [(code, f"/envelope{at}") for code, at in expected]
-    assert codes(prepared(world, replace(asked, envelope_at="/envelope"))) == below
+    assert codes(prepared(world, replace(own_request, envelope_at="/envelope"))) == below
 
 
-def test_what_is_refused_of_an_envelope_is_told_in_its_own_text(world: World) -> None:
+def test_what_is_refused_of_an_envelope_is_reported_in_its_own_text(world: World) -> None:
     around = Source(b'{"resources": {"gpus": 1}}', "message")
     (problem,) = prepared(world, replace(request({"resources": {"gpus": 1}}), around=around)).problems[-1:]
     assert (problem.code, problem.as_dict()["file"]) == ("SW109", "message")
@@ -165,18 +165,20 @@ def test_a_partition_is_named_where_one_is_chosen(world: World) -> None:
     world.engine.allow = ("gpus", "partition")
     cluster = replace(CLUSTER, facts=ClusterFacts(max_nodes=1))
     for resources, named in (({"gpus": 1}, False), ({"partition": "short"}, True)):
-        asked = request({"resources": resources}, nodeCount=2)
-        (problem,) = [one for one in prepared(world, asked, cluster=cluster).problems if one.code == "SW075"]
+        own_request = request({"resources": resources}, nodeCount=2)
+        (problem,) = [
+            one for one in prepared(world, own_request, cluster=cluster).problems if one.code == "SW075"
+        ]
         assert ("(partition " in problem.message) is named
 
 
-def test_a_cluster_that_is_not_configured_is_told_with_those_that_are(world: World) -> None:
-    asked = replace(
+def test_a_cluster_that_is_not_configured_is_reported_with_those_that_are(world: World) -> None:
+    own_request = replace(
         request(cluster={"id": "nowhere"}, customToolkitSettings=DROP), absent=frozenset({"a/x.py"})
     )
-    found = prepared(world, asked, folder="a").problems
-    assert {"SW047", "SW070"} <= {one.code for one in found}
-    assert [one.remedy for one in found if one.code == "SW047"] == ["write one of: dev"]
+    problems = prepared(world, own_request, folder="a").problems
+    assert {"SW047", "SW070"} <= {one.code for one in problems}
+    assert [one.remedy for one in problems if one.code == "SW047"] == ["write one of: dev"]
 
 
 def test_a_default_that_may_not_fit_is_not_for_the_author_to_mend(world: World) -> None:
@@ -188,15 +190,15 @@ def test_a_default_that_may_not_fit_is_not_for_the_author_to_mend(world: World) 
 def test_a_mount_that_job_and_cluster_both_have_may_be_meant_either_way(world: World) -> None:
     volumes = _share("acct")
     volumes["azureFileShares"][0]["relativeMountPath"] = "logs"
-    here = replace(CLUSTER, facts=ClusterFacts(mounts=frozenset({"logs"})))
+    own_cluster = replace(CLUSTER, facts=ClusterFacts(mounts=frozenset({"logs"})))
     assert "SW073" in {code for code, _ in codes(prepared(world, request(mountVolumes=volumes)))}
-    found = prepared(world, request(mountVolumes=volumes), cluster=here)
-    assert "SW073" not in {code for code, _ in codes(found)}
+    draft = prepared(world, request(mountVolumes=volumes), cluster=own_cluster)
+    assert "SW073" not in {code for code, _ in codes(draft)}
 
 
 def test_a_document_for_no_cluster_asks_no_engine_for_anything(world: World) -> None:
-    found = prepared(world, request({"resources": {"gpus": 1}}, cluster={"id": "/x"}))
-    assert codes(found) == [("SW047", "/properties/cluster/id")]
+    draft = prepared(world, request({"resources": {"gpus": 1}}, cluster={"id": "/x"}))
+    assert codes(draft) == [("SW047", "/properties/cluster/id")]
 
 
 # Limits, accounts, scripts
@@ -220,10 +222,10 @@ def test_node_hours_are_bounded(
     world.policy(limits=Limits(max_node_hours=10))
     constraints = {"maxWallClockTime": time} if time else None
     cluster = replace(CLUSTER, facts=ClusterFacts(longest=longest))
-    found = prepared(world, request(nodeCount=nodes, constraints=constraints), cluster=cluster)
-    told = [one for one in found.problems if one.code == "SW110"]
-    assert [one.message for one in told] == ([message] if message else [])
-    assert {one.pointer for one in told} <= {"/properties/nodeCount"}
+    draft = prepared(world, request(nodeCount=nodes, constraints=constraints), cluster=cluster)
+    reports = [one for one in draft.problems if one.code == "SW110"]
+    assert [one.message for one in reports] == ([message] if message else [])
+    assert {one.pointer for one in reports} <= {"/properties/nodeCount"}
 
 
 def test_the_limits_of_the_deployment_hold(world: World) -> None:
@@ -254,20 +256,22 @@ def test_a_share_is_in_the_cloud_of_the_deployment(world: World) -> None:
 
 
 def test_a_drop_mounts_the_drop_container_and_its_scripts_are_looked_at(world: World) -> None:
-    asked = replace(
+    own_request = replace(
         request(customToolkitSettings=DROP), absent=frozenset({"a/x.py"}), crlf=frozenset({"a/x.py"})
     )
-    found = prepared(world, asked, folder="a")
-    assert found.document is not None
-    (mount,) = found.document["properties"]["mountVolumes"]["azureBlobFileSystems"]
+    draft = prepared(world, own_request, folder="a")
+    assert draft.document is not None
+    (mount,) = draft.document["properties"]["mountVolumes"]["azureBlobFileSystems"]
     assert mount["containerName"] == "scripts"
-    missing = codes(found)
-    assert missing == [("SW070", "/properties/customToolkitSettings/commandLine")]
-    assert codes(prepared(world, replace(asked, absent=frozenset()), folder="a")) != missing
-    assert codes(prepared(world, replace(asked, absent=frozenset(), crlf=frozenset()), folder="a")) == []
+    absent = codes(draft)
+    assert absent == [("SW070", "/properties/customToolkitSettings/commandLine")]
+    assert codes(prepared(world, replace(own_request, absent=frozenset()), folder="a")) != absent
+    assert (
+        codes(prepared(world, replace(own_request, absent=frozenset(), crlf=frozenset()), folder="a")) == []
+    )
 
 
 def test_a_script_takes_the_place_of_its_placeholder(world: World) -> None:
-    asked = request(customToolkitSettings={"commandLine": "python <SLIPWAY_SCRIPT>"})
-    found = prepared(world, asked, folder="a/b", script="train.py")
-    assert "scripts/a/b/train.py" in json.dumps(found.document)
+    own_request = request(customToolkitSettings={"commandLine": "python <SLIPWAY_SCRIPT>"})
+    draft = prepared(world, own_request, folder="a/b", script="train.py")
+    assert "scripts/a/b/train.py" in json.dumps(draft.document)

@@ -1,4 +1,4 @@
-"""Who is told of a job: shown, sealed, or refused at its place; and the names that a job may have."""
+"""The receivers of a job: shown, sealed, or refused at its place; and the names that a job may have."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.unit.world import World
 
 def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world: World) -> None:
     hidden = {"url": "https://a.example.com/x?code=canary", "secret": "team", "events": ["failed"]}
-    found = prepared(world, request({"notify": [{"url": "https://b.example.com"}, hidden]}))
-    plain, sealed = found.receivers
+    draft = prepared(world, request({"notify": [{"url": "https://b.example.com"}, hidden]}))
+    plain, sealed = draft.receivers
     assert (plain.url, plain.sealed, plain.place, plain.secret) == (
         "https://b.example.com",
         None,
@@ -47,14 +47,14 @@ def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world
         ),
     ],
 )
-def test_a_receiver_that_cannot_be_told_is_refused_at_its_place(
+def test_a_receiver_that_cannot_be_notified_is_refused_at_its_place(
     world: World, hook: dict[str, Any], code: str, at: str, message: str
 ) -> None:
-    asked = replace(request({"notify": [{"url": "https://b.example.com"}, hook]}), envelope_at="/e")
-    found = prepared(world, asked)
-    assert codes(found) == [(code, f"/e/notify/1/{at}")]
-    assert found.problems[0].message.startswith(message)
-    assert len(found.receivers) == 1
+    own_request = replace(request({"notify": [{"url": "https://b.example.com"}, hook]}), envelope_at="/e")
+    draft = prepared(world, own_request)
+    assert codes(draft) == [(code, f"/e/notify/1/{at}")]
+    assert draft.problems[0].message.startswith(message)
+    assert len(draft.receivers) == 1
 
     world.policy(default_notify=({"url": "https://b.example.com"},))
     check_default_notify(world.ports)

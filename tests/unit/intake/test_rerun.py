@@ -30,7 +30,7 @@ async def _ran(world: World) -> Job:
     world.drops.upload("digits/run/job.json", json.dumps(document).encode())
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     return job
 
@@ -40,7 +40,7 @@ async def _again(world: World, job: Job, key: str = "k", **changes: Any) -> Job:
     return (await rerun(world.ports, job.id, receipt, who=KEY_HOLDER, key=key)).job
 
 
-async def test_the_engine_gets_the_same_document_and_the_same_people_are_told(world: World) -> None:
+async def test_the_engine_gets_the_same_document_and_the_same_people_are_notified(world: World) -> None:
     first = await _ran(world)
     world.drops.upload("digits/run/job.json", b"{}")  # what was accepted counts, not what lies there now
     world.drops.upload("digits/run/slipway.json", b"{}")
@@ -56,7 +56,7 @@ async def test_the_engine_gets_the_same_document_and_the_same_people_are_told(wo
     before, after = (_without_ours(order.document) for order in world.engine.orders)
     assert before == after
     assert "canary-4711" in str(after)
-    world.engine.turn(world.engine.started[1], JobState.FAILED)
+    world.engine.set_state(world.engine.started[1], JobState.FAILED)
     await world.sweep()
     assert world.webhooks.posts[-1][0] == HOOK["url"]
     assert "canary" not in str(world.ledger.rows) + str(world.drops.answers)
@@ -74,7 +74,7 @@ async def test_the_same_key_joins_and_another_key_runs_once_more(world: World) -
 async def test_a_rerun_can_be_run_again(world: World) -> None:
     first = await _ran(world)
     second = await _again(world, first)
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
     assert (await _again(world, await world.job(second.id), "c")).state is JobState.QUEUED
 
@@ -138,10 +138,10 @@ async def test_what_has_lost_its_document_cannot_run_again(world: World) -> None
         await rerun(world.ports, job.id, receipt, who=KEY_HOLDER, key="k")
 
 
-async def test_a_job_that_nobody_dropped_runs_again_for_those_who_asked_to_be_told(world: World) -> None:
+async def test_a_job_that_no_one_dropped_runs_again_for_those_who_asked_to_be_notified(world: World) -> None:
     plain = {"url": "https://hooks.example.com", "events": ["queued"]}
     first = (await world.message({"spec": job_json(), "notify": [plain]})).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.webhooks.posts.clear()
 

@@ -33,7 +33,7 @@ async def test_a_drop_asks_by_its_envelope_and_a_rerun_asks_for_the_same(world: 
     world.drops.upload("digits/run/job.json", json.dumps(job_json()).encode())
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     await rerun(world.ports, job.id, world.receipt(job), who=KEY_HOLDER, key="k")
@@ -79,8 +79,8 @@ async def test_the_same_key_with_other_resources_is_another_payload(world: World
 
 
 def test_a_secret_among_the_options_is_not_shown(world: World) -> None:
-    asked = {"options": {"extra": "password=canary-4711 --x"}}
-    job = Job.model_validate({**_record(world), "resources": asked})
+    request = {"options": {"extra": "password=canary-4711 --x"}}
+    job = Job.model_validate({**_record(world), "resources": request})
 
     assert "canary" not in json.dumps(whole(job))
 

@@ -1,4 +1,4 @@
-"""Secrets that people write into commands and variables: the cluster gets them, and nobody else sees them."""
+"""Secrets that people write into commands and variables: the cluster gets them, and no one else sees them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_a_secret_in_a_text_is_in_no_row_receipt_event_or_log_and_the_clus
     await message_arrived(world.ports, _body(document), "m1")
     await world.wake()
     (name,) = world.engine.started
-    world.engine.turn(name, JobState.FAILED, message=f"exit 1: {text}")
+    world.engine.set_state(name, JobState.FAILED, message=f"exit 1: {text}")
     await world.sweep()
     await world.wake()
 
@@ -66,8 +66,8 @@ async def test_a_secret_in_a_text_is_in_no_row_receipt_event_or_log_and_the_clus
     assert world.drops.answers
     events = [body for _, _, body in world.webhooks.posts]
     assert len(events) == 1
-    seen = f"{world.ledger.rows}{world.drops.answers}{world.queues.sent}{events}{caplog.text}"
-    assert secret not in seen
+    observation = f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}{events}{caplog.text}"
+    assert secret not in observation
 
 
 @pytest.mark.parametrize(("what", "place"), pairs(_SHAPES, _PLACES))
@@ -77,18 +77,18 @@ async def test_a_secret_in_a_text_is_in_no_answer_and_in_no_line_that_is_shown(
     text, secret = _SHAPES[what]
     document = _PLACES[place](text)
     for wrong in (document, {**document, "colour": 1}, _misspelt(document)):
-        asked = read_request(
+        request = read_request(
             _body(document) if wrong is document else json.dumps(wrong).encode(), world.ports.policy.limits
         )
-        prepared = prepare(world.ports, asked, key="k")
+        prepared = prepare(world.ports, request, key="k")
         answer = as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)
-        told = [json.dumps(answer), report.text(report.problems_as_json(prepared.problems))]
+        reports = [json.dumps(answer), report.text(report.problems_as_json(prepared.problems))]
         try:
-            told.append(json.dumps(await request_explained(world.ports, asked, scope="http:", key="k")))
+            reports.append(json.dumps(await request_explained(world.ports, request, scope="http:", key="k")))
         except SlipwayError as error:
-            told.append(str(error))
-        assert secret not in "".join(told)
-        assert json.dumps(secret)[1:-1] not in "".join(told)
+            reports.append(str(error))
+        assert secret not in "".join(reports)
+        assert json.dumps(secret)[1:-1] not in "".join(reports)
 
 
 async def test_a_label_and_a_key_of_a_job_show_no_secret(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_a_label_and_a_key_of_a_job_show_no_secret(world: World) -> None:
         await message_arrived(
             world.ports, json.dumps({"spec": job_json(), "labels": {"a": text}}).encode(), f"m{number}"
         )
-        assert secret not in f"{world.ledger.rows}{world.drops.answers}{world.queues.sent}"
+        assert secret not in f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}"
 
 
 def _misspelt(document: dict[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ async def test_a_document_that_climbs_is_refused_at_its_place(where: str, path: 
 
 @pytest.mark.parametrize("path", CLIMBING)
 @pytest.mark.parametrize("file", ["job.json", "train.py"])
-async def test_a_blob_whose_name_climbs_is_nobodys_drop(path: str, file: str, world: World) -> None:
+async def test_a_blob_whose_name_climbs_is_no_ones_drop(path: str, file: str, world: World) -> None:
     name = f"{path}/{file}"
     world.drops.upload(name, json.dumps(job_json()).encode())
     world.pass_time(60)
@@ -104,7 +104,7 @@ async def test_a_blob_whose_name_climbs_is_nobodys_drop(path: str, file: str, wo
 
 async def _running(world: World) -> Job:
     job = (await world.message(job_json())).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     return job
 

@@ -25,10 +25,10 @@ def patched(document: Any, operations: list[dict[str, Any]]) -> Any:
 
 def _holder(whole: Any, path: str) -> tuple[Any, Any]:
     *above, last = ["", *(part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])]
-    here = whole
+    inner = whole
     for part in above:
-        here = here[int(part)] if isinstance(here, list) else here[part]
-    return here, int(last) if isinstance(here, list) and last != "-" else last
+        inner = inner[int(part)] if isinstance(inner, list) else inner[part]
+    return inner, int(last) if isinstance(inner, list) and last != "-" else last
 
 
 _NOTHING = object()

@@ -1,4 +1,4 @@
-"""The envelope around a job: what it may say, and how its mistakes are told."""
+"""The envelope around a job: what it may say, and how its mistakes are reported."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_each_mistake_gives_exactly_its_finding(document: Any, code: str, pointe
     envelope, problems = read_envelope(document)
 
     assert envelope is None
-    assert [(found.code, found.pointer) for found in problems] == [(code, pointer)]
+    assert [(one.code, one.pointer) for one in problems] == [(code, pointer)]
     assert says in f"{problems[0].message}. {problems[0].remedy}"
     assert "canary" not in str(problems)
 
@@ -133,7 +133,7 @@ def test_the_envelope_of_a_drop_has_no_spec() -> None:
     assert read_envelope({}, drop=True) == (Envelope(), ())
     assert read_envelope({"name": "a", "notify": [HOOK]}, drop=True)[1] == ()
     _, problems = read_envelope({"spec": {}, "specBlob": "drop/x"}, drop=True)
-    assert [(found.code, found.pointer) for found in problems] == [("SW060", "/spec"), ("SW060", "/specBlob")]
+    assert [(one.code, one.pointer) for one in problems] == [("SW060", "/spec"), ("SW060", "/specBlob")]
 
 
 def test_the_spec_inside_is_left_to_validation() -> None:

@@ -1,4 +1,4 @@
-"""Job files as the official recipes and their history have them: what each is told, and what first."""
+"""Job files as the official recipes and their history have them: what is reported of each, and what first."""
 
 from __future__ import annotations
 
@@ -107,19 +107,19 @@ SHAPES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 }
 
 
-def _found(text: str) -> list[tuple[str, str]]:
+def _problems(text: str) -> list[tuple[str, str]]:
     problems = problems_of(text.encode(), Path("/nowhere/digits/job.json"))
     return [(one.code, one.pointer.removeprefix("/properties")) for one in problems]
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_job_like_those_of_the_recipes_is_told_what_matters_first(name: str) -> None:
+def test_a_job_like_those_of_the_recipes_shows_first_what_matters(name: str) -> None:
     properties, expected = SHAPES[name]
 
-    assert _found(json.dumps({"properties": properties}, indent=4)) == expected
+    assert _problems(json.dumps({"properties": properties}, indent=4)) == expected
 
 
 def test_a_comma_too_many_comes_before_what_is_not_known() -> None:
     text = json.dumps({"properties": _old()}).replace('train.py"}', 'train.py",}')
 
-    assert _found(text) == [("SW003", ""), ("SW034", "/stdOutErrPathPrefix")]
+    assert _problems(text) == [("SW003", ""), ("SW034", "/stdOutErrPathPrefix")]

@@ -59,7 +59,7 @@ def test_a_recipe_passes_once_it_is_completed(file: Path | None) -> None:
     _, problems = validate(completed)
 
     expected = REALLY_WRONG.get(name, []) + CLUSTER_MOUNTS.get(name, [])
-    assert [(found.code, found.pointer) for found in problems] == expected
+    assert [(one.code, one.pointer) for one in problems] == expected
 
 
 @recipes
@@ -80,13 +80,13 @@ def test_a_recipe_gets_exactly_its_problems_from_the_command_line_and_each_has_i
 
     problems = problems_of(file.read_bytes(), file)
 
-    assert "error" not in {found.severity for found in problems}
-    wrong = [found for found in problems if found.code == "SW044"]
-    assert [(found.code, found.pointer) for found in wrong] == REALLY_WRONG.get(name, [])
+    assert "error" not in {one.severity for one in problems}
+    wrong = [one for one in problems if one.code == "SW044"]
+    assert [(one.code, one.pointer) for one in wrong] == REALLY_WRONG.get(name, [])
     # The image of one has no tag; one writes to a share of the cluster, of which nothing is known here.
-    others = {found.code for found in problems} - {"SW044"}
+    others = {one.code for one in problems} - {"SW044"}
     assert others == {"Caffe2-GPU-Distributed": {"SW072"}, "CNTK-GPU-BrainScript": {"SW034"}}.get(name, set())
     text = file.read_text(encoding="utf-8").split("\n")
-    for found in wrong:
-        assert found.place is not None
-        assert text[found.place.line - 1][found.place.column - 1 :].startswith("AZ_BATCHAI_INPUT_DATASET")
+    for one in wrong:
+        assert one.place is not None
+        assert text[one.place.line - 1][one.place.column - 1 :].startswith("AZ_BATCHAI_INPUT_DATASET")

@@ -110,12 +110,12 @@ SHAPE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def found() -> list[dict[str, Any]]:
+def problems() -> list[dict[str, Any]]:
     return report.problems_as_json(problems_of(TEXT.encode(), Path("job.json"), "jobs/my job.json"))
 
 
 def test_the_text_names_place_rule_remedy_and_page_and_points_with_a_caret() -> None:
-    lines = report.text(found()).splitlines()
+    lines = report.text(problems()).splitlines()
 
     at = lines.index(
         'jobs/my job.json:4:5: error SW012 properties.nodeCuont: unknown property; did you mean "nodeCount"?'
@@ -129,7 +129,7 @@ def test_the_text_names_place_rule_remedy_and_page_and_points_with_a_caret() -> 
 
 
 def test_the_json_says_the_same_with_a_patch_where_the_fix_is_certain() -> None:
-    by_code = {problem["code"]: problem for problem in found()}
+    by_code = {problem["code"]: problem for problem in problems()}
 
     assert by_code["SW050"] == {
         "code": "SW050",
@@ -155,7 +155,7 @@ def test_the_json_says_the_same_with_a_patch_where_the_fix_is_certain() -> None:
 def test_sarif_has_the_shape_that_the_standard_asks_for() -> None:
     import jsonschema
 
-    document = json.loads(json.dumps(sarif({"jobs/my job.json": found()}, version="0.1.0")))
+    document = json.loads(json.dumps(sarif({"jobs/my job.json": problems()}, version="0.1.0")))
 
     jsonschema.Draft202012Validator(SHAPE).validate(document)
     (run,) = document["runs"]
@@ -209,7 +209,7 @@ def test_pointers_are_written_as_people_write_them(pointer: str, shown: str) -> 
 
 def test_a_verdict_counts() -> None:
     assert report.verdict([]) == "valid"
-    assert report.verdict(found()) == "2 errors, 1 warning, 1 hint"
+    assert report.verdict(problems()) == "2 errors, 1 warning, 1 hint"
 
 
 def test_links_are_absolute_where_the_pages_have_an_address_and_paths_where_not() -> None:
@@ -220,5 +220,5 @@ def test_links_are_absolute_where_the_pages_have_an_address_and_paths_where_not(
 
     assert {problem["help"] for problem in linked} == {rule["helpUri"] for rule in rules}
     assert f"· {url}/SW050.md\n" in report.text(linked)
-    plain = sarif({"job.json": found()}, version="1")["runs"][0]["tool"]["driver"]["rules"]
+    plain = sarif({"job.json": problems()}, version="1")["runs"][0]["tool"]["driver"]["rules"]
     assert all("helpUri" not in rule and "docs/rules/SW" in rule["help"]["text"] for rule in plain)

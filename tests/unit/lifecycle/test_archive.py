@@ -32,7 +32,7 @@ DAY = 86_400
 async def ended(world: World, message: str = "m1") -> Job:
     accepted = await world.message({"spec": job_json(), "notify": [HOOK], "labels": {"a": "b"}}, message)
     for state in (JobState.RUNNING, JobState.SUCCEEDED):
-        world.engine.turn(world.engine.started[-1], state)
+        world.engine.set_state(world.engine.started[-1], state)
         await world.sweep()
     return await world.job(accepted.job.id)
 
@@ -66,7 +66,7 @@ async def test_a_job_that_waited_for_its_turn_leaves_nothing_else(world: World) 
     assert "t" in keys(world)
     await world.sweep(3600)
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(31 * DAY)
     assert (await archive(world.ports)).jobs == 2
@@ -89,9 +89,9 @@ async def test_a_tombstone_is_small_and_holds_nothing_that_a_person_wrote_for_ot
 
 async def test_an_archived_job_is_read_as_it_ended(world: World) -> None:
     job = await archived(world)
-    found = (await read_job(world.ports, job.id)).job
-    assert found.archived
-    assert found.model_copy(update={"archived": ""}) == job
+    result = (await read_job(world.ports, job.id)).job
+    assert result.archived
+    assert result.model_copy(update={"archived": ""}) == job
     assert [event.sequence for event in await events_of(world.ports, job.id)] == [4, 5]
 
 
@@ -131,7 +131,7 @@ async def drop(world: World, *, upload: bool = True) -> list[Job]:
 
 async def dropped_and_archived(world: World) -> Job:
     (job,) = await drop(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(31 * DAY)
     assert (await archive(world.ports)).jobs == 1
@@ -158,7 +158,7 @@ async def test_what_was_dropped_again_before_the_archiving_runs_although_its_eve
     world: World,
 ) -> None:
     (job,) = await drop(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(DAY)
     world.drops.upload("d/job.json", world.drops.blobs["d/job.json"][0])
@@ -237,9 +237,9 @@ async def test_a_job_with_more_events_than_a_transaction_holds_is_archived_whole
     accepted = await world.message({"spec": job_json(), "notify": [HOOK | {"events": ["queued", "running"]}]})
     for _ in range(60):
         for state in (JobState.RUNNING, JobState.QUEUED):
-            world.engine.turn(world.engine.started[0], state)
+            world.engine.set_state(world.engine.started[0], state)
             await world.sweep()
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(31 * DAY)
 
@@ -260,9 +260,9 @@ async def test_a_record_that_cannot_be_read_keeps_no_other(world: World) -> None
 async def test_what_was_archived_is_counted_and_lies_under_the_day_of_its_end(world: World) -> None:
     world.use(meter=(meter := Counting()))
     job = (await world.message(job_json())).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep(3 * DAY)
     assert await archive(world.ports) == Archived(0, 0)
     assert ("slipway.jobs.archived",) not in meter.counts
@@ -276,24 +276,24 @@ async def test_what_was_archived_is_counted_and_lies_under_the_day_of_its_end(wo
 async def test_what_an_older_version_ended_is_put_into_the_lists_first(world: World) -> None:
     class Relists(TableFinishedJobs):
         async def relist(self, *args: Any) -> int:
-            asked.append(args)
+            requests.append(args)
             return 1
 
-    asked: list[Any] = []
+    requests: list[Any] = []
     world.use(finished=Relists(world.ledger.store))
 
     await archive(world.ports)
 
-    assert asked == [(world.now, world.ports.policy.archive_deadline)]
+    assert requests == [(world.now, world.ports.policy.archive_deadline)]
 
 
-async def test_whoever_may_not_see_a_job_is_told_that_there_is_none(world: World) -> None:
+async def test_anyone_who_may_not_see_a_job_gets_the_answer_that_there_is_none(world: World) -> None:
     job = await archived(world)
-    for caller, found in ((KEY_HOLDER, True), (Caller("bob", frozenset()), False)):
-        assert (await visible(world.ports, job.id, caller) is not None) is found
-    with pytest.raises(Misuse, match="there is no job") as told:
+    for caller, result in ((KEY_HOLDER, True), (Caller("bob", frozenset()), False)):
+        assert (await visible(world.ports, job.id, caller) is not None) is result
+    with pytest.raises(Misuse, match="there is no job") as error:
         await read_job(world.ports, job.id, Caller("bob", frozenset()))
-    assert (told.value.status, told.value.remedy) == (404, "list the jobs: GET /api/jobs")
+    assert (error.value.status, error.value.remedy) == (404, "list the jobs: GET /api/jobs")
 
 
 async def test_an_archived_line_that_is_damaged_is_named(world: World) -> None:

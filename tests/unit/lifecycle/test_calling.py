@@ -1,4 +1,4 @@
-"""One call to a cluster, what its breaker learns of it, and what is told to nobody."""
+"""One call to a cluster, what its breaker learns of it, and what is reported to no one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from tests.unit.world import World, job_json
 
 
 @pytest.mark.parametrize(
-    ("said", "alone"),
+    ("message", "alone"),
     [(None, False), (Busy("later"), False), (Rejected("no"), False), (Transient("down"), True)],
     ids=str,
 )
-async def test_any_answer_ends_a_row_of_failures(world: World, said: EngineError | None, alone: bool) -> None:
+async def test_any_answer_ends_a_row_of_failures(
+    world: World, message: EngineError | None, alone: bool
+) -> None:
     world.use(breaker=Breaker(failures=2))
-    for error in (Transient("down"), said, Transient("down")):
+    for error in (Transient("down"), message, Transient("down")):
         with suppress(EngineError):
             async with calling(world.ports, "memory", "dev", 1.0):
                 if error is not None:
@@ -56,9 +58,13 @@ async def test_a_record_that_cannot_be_read_is_a_known_one(world: World) -> None
             return await super().get(job_id)
 
     world.use(ledger=Damaged(world.clock))
-    there = (await world.message(job_json())).job.id
+    remote = (await world.message(job_json())).job.id
 
-    assert [await is_known(world.ports, one) for one in (there, "j_none", "j_damaged")] == [True, False, True]
+    assert [await is_known(world.ports, one) for one in (remote, "j_none", "j_damaged")] == [
+        True,
+        False,
+        True,
+    ]
 
 
 # Why a job waits
@@ -83,7 +89,7 @@ async def test_since_when_a_job_waits_begins_anew_with_another_word(world: World
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "message"),
     [
         (
             JobState.SUBMITTING,
@@ -93,14 +99,16 @@ async def test_since_when_a_job_waits_begins_anew_with_another_word(world: World
         (JobState.RUNNING, "as before"),
     ],
 )
-async def test_a_job_whose_end_was_asked_for_waits_for_that(world: World, state: JobState, said: str) -> None:
+async def test_a_job_whose_end_was_asked_for_waits_for_that(
+    world: World, state: JobState, message: str
+) -> None:
     before = Waiting(word="Before", text="as before", since=world.now)
     job = (await world.message(job_json())).job.model_copy(update={"state": state, "waiting": before})
 
-    found = cancelling(world.ports, job)
+    result = cancelling(world.ports, job)
 
-    assert found is not None
-    assert found.text == said
+    assert result is not None
+    assert result.text == message
 
 
 @pytest.mark.parametrize(
@@ -113,9 +121,9 @@ async def test_a_job_whose_end_was_asked_for_waits_for_that(world: World, state:
     ],
 )
 def test_only_what_is_in_its_queue_waits_there(state: JobState, cancel: bool, word: str | None) -> None:
-    found = why_queued(Observation(state, why=LASTS), cancel=cancel)
-    assert (found.word if found else None) == word
-    assert at_first(Observation(state, why=LASTS), cancel=cancel) == found
+    result = why_queued(Observation(state, why=LASTS), cancel=cancel)
+    assert (result.word if result else None) == word
+    assert at_first(Observation(state, why=LASTS), cancel=cancel) == result
 
 
 def test_what_passes_is_not_recorded_at_first() -> None:

@@ -13,7 +13,7 @@ from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
 from shared.core.ports import Observation, Order
 from shared.core.trouble import MEND
-from shared.lifecycle.calling import place_of
+from shared.lifecycle.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
@@ -100,7 +100,7 @@ async def test_a_try_that_was_not_made_or_not_recorded_gives_back_the_record_tha
     stored = await world.ledger.get(job.id)
     assert stored is not None
     world.use(breaker=Breaker(failures=1))
-    world.ports.breaker.failed(place_of("memory", "dev"), world.now)
+    world.ports.breaker.failed(cluster_path("memory", "dev"), world.now)
     assert await submit(world.ports, stored) is stored
 
     world.use(breaker=Breaker())
@@ -163,7 +163,7 @@ async def _answered(world: World, error: Exception) -> Job:
 
 
 @pytest.mark.parametrize(
-    ("error", "seconds", "word", "said"),
+    ("error", "seconds", "word", "message"),
     [
         (Saturated("no quota"), 300, "Saturated", "waits for capacity: no quota"),
         (
@@ -188,13 +188,13 @@ async def _answered(world: World, error: Exception) -> Job:
     ],
 )
 async def test_a_job_that_was_not_taken_says_why_and_until_when_it_waits(
-    world: World, error: Exception, seconds: float, word: str, said: str
+    world: World, error: Exception, seconds: float, word: str, message: str
 ) -> None:
     job = await _answered(world, error)
 
-    assert (job.state, job.message) == (JobState.SUBMITTING, said)
+    assert (job.state, job.message) == (JobState.SUBMITTING, message)
     assert job.waiting is not None
-    assert (job.waiting.word, job.waiting.text[:100]) == (word, said[:100])
+    assert (job.waiting.word, job.waiting.text[:100]) == (word, message[:100])
     assert job.due - world.now == timedelta(seconds=seconds)
 
 
@@ -217,11 +217,11 @@ async def test_however_soon_chance_has_it_a_second_passes_between_two_tries(worl
     assert job.due - world.now == timedelta(seconds=1)
 
 
-async def test_a_job_of_somebody_else_by_the_same_name_is_not_taken_for_ours(world: World) -> None:
+async def test_a_job_of_someone_else_by_the_same_name_is_not_taken_for_ours(world: World) -> None:
     job = await accepted(world)
     name = target(job, 1, "memory").name
     world.engine.tokens[name] = "of somebody else"
-    world.engine.turn(name, JobState.RUNNING)
+    world.engine.set_state(name, JobState.RUNNING)
 
     await world.sweep()
 

@@ -10,7 +10,7 @@ import pytest
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Budget, Job, JobState, Reason, Target
 from shared.lifecycle.archive import archive
-from shared.lifecycle.calling import place_of
+from shared.lifecycle.calling import cluster_path
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
@@ -22,25 +22,25 @@ MONTH = 31 * DAY
 class Keeps(MemoryEngine):
     """An engine that says what was to be forgotten, and keeps what the test names."""
 
-    asked: Sequence[Target] = ()
+    targets: Sequence[Target] = ()
     keeps: Sequence[str] = ()
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        self.asked = targets
+        self.targets = targets
         await super().forget(cluster, [one for one in targets if one.name not in self.keeps])
         return frozenset(self.keeps)
 
 
 @pytest.fixture
 def engine(world: World) -> Keeps:
-    made = world.engine = Keeps()
-    world.use(engines=Engines(made))
-    return made
+    created = world.engine = Keeps()
+    world.use(engines=Engines(created))
+    return created
 
 
 async def ended(world: World, message: str = "m1") -> Job:
     accepted = await world.message({"spec": job_json()}, message)
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     return await world.job(accepted.job.id)
 
@@ -53,21 +53,21 @@ async def test_every_attempt_is_forgotten_and_not_before_the_retention_is_over(
     world: World, engine: Keeps
 ) -> None:
     accepted = await world.message({"spec": job_json(), "retry": {"user": 1}})
-    world.engine.turn(engine.started[-1], JobState.FAILED, reason=Reason.USER, exit_code=1)
+    world.engine.set_state(engine.started[-1], JobState.FAILED, reason=Reason.USER, exit_code=1)
     await world.sweep()
     await world.sweep(1800)
-    world.engine.turn(engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     job = await world.job(accepted.job.id)
     assert (job.attempt, job.spent) == (2, Budget(user=1))
     await archive(world.ports)
-    assert not engine.asked
+    assert not engine.targets
 
     world.pass_time(MONTH)
     assert (await archive(world.ports)).jobs == 1
 
-    assert [one.name for one in engine.asked] == engine.started
-    assert [one.token for one in engine.asked] == [f"{job.id}.1", f"{job.id}.2"]
+    assert [one.name for one in engine.targets] == engine.started
+    assert [one.token for one in engine.targets] == [f"{job.id}.1", f"{job.id}.2"]
     assert engine.jobs == {}
 
 
@@ -113,7 +113,7 @@ async def test_a_cluster_that_is_slow_to_forget_is_swept_all_the_same(world: Wor
         engine.fail = [Transient("no answer")]
         assert (await archive(world.ports)).jobs == 0
     later = (await world.message({"spec": job_json()}, "later")).job
-    world.engine.turn(engine.started[-1], JobState.RUNNING)
+    world.engine.set_state(engine.started[-1], JobState.RUNNING)
     await world.sweep()
     assert (await world.job(later.id)).state is JobState.RUNNING
 
@@ -122,7 +122,7 @@ async def test_a_cluster_that_is_left_alone_is_not_asked_to_forget(world: World,
     await ended(world)
     world.pass_time(MONTH)
     for _ in range(20):
-        world.ports.breaker.failed(place_of(CLUSTER.engine, CLUSTER.name), world.now)
+        world.ports.breaker.failed(cluster_path(CLUSTER.engine, CLUSTER.name), world.now)
     calls = engine.calls
     assert (await archive(world.ports)).jobs == 0
     assert engine.calls == calls
@@ -135,7 +135,7 @@ async def test_a_cluster_that_is_configured_no_more_delays_nothing(world: World,
     world.use(engines=replace(world.ports.engines, clusters={}))  # type: ignore[type-var]
     world.pass_time(MONTH)
     assert (await archive(world.ports)).jobs == 1
-    assert not engine.asked
+    assert not engine.targets
 
 
 async def test_a_job_that_no_cluster_was_given_is_archived_without_one(world: World, engine: Keeps) -> None:

@@ -18,7 +18,7 @@ from tests.unit.world import World, job_json
 HOOK = {"url": "https://hooks.example.com/slipway"}
 
 
-async def test_a_message_becomes_a_job_that_runs_ends_and_is_told(world: World) -> None:
+async def test_a_message_becomes_a_job_that_runs_ends_and_is_reported(world: World) -> None:
     accepted = await world.message({"spec": job_json(), "name": "mnist", "notify": [HOOK]})
 
     job = accepted.job
@@ -27,11 +27,11 @@ async def test_a_message_becomes_a_job_that_runs_ends_and_is_told(world: World) 
     assert world.engine.started == [job.target.name if job.target else ""]
 
     name = world.engine.started[0]
-    world.engine.turn(name, JobState.RUNNING)
+    world.engine.set_state(name, JobState.RUNNING)
     assert (await world.sweep()).changed == 1
     assert (await world.job(job.id)).state is JobState.RUNNING
 
-    world.engine.turn(name, JobState.SUCCEEDED, exit_code=0)
+    world.engine.set_state(name, JobState.SUCCEEDED, exit_code=0)
     await world.sweep()
     done = await world.job(job.id)
     assert done.state is JobState.SUCCEEDED
@@ -118,7 +118,7 @@ async def test_a_submission_whose_answer_was_lost_is_repeated_and_recognised(wor
     assert target is not None
     # The call had landed after all.
     world.engine.tokens[target.name] = target.token
-    world.engine.turn(target.name, JobState.RUNNING)
+    world.engine.set_state(target.name, JobState.RUNNING)
 
     await world.sweep(3600)
     await world.sweep()
@@ -154,12 +154,12 @@ async def test_a_job_is_lost_only_after_repeated_spaced_evidence(world: World) -
 
 async def test_a_job_that_comes_back_is_not_lost(world: World) -> None:
     accepted = await world.message(job_json())
-    kept = dict(world.engine.jobs)
+    backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
     await world.sweep(60)
     assert (await world.job(accepted.job.id)).misses == 1
 
-    world.engine.jobs.update(kept)
+    world.engine.jobs.update(backup)
     await world.sweep(60)
 
     assert (await world.job(accepted.job.id)).misses == 0
@@ -169,7 +169,7 @@ async def test_preemption_takes_a_running_job_back_to_queued(world: World) -> No
     accepted = await world.message(job_json())
     name = world.engine.started[0]
     for state in (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED):
-        world.engine.turn(name, state)
+        world.engine.set_state(name, state)
         await world.sweep()
         assert (await world.job(accepted.job.id)).state is state
 
@@ -230,8 +230,8 @@ async def test_text_of_an_engine_that_is_no_text_stops_neither_the_job_nor_the_s
     one = await world.message({"spec": job_json(), "notify": [HOOK]}, "m1")
     two = await world.message(job_json(), "m2")
     broken, fine = world.engine.started
-    world.engine.turn(broken, JobState.FAILED, message="half \ud800 of it\x1b[31m")
-    world.engine.turn(fine, JobState.SUCCEEDED)
+    world.engine.set_state(broken, JobState.FAILED, message="half \ud800 of it\x1b[31m")
+    world.engine.set_state(fine, JobState.SUCCEEDED)
 
     await world.sweep()
 
@@ -243,7 +243,7 @@ async def test_a_defect_in_one_job_stops_no_other(world: World) -> None:
     for n in range(3):
         await world.message(job_json(), f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.RUNNING)
+        world.engine.set_state(name, JobState.RUNNING)
     first = next(key for key in world.ledger.rows if key[1].startswith("n|"))
     world.ledger.rows[first]["Packed0"] = "not a record"
 
@@ -257,7 +257,7 @@ async def test_an_event_that_cannot_be_read_keeps_no_sweep_from_its_work(world: 
     )
     event = next(key for key in world.ledger.rows if key[1].startswith("o|"))
     world.ledger.rows[event]["Notice0"] = "not an event"
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
 
     assert (await world.sweep(3600)).changed == 1
 

@@ -49,7 +49,7 @@ async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> 
     secret = [{"name": "TOKEN", "value": "s3cret"}]
     await world.message({"spec": job_json(secrets=secret), "notify": [HOOK]})
     world.engine.output = {"stderr.txt": STDERR}
-    world.engine.turn(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
+    world.engine.set_state(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
     await world.sweep()
     return world.ledger.jobs[0]
 
@@ -107,18 +107,18 @@ async def test_a_log_that_cannot_be_read_keeps_no_end(
     assert (job.state, job.last_error) == (JobState.FAILED, "")
 
 
-@pytest.mark.parametrize(("error", "asked"), [(Transient("no answer"), 5), (Busy("of one record"), 12)])
+@pytest.mark.parametrize(("error", "lists"), [(Transient("no answer"), 5), (Busy("of one record"), 12)])
 async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_and_the_cluster_is_not(
-    world: World, error: EngineError, asked: int, monkeypatch: pytest.MonkeyPatch
+    world: World, error: EngineError, lists: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.policy(receipts=False)
     read = Read(monkeypatch, error)
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
-        world.engine.turn(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
+        world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
         await world.sweep(1)
 
-    assert read.lists == asked
+    assert read.lists == lists
     assert {job.state for job in world.ledger.jobs} == {JobState.FAILED}
 
 
@@ -127,7 +127,7 @@ async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
 ) -> None:
     await world.message({"spec": job_json(), "notify": [HOOK]})
     world.engine.output = {"stderr.txt": STDERR}
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
     key = next(key for key in world.ledger.rows if key[1].startswith("s|"))
     world.ledger.rows[key]["Spec0"] = "{"
     await world.sweep()

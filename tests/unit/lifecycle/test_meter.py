@@ -48,7 +48,7 @@ async def test_a_journey_is_counted(world: World) -> None:
     await world.message(job_json(nodeCount=0), "m2")
     await world.sweep()
     assert meter.values["slipway.jobs.active", "queued"] == 1
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     await world.wake()
     await world.sweep()

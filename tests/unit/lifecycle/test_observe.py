@@ -18,9 +18,9 @@ from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World
 
 
-async def _seen(world: World, state: JobState, **how: object) -> Job:
+async def _after(world: World, state: JobState, **how: object) -> Job:
     """The record of the only job, after a sweep in which its present attempt is like that."""
-    world.engine.turn(world.engine.started[-1], state, **how)
+    world.engine.set_state(world.engine.started[-1], state, **how)
     await world.sweep()
     return world.ledger.jobs[0]
 
@@ -32,25 +32,25 @@ async def _seen_nowhere(world: World) -> Job:
 
 async def test_a_job_that_its_cluster_requeued_has_not_begun(world: World) -> None:
     await world.message(JOB)
-    assert (await _seen(world, JobState.RUNNING, started=world.now)).started is not None
-    assert (await _seen(world, JobState.QUEUED)).started is None
+    assert (await _after(world, JobState.RUNNING, started=world.now)).started is not None
+    assert (await _after(world, JobState.QUEUED)).started is None
 
 
 async def test_another_attempt_has_no_handle_of_the_one_before(world: World) -> None:
     await world.message(JOB)
-    assert (await _seen(world, JobState.RUNNING, handle="17")).handle == "17"
-    assert (await _seen(world, JobState.FAILED, reason=Reason.PREEMPTED)).handle == ""
+    assert (await _after(world, JobState.RUNNING, handle="17")).handle == "17"
+    assert (await _after(world, JobState.FAILED, reason=Reason.PREEMPTED)).handle == ""
 
 
 async def test_a_handle_changes_only_where_the_cluster_names_another_one(world: World) -> None:
     await world.message(JOB)
-    assert (await _seen(world, JobState.RUNNING, handle="17")).handle == "17"
+    assert (await _after(world, JobState.RUNNING, handle="17")).handle == "17"
     handles = []
     for named in ("", "18"):  # seen again after a look that found nothing
-        name, seen = world.engine.jobs.popitem()
+        name, observation = world.engine.jobs.popitem()
         assert (await _seen_nowhere(world)).misses == 1
-        world.engine.jobs[name] = seen
-        handles.append((await _seen(world, JobState.RUNNING, handle=named)).handle)
+        world.engine.jobs[name] = observation
+        handles.append((await _after(world, JobState.RUNNING, handle=named)).handle)
         world.pass_time(3600)
 
     assert handles == ["17", "18"]
@@ -59,8 +59,8 @@ async def test_a_handle_changes_only_where_the_cluster_names_another_one(world: 
 async def test_a_handle_may_be_any_text_and_is_kept_as_it_is_beyond_the_archive(world: World) -> None:
     handle = json.dumps({"job": "uid-1", "service": "a/b|c", "pods": ["é"]})
     await world.message(JOB)
-    await _seen(world, JobState.RUNNING, handle=handle)
-    ended = await _seen(world, JobState.SUCCEEDED)
+    await _after(world, JobState.RUNNING, handle=handle)
+    ended = await _after(world, JobState.SUCCEEDED)
     world.pass_time(31 * 86_400)
     assert (await archive(world.ports)).jobs == 1
 
@@ -70,7 +70,7 @@ async def test_a_handle_may_be_any_text_and_is_kept_as_it_is_beyond_the_archive(
 
 async def test_what_the_record_has_already_is_no_change(world: World) -> None:
     await world.message(JOB)
-    job = await _seen(world, JobState.RUNNING, handle="17")
+    job = await _after(world, JobState.RUNNING, handle="17")
     stored = await world.ledger.get(job.id)
     assert stored is not None
 
@@ -84,12 +84,12 @@ async def test_attempts_that_the_cluster_did_not_start_are_counted_apart_from_th
     unstarted = {"unstarted": True, "reason": Reason.INFRASTRUCTURE, "message": "no boot"}
     lost = {"reason": Reason.INFRASTRUCTURE, "message": "node lost"}
 
-    said = []
+    output = []
     for how in (unstarted, lost, {"reason": Reason.USER, "message": "exit code 1"}, unstarted):
-        said.append((await _seen(world, JobState.FAILED, **how)).message)
+        output.append((await _after(world, JobState.FAILED, **how)).message)
         await world.sweep(3600)
 
-    assert said == [
+    assert output == [
         "attempt 1 was not started by the cluster (which costs no retry): no boot",
         "attempt 2 failed: node lost",
         "attempt 3 failed: exit code 1",
@@ -101,36 +101,36 @@ async def test_a_job_that_was_cancelled_before_the_cluster_started_it_has_no_sta
     job = (await world.message(JOB)).job
     await cancel(world.ports, job.id)
 
-    after = await _seen(world, JobState.FAILED, unstarted=True, started=world.now)
+    after = await _after(world, JobState.FAILED, unstarted=True, started=world.now)
 
     assert (after.state, after.reason, after.started) == (JobState.CANCELLED, Reason.TERMINATED, None)
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "text"),
     [
         ("", "cancelled on the cluster and not here: by its administrator, or by hand"),
         ("by root", "cancelled on the cluster and not here: by its administrator, or by hand (by root)"),
     ],
 )
-async def test_a_cancellation_from_elsewhere_says_so(world: World, message: str, said: str) -> None:
+async def test_a_cancellation_from_elsewhere_says_so(world: World, message: str, text: str) -> None:
     await world.message(JOB)
-    assert (await _seen(world, JobState.CANCELLED, message=message)).message == said
+    assert (await _after(world, JobState.CANCELLED, message=message)).message == text
 
 
 async def test_only_a_job_that_is_queued_waits_for_something(world: World) -> None:
     await world.message(JOB)
     why = Why("Resources", "no node is free")
 
-    waits = (await _seen(world, JobState.QUEUED, why=why)).waiting
+    waits = (await _after(world, JobState.QUEUED, why=why)).waiting
     assert waits is not None
     assert waits.word == "Resources"
-    assert (await _seen(world, JobState.RUNNING, why=why)).waiting is None
+    assert (await _after(world, JobState.RUNNING, why=why)).waiting is None
     world.pass_time(timedelta(hours=1).total_seconds())
-    assert (await _seen(world, JobState.RUNNING, why=why)).waiting is None
+    assert (await _after(world, JobState.RUNNING, why=why)).waiting is None
 
-    gone = world.engine.jobs.popitem()
+    removed = world.engine.jobs.popitem()
     assert (await _seen_nowhere(world)).misses == 1
-    world.engine.jobs[gone[0]] = gone[1]
-    found = await _seen(world, JobState.RUNNING, why=why)
-    assert (found.misses, found.waiting) == (0, None)
+    world.engine.jobs[removed[0]] = removed[1]
+    result = await _after(world, JobState.RUNNING, why=why)
+    assert (result.misses, result.waiting) == (0, None)

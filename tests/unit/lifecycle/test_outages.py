@@ -23,11 +23,11 @@ JOB = {"spec": job_json(), "notify": [HOOK]}
 
 
 async def drained(world: World, rounds: int = 30) -> None:
-    """Sweeps, wake-ups and a cluster that goes on, until everything has ended and was told."""
+    """Sweeps, wake-ups and a cluster that goes on, until everything has ended and was reported."""
     for _ in range(rounds):
-        for name, seen in list(world.engine.jobs.items()):
-            if not seen.state.terminal:
-                world.engine.turn(name, JobState.SUCCEEDED)
+        for name, observation in list(world.engine.jobs.items()):
+            if not observation.state.terminal:
+                world.engine.set_state(name, JobState.SUCCEEDED)
         await world.sweep()
         await world.wake()
 
@@ -36,7 +36,7 @@ def states(world: World) -> list[str]:
     return sorted(job.state.value for job in world.ledger.jobs)
 
 
-def left(world: World) -> list[str]:
+def leftovers(world: World) -> list[str]:
     return [key for _, key in world.ledger.rows if key.startswith(("n|", "o|"))]
 
 
@@ -64,7 +64,7 @@ async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world
     await drained(world, 3)
     assert states(world) == ["succeeded"] * 170
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 170
-    assert left(world) == []
+    assert leftovers(world) == []
 
 
 async def test_while_the_cluster_is_left_alone_a_job_costs_its_first_write_and_no_other(world: World) -> None:
@@ -77,7 +77,7 @@ async def test_while_the_cluster_is_left_alone_a_job_costs_its_first_write_and_n
     for _ in range(3):
         await world.sweep(1)
 
-    assert {key for key, found in world.ledger.held.items() if before.get(key) != found} == set()
+    assert {key for key, result in world.ledger.held.items() if before.get(key) != result} == set()
     assert (accepted.state, accepted.sequence) == (JobState.SUBMITTING, 2)
 
 
@@ -109,10 +109,10 @@ async def test_a_cluster_that_hangs_keeps_no_other_from_its_news(world: World) -
     world.policy(ask_deadline=30)
     slow = (await world.message({**JOB, "cluster": "two"}, "m1")).job
     quick = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     going = asyncio.create_task(world.sweep())
-    while not (await world.job(quick.id)).state.terminal:  # noqa: ASYNC110 - nobody tells when
+    while not (await world.job(quick.id)).state.terminal:  # noqa: ASYNC110 - no one tells when
         await asyncio.sleep(0)
 
     assert not going.done()
@@ -130,14 +130,14 @@ async def test_a_defect_of_one_adapter_keeps_no_other_cluster_from_its_sweep(wor
     defective = _Defective()
     _with_second_cluster(world, defective)
     unknown = (await world.message({**JOB, "cluster": "two"}, "m1")).job
-    known = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    other_job = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     swept = await world.sweep()
 
     assert (swept.changed, swept.unreachable) == (1, ("two",))
     assert world.ports.troubles.reasons("cluster") == {"other/two": "a defect of its adapter; the log has it"}
-    assert (await world.job(known.id)).state is JobState.SUCCEEDED
+    assert (await world.job(other_job.id)).state is JobState.SUCCEEDED
     assert (await world.job(unknown.id)).state is JobState.QUEUED
 
 
@@ -169,7 +169,7 @@ async def test_a_cluster_that_does_not_answer_has_a_breaker_of_its_own(world: Wo
 
 async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job(world: World) -> None:
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     world.engine.down = True
     for _ in range(24 * 60):
@@ -234,9 +234,9 @@ class _BrownOut(MemoryTable):
         self._refuse(0.0)
         return await super().get(partition, row)
 
-    async def rows(self, wanted: Range) -> list[Row]:
+    async def rows(self, expected: Range) -> list[Row]:
         self._refuse(0.0)
-        return await super().rows(wanted)
+        return await super().rows(expected)
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         self._refuse(self.share / 2)
@@ -270,11 +270,11 @@ async def test_a_brown_out_of_storage_loses_and_doubles_nothing(world: World) ->
     table.share = 0.0
     assert waiting == {}
     for _ in range(20):
-        for name, seen in list(world.engine.jobs.items()):
-            if not seen.state.terminal:
-                world.engine.turn(name, JobState.SUCCEEDED)
+        for name, observation in list(world.engine.jobs.items()):
+            if not observation.state.terminal:
+                world.engine.set_state(name, JobState.SUCCEEDED)
         await world.sweep(120)
-    found = [row for (_, key), row in table.held.items() if key.startswith("j|")]
-    assert [row.row["State"] for row in found] == ["succeeded"] * 40
+    result = [row for (_, key), row in table.held.items() if key.startswith("j|")]
+    assert [row.row["State"] for row in result] == ["succeeded"] * 40
     assert len(world.engine.started) == len(set(world.engine.started)) == 40
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 40

@@ -1,4 +1,4 @@
-"""A sweep that is handed out: each part by one process, twice by nobody, and by everybody without harm."""
+"""A sweep that is handed out: each part by one process, twice by no one, and by everyone without harm."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ async def running(world: World, number: int = 12) -> None:
     for n in range(number):
         await world.message(job_json(), f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.RUNNING)
+        world.engine.set_state(name, JobState.RUNNING)
 
 
 async def ordered(world: World) -> list[str]:
     world.pass_time(60)
     assert await begin(world.ports) is None
-    sent = [body for _, body, _ in world.queues.sent]
-    world.queues.sent.clear()
-    return sent
+    messages = [body for _, body, _ in world.queues.messages]
+    world.queues.messages.clear()
+    return messages
 
 
 async def states(world: World) -> set[JobState]:
@@ -64,7 +64,7 @@ async def test_with_one_part_the_timer_sweeps_and_sends_nothing(world: World) ->
     swept = await begin(world.ports)
     assert swept is not None
     assert swept.changed == 12
-    assert world.queues.sent == []
+    assert world.queues.messages == []
     assert not any(key[0] == "leases" for key in world.ledger.rows)
 
 
@@ -111,10 +111,10 @@ async def test_who_lost_the_lease_does_not_release_it_for_another(world: World) 
     assert await leases.take("x", later, later + until, later + until) is None
 
 
-@pytest.mark.parametrize(("part", "of"), [(2, 2), (-1, 2), (0, 5), (0, 0)])
-async def test_a_part_that_there_is_not_is_swept_by_nobody(world: World, part: int, of: int) -> None:
+@pytest.mark.parametrize(("part", "owner"), [(2, 2), (-1, 2), (0, 5), (0, 0)])
+async def test_a_part_that_there_is_not_is_swept_by_no_one(world: World, part: int, owner: int) -> None:
     await running(world)
-    await message_arrived(world.ports, sweep_message(part, of, world.now).encode(), "forged")
+    await message_arrived(world.ports, sweep_message(part, owner, world.now).encode(), "forged")
     assert await states(world) == {JobState.QUEUED}
 
 
@@ -180,20 +180,20 @@ class Turns(MemoryLedger):
 
     async def active(self, shard: int) -> list[Active]:
         self.looks += 1
-        found = await super().active(shard)
+        answer = await super().active(shard)
         await asyncio.sleep(0)
-        return found
+        return answer
 
 
 async def of_part(part: int, number: int) -> list[str]:
     """Ids of messages whose jobs are in one part of two."""
-    scratch, found = World(), []
+    scratch, result = World(), []
     scratch.policy(paused=True)
     for n in range(100):
         job = (await scratch.message(job_json(), f"m{n}")).job
         if shard_of(job.id, scratch.ledger.shards) % 2 == part:
-            found.append(f"m{n}")
-    return found[:number]
+            result.append(f"m{n}")
+    return result[:number]
 
 
 async def wait_for_their_turn(world: World, ids: list[str]) -> None:
@@ -204,12 +204,12 @@ async def wait_for_their_turn(world: World, ids: list[str]) -> None:
     world.policy(paused=False)
 
 
-async def sweep_parts(world: World, of: int, *, processes: bool) -> None:
+async def sweep_parts(world: World, owner: int, *, processes: bool) -> None:
     """Every part, one after the other: each by a process of its own, or all by one."""
-    for part in range(of):
+    for part in range(owner):
         if processes:
             world.use(memo=Memo())
-        await sweep_part(world.ports, SweepPart(part, of, world.now))
+        await sweep_part(world.ports, SweepPart(part, owner, world.now))
 
 
 @pytest.mark.parametrize("processes", [True, False])
@@ -226,7 +226,7 @@ async def test_a_part_submits_nothing_where_the_jobs_of_another_fill_the_limit(
     assert len(world.engine.started) == 4
 
     for name in world.engine.started[:3]:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     for _ in range(2):
         world.pass_time(60)
         await sweep_parts(world, 2, processes=processes)

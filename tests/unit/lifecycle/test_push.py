@@ -40,9 +40,9 @@ async def by_another_process(world: World) -> None:
     world.use(ledger=mine)
 
 
-async def test_the_end_is_told_without_a_sweep(world: World) -> None:
+async def test_the_end_is_reported_without_a_sweep(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await push(world, job.id)
 
@@ -60,9 +60,9 @@ async def test_a_forged_notice_changes_nothing(world: World) -> None:
     assert world.events() == []
 
 
-async def test_a_late_or_repeated_notice_tells_nobody_twice(world: World) -> None:
+async def test_a_late_or_repeated_notice_tells_no_one_twice(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
     await world.sweep()
 
     await push(world, job.id)
@@ -73,14 +73,14 @@ async def test_a_late_or_repeated_notice_tells_nobody_twice(world: World) -> Non
 
 async def test_a_lost_notice_costs_only_the_time_until_the_sweep(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
 async def test_a_preempted_job_gets_its_next_attempt_and_an_old_notice_does_not_end_it(world: World) -> None:
     job = await queued(world, retry={"infrastructure": 1})
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
 
     await push(world, job.id)
     again = await world.job(job.id)
@@ -92,7 +92,7 @@ async def test_a_preempted_job_gets_its_next_attempt_and_an_old_notice_does_not_
 
 async def test_an_engine_that_does_not_answer_leaves_it_to_the_sweep(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.engine.fail = [Transient("down")]
 
     await push(world, job.id)
@@ -107,9 +107,9 @@ async def test_a_record_that_was_remembered_wrongly_is_read_again(world: World) 
     other = MemoryLedger(world.clock, table=world.ledger.table)
     stored = await other.get(job.id)
     assert stored is not None
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(ledger=other)
     calls = world.engine.calls
 
@@ -131,7 +131,7 @@ async def test_a_record_that_was_remembered_rightly_is_read_for_its_receipt_alon
     world.ledger = ledger = Reads(world.clock, table=world.ledger.table)
     world.use(ledger=ledger)
     job = (await world.message({"spec": job_json()})).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await push(world, job.id)
 
@@ -141,7 +141,7 @@ async def test_a_record_that_was_remembered_rightly_is_read_for_its_receipt_alon
 
 async def test_the_line_of_a_dropped_job_says_at_once_that_another_attempt_follows(world: World) -> None:
     job = await drop_folder(world)
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
     assert status_lines(world)[-1] == "queued"
 
     await push(world, job.id)
@@ -155,7 +155,7 @@ async def test_a_record_remembered_from_before_its_submission_is_read_again(worl
     assert job.target is None
     world.policy(paused=False)
     await by_another_process(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await push(world, job.id)
 
@@ -164,37 +164,37 @@ async def test_a_record_remembered_from_before_its_submission_is_read_again(worl
 
 async def test_a_record_remembered_from_the_attempt_before_is_read_again(world: World) -> None:
     job = await queued(world, retry={"infrastructure": 1})
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
     for _ in range(2):
         await by_another_process(world)
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
 
     await push(world, job.id)
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
-def test_what_is_no_list_of_job_ids_is_nobodys_event() -> None:
+def test_what_is_no_list_of_job_ids_is_no_ones_event() -> None:
     wrong = ("x", 5), ("j_' or 1",), tuple(["j_" + "a" * 24] * 1001)
     for jobs in wrong:
-        (found,) = read_message(notice(*jobs), Limits())
-        assert isinstance(found, ForeignEvent)
+        (only,) = read_message(notice(*jobs), Limits())
+        assert isinstance(only, ForeignEvent)
 
 
 async def test_only_the_named_jobs_are_asked_for(world: World) -> None:
     class Counting(MemoryEngine):
-        asked = 0
+        requests = 0
 
         async def see(self, target: Any) -> Any:
-            self.asked += 1
+            self.requests += 1
             return await super().see(target)
 
     world.engine = engine = Counting()
     world.use(engines=type(world.ports.engines)(engine))  # type: ignore[call-arg]
     jobs = [(await world.message({"spec": job_json()}, f"m{n}")).job for n in range(5)]
     for name in engine.started:
-        engine.turn(name, JobState.SUCCEEDED)
+        engine.set_state(name, JobState.SUCCEEDED)
 
     await push(world, jobs[2].id, jobs[2].id)
 
-    assert engine.asked == 1
+    assert engine.requests == 1

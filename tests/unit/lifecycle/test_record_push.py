@@ -1,4 +1,4 @@
-"""The record of a run in a container: its place names a job to look at; what it says is nobody's business."""
+"""The record of a run in a container: its place names a job to look at; what it says is no one's business."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Asked(MemoryEngine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[str] = []
+        self.targets: list[str] = []
 
     async def see(self, target: Any) -> Any:
-        self.seen.append(target.name)
+        self.targets.append(target.name)
         return await super().see(target)
 
 
 @pytest.fixture
-def asked(world: World) -> Asked:
+def requests(world: World) -> Asked:
     world.engine = engine = Asked()
     world.use(engines=type(world.ports.engines)(engine))  # type: ignore[call-arg]
     return engine
@@ -60,18 +60,18 @@ def asked(world: World) -> Asked:
 @pytest.mark.parametrize("type_", ["Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed"])
 async def test_the_event_of_a_record_tells_the_end_without_a_sweep(world: World, type_: str) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await message_arrived(world.ports, created(place(job.id), type_), "push")
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert [event["data"]["state"] for event in world.events()] == ["succeeded"]
-    assert [one for one in world.queues.sent if one[0] == "jobs"] == []  # no other look
+    assert [one for one in world.queues.messages if one[0] == "jobs"] == []  # no other look
 
 
 async def test_the_blob_trigger_of_the_drop_container_sees_it_too(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
 
     looked = await blob_arrived(world.ports, "scripts", f".slipway/ends/{job.id}.1/result.json")
 
@@ -84,22 +84,22 @@ async def test_a_forged_end_changes_nothing_and_is_looked_at_once_more_at_most(w
     rows = dict(world.ledger.rows)
 
     await push(world, place(job.id))
-    ((queue, notice, delay),) = world.queues.sent
+    ((queue, notice, delay),) = world.queues.messages
     await message_arrived(world.ports, notice.encode(), "again")
 
     assert world.ledger.rows == rows
     assert world.events() == []
-    assert (queue, delay > 0, len(world.queues.sent)) == ("jobs", True, 1)
+    assert (queue, delay > 0, len(world.queues.messages)) == ("jobs", True, 1)
 
 
 async def test_a_scheduler_that_learns_of_the_end_a_moment_later_is_asked_again(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await push(world, place(job.id))
     assert not world.events()
 
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
-    ((_, notice, _),) = world.queues.sent
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    ((_, notice, _),) = world.queues.messages
     await message_arrived(world.ports, notice.encode(), "again")
 
     assert [event["data"]["state"] for event in world.events()] == ["succeeded"]
@@ -107,7 +107,7 @@ async def test_a_scheduler_that_learns_of_the_end_a_moment_later_is_asked_again(
 
 async def test_the_exit_code_of_a_forged_record_is_not_the_jobs(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER, exit_code=3)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER, exit_code=3)
     forged = {"state": "ended", "final": True, "code": 0, "exitCode": 0, "token": f"{job.id}.1"}
     world.drops.upload(place(job.id), json.dumps(forged).encode())
 
@@ -117,21 +117,21 @@ async def test_the_exit_code_of_a_forged_record_is_not_the_jobs(world: World) ->
     assert (ended.state, ended.exit_code) == (JobState.FAILED, 3)
 
 
-async def test_the_record_of_a_job_that_does_not_exist_asks_nobody(world: World, asked: Asked) -> None:
+async def test_the_record_of_a_job_that_does_not_exist_asks_no_one(world: World, requests: Asked) -> None:
     job = await queued(world)
     rows = dict(world.ledger.rows)
 
     await push(world, place(OTHER))
 
-    assert asked.seen == []
-    assert world.queues.sent == []
+    assert requests.targets == []
+    assert world.queues.messages == []
     assert world.ledger.rows == rows
     assert (await world.job(job.id)).state is JobState.QUEUED
 
 
 async def test_a_record_of_an_earlier_attempt_does_not_end_the_next_one(world: World) -> None:
     job = (await world.message({"spec": job_json(), "notify": [HOOK], "retry": {"infrastructure": 1}})).job
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
     await world.sweep()
     await world.sweep()
 
@@ -141,20 +141,20 @@ async def test_a_record_of_an_earlier_attempt_does_not_end_the_next_one(world: W
     assert (again.state, again.attempt) == (JobState.QUEUED, 2)
 
 
-async def test_a_doubled_or_late_event_tells_nobody_twice(world: World) -> None:
+async def test_a_doubled_or_late_event_tells_no_one_twice(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     await push(world, place(job.id), place(job.id))
 
     assert len(world.events()) == 1
-    assert world.queues.sent == []
+    assert world.queues.messages == []
 
 
 async def test_a_lost_event_costs_only_the_time_until_the_sweep(world: World) -> None:
     job = await queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await world.sweep()
 
@@ -162,7 +162,7 @@ async def test_a_lost_event_costs_only_the_time_until_the_sweep(world: World) ->
     assert len(world.events()) == 1
 
 
-async def test_no_byte_of_a_record_is_read_however_many_it_has(world: World, asked: Asked) -> None:
+async def test_no_byte_of_a_record_is_read_however_many_it_has(world: World, requests: Asked) -> None:
     class Unread(MemoryDrops):
         async def read(self, name: str, *, etag: str | None = None, limit: int) -> Any:
             raise AssertionError(f"{name} was read")
@@ -178,17 +178,17 @@ async def test_no_byte_of_a_record_is_read_however_many_it_has(world: World, ask
     await push(world, place(job.id), contentLength=40_000_000)
     await blob_arrived(world.ports, "scripts", place(job.id))
 
-    assert asked.seen == [*asked.started, *asked.started]
+    assert requests.targets == [*requests.started, *requests.started]
 
 
 async def test_a_place_that_climbs_leads_nowhere_but_to_the_job_that_it_names(
-    world: World, asked: Asked
+    world: World, requests: Asked
 ) -> None:
     jobs = [(await world.message({"spec": job_json()}, f"m{n}")).job for n in range(2)]
 
     await push(world, f"../../{place(jobs[0].id)}", f"ends/{jobs[0].id}.1/../{jobs[1].id}.1/../result.json")
 
-    assert asked.seen == asked.started[:1]
+    assert requests.targets == requests.started[:1]
 
 
 @pytest.mark.parametrize(
@@ -213,5 +213,5 @@ def test_only_the_exact_name_is_a_record(name: str) -> None:
 
 
 def test_a_record_may_lie_in_any_folder() -> None:
-    found = {job_of_record(f"{folder}{OTHER}.12/result.json") for folder in ("", "a/", "../", "/a b/\n/.c/")}
-    assert found == {OTHER}
+    names = {job_of_record(f"{folder}{OTHER}.12/result.json") for folder in ("", "a/", "../", "/a b/\n/.c/")}
+    assert names == {OTHER}

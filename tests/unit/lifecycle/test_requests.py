@@ -48,11 +48,11 @@ class Counted(MemoryTable):
         await _some_turns()
         return await super().get(partition, row)
 
-    async def rows(self, wanted: Range) -> list[Row]:
-        found = await super().rows(wanted)
-        self.requests["page"] += max(1, -(-len(found) // _PAGE))
+    async def rows(self, expected: Range) -> list[Row]:
+        answer = await super().rows(expected)
+        self.requests["page"] += max(1, -(-len(answer) // _PAGE))
         await _some_turns()
-        return found
+        return answer
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         self.requests["transaction"] += 1
@@ -98,10 +98,10 @@ async def test_one_job_in_an_idle_system_costs_three_transactions_and_a_look_at_
     await world.message({"spec": job_json(), "notify": [HOOK]})
 
     assert len(world.events()) == 1
-    # The record, its end, and that it was told; and, every few seconds, whether submissions are paused.
+    # The record, its end, and that it was reported; and, every few seconds, whether submissions are paused.
     assert table.requests == {"transaction": 3, "get": 1}
     assert world.drops.answers == {}
-    assert world.queues.sent == []
+    assert world.queues.messages == []
     assert QUEUE + table.requests.total() < 7
 
 
@@ -117,7 +117,7 @@ async def test_jobs_whose_ends_are_pushed_cost_no_read(world: World, table: Coun
     jobs = await many(world, 400)
     switch = table.requests["get"]
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     for at in range(0, 400, 50):
         await push(world, *jobs[at : at + 50])
 
@@ -131,14 +131,14 @@ async def test_an_end_that_a_nodes_record_tells_costs_no_read_and_no_further_loo
     world: World, table: Counted
 ) -> None:
     (job,) = await many(world, 1)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     table.requests.clear()
 
     await blob_arrived(world.ports, "ends", f"{job}.1/result.json")
 
     assert len(world.events()) == 1
-    assert table.requests == {"transaction": 2}  # the end, and that it was told
-    assert world.queues.sent == []
+    assert table.requests == {"transaction": 2}  # the end, and that it was reported
+    assert world.queues.messages == []
 
 
 class Counting(MemoryEngine):
@@ -174,7 +174,7 @@ async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_proces
 
     table.requests.clear()
     for target in targets[:changed]:
-        engine.turn(target.name, JobState.RUNNING)
+        engine.set_state(target.name, JobState.RUNNING)
     assert (await world.sweep()).changed == changed
     by_shard = Counter(shard_of(target.token, world.ledger.shards) for target in targets[:changed])
     writes = sum(-(-2 * rows // 100) for rows in by_shard.values())  # each also in the list of all jobs
@@ -183,7 +183,7 @@ async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_proces
 
 async def queued(world: World, number: int) -> list[Target]:
     """Jobs that another process submitted: so many, that they are put straight into the table."""
-    made = []
+    created = []
     for n in range(number):
         identity = job_id(str(n), 1)
         target = Target(engine="memory", cluster="dev", experiment="e", name=f"n{n}", token=identity)
@@ -202,10 +202,10 @@ async def queued(world: World, number: int) -> list[Target]:
             target=target,
             history=(entry,),
         )
-        made.append((target, job))
+        created.append((target, job))
     other = MemoryLedger(world.clock, table=world.ledger.table)
-    await asyncio.gather(*(other.create(job, None, None) for _, job in made))
-    return [target for target, _ in made]
+    await asyncio.gather(*(other.create(job, None, None) for _, job in created))
+    return [target for target, _ in created]
 
 
 def _by_shard(world: World) -> Counter[str]:

@@ -21,9 +21,9 @@ from tests.unit.world import World, job_json
 async def _fail(world: World, reason: Reason, **how: Any) -> None:
     """The attempt that runs now fails; the sweeps after it see that, wait, and submit what follows."""
     name = world.engine.started[-1]
-    world.engine.turn(name, JobState.RUNNING)
+    world.engine.set_state(name, JobState.RUNNING)
     await world.sweep()
-    world.engine.turn(name, JobState.FAILED, reason=reason, **how)
+    world.engine.set_state(name, JobState.FAILED, reason=reason, **how)
     await world.sweep()
     await world.sweep(3600)
 
@@ -42,7 +42,7 @@ async def test_a_preempted_job_gets_another_attempt_under_another_name(world: Wo
     assert variables["SLIPWAY_ATTEMPT"] == "2"
     assert [(one.target.name, one.reason) for one in world.engine.orders[1].earlier] == [(first, "preempted")]
 
-    world.engine.turn(second, JobState.SUCCEEDED)
+    world.engine.set_state(second, JobState.SUCCEEDED)
     await world.sweep()
     attempts = world.receipt(await world.job(job.id))["attempts"]
     assert [(a["attempt"], a["name"], a["state"], a.get("reason")) for a in attempts] == [
@@ -56,10 +56,10 @@ async def test_a_preempted_job_gets_another_attempt_under_another_name(world: Wo
 async def test_another_attempt_waits_for_a_while_and_has_not_begun(world: World) -> None:
     accepted = await world.message({"spec": job_json()})
     name = world.engine.started[0]
-    world.engine.turn(name, JobState.RUNNING, started=world.now)
+    world.engine.set_state(name, JobState.RUNNING, started=world.now)
     await world.sweep()
     assert (await world.job(accepted.job.id)).started == world.now - timedelta(seconds=60)
-    world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
     await world.sweep()
 
     job = await world.job(accepted.job.id)
@@ -101,15 +101,15 @@ async def test_what_would_fail_again_is_not_repeated(world: World, reason: Reaso
 
 
 async def test_the_attempts_of_both_budgets_stand_in_one_receipt(world: World) -> None:
-    asked = {"spec": job_json(), "retry": {"infrastructure": 1, "user": 1}}
-    accepted = await world.message(asked)
+    request = {"spec": job_json(), "retry": {"infrastructure": 1, "user": 1}}
+    accepted = await world.message(request)
     await _fail(world, Reason.USER, exit_code=3, message="JobFailed: exit code 3")
     await _fail(world, Reason.INFRASTRUCTURE, message="the node is gone")
     await _fail(world, Reason.USER, exit_code=4, message="JobFailed: exit code 4")
 
     job = await world.job(accepted.job.id)
-    found = [(a["attempt"], a["reason"], a["message"]) for a in world.receipt(job)["attempts"]]
-    assert found == [
+    receipt = [(a["attempt"], a["reason"], a["message"]) for a in world.receipt(job)["attempts"]]
+    assert receipt == [
         (1, "user", "attempt 1 failed: JobFailed: exit code 3"),
         (2, "infrastructure", "attempt 2 failed: the node is gone"),
         (3, "user", "JobFailed: exit code 4"),
@@ -133,7 +133,7 @@ async def test_every_attempt_writes_into_a_folder_that_has_its_number(world: Wor
 async def test_a_cancelled_job_gets_no_other_attempt(world: World) -> None:
     accepted = await world.message(job_json())
     name = world.engine.started[0]
-    world.engine.turn(name, JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
     await cancel(world.ports, accepted.job.id)
     await world.sweep()
     await world.sweep(3600)
@@ -144,7 +144,7 @@ async def test_a_cancelled_job_gets_no_other_attempt(world: World) -> None:
 
 async def test_a_job_that_waits_for_its_next_attempt_can_be_cancelled(world: World) -> None:
     accepted = await world.message(job_json())
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
     await world.sweep(1)
     assert (await world.job(accepted.job.id)).state is JobState.ACCEPTED
 
@@ -176,7 +176,7 @@ async def test_a_late_word_about_the_first_attempt_says_nothing_about_the_second
 
 async def _unstarted(world: World, state: JobState = JobState.FAILED, **how: Any) -> None:
     """The cluster gives the attempt up before anything of it ran."""
-    world.engine.turn(world.engine.started[-1], state, unstarted=True, **how)
+    world.engine.set_state(world.engine.started[-1], state, unstarted=True, **how)
     await world.sweep()
 
 
@@ -190,7 +190,7 @@ async def test_an_attempt_that_the_cluster_did_not_start_costs_nothing_and_is_fo
         assert (job.state, job.attempt, job.spent.infrastructure) == (JobState.ACCEPTED, number + 1, 0)
         assert f"attempt {number} was not started by the cluster" in job.message
         await world.sweep(3600)
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     assert (await world.job(accepted.job.id)).state is JobState.SUCCEEDED
 
@@ -204,14 +204,14 @@ async def test_a_cancelled_job_that_was_not_started_is_not_started_again(world: 
     assert (job.state, job.reason, job.attempt) == (JobState.CANCELLED, Reason.TERMINATED, 1)
 
 
-@pytest.mark.parametrize("asked", [False, True])
-async def test_a_cancellation_that_was_not_asked_for_here_says_so(world: World, asked: bool) -> None:
+@pytest.mark.parametrize("requested", [False, True])
+async def test_a_cancellation_that_was_not_asked_for_here_says_so(world: World, requested: bool) -> None:
     accepted = await world.message({"spec": job_json()})
-    world.engine.turn(world.engine.started[-1], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
     await world.sweep()
-    if asked:
+    if requested:
         await cancel(world.ports, accepted.job.id)
-    world.engine.turn(
+    world.engine.set_state(
         world.engine.started[-1], JobState.CANCELLED, reason=Reason.TERMINATED, message="Slurm job 7"
     )
     await world.sweep()
@@ -219,7 +219,7 @@ async def test_a_cancellation_that_was_not_asked_for_here_says_so(world: World, 
     job = await world.job(accepted.job.id)
     assert (job.state, job.reason) == (JobState.CANCELLED, Reason.TERMINATED)
     by = "cancelled on the cluster and not here: by its administrator, or by hand (Slurm job 7)"
-    assert job.message == ("Slurm job 7" if asked else by)
+    assert job.message == ("Slurm job 7" if requested else by)
 
 
 # The decision, without a world
@@ -227,10 +227,10 @@ async def test_a_cancellation_that_was_not_asked_for_here_says_so(world: World, 
 
 def _job(**fields: Any) -> Job:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    known = {"id": "j_1", "key": "k", "payload": "p", "door": "queue", "name": "n", "experiment": "e"}
+    members = {"id": "j_1", "key": "k", "payload": "p", "door": "queue", "name": "n", "experiment": "e"}
     target = Target(engine="memory", cluster="dev", experiment="e", name="n", token="t")
     whole = {
-        **known,
+        **members,
         "cluster": "dev",
         "state": JobState.RUNNING,
         "created": now,
@@ -241,7 +241,7 @@ def _job(**fields: Any) -> Job:
 
 
 @pytest.mark.parametrize(
-    ("seen", "spent"),
+    ("observation", "spent"),
     [
         (Observation(JobState.FAILED, Reason.PREEMPTED), Budget(infrastructure=2, user=1)),
         (Observation(JobState.FAILED, Reason.INFRASTRUCTURE), Budget(infrastructure=2, user=1)),
@@ -253,10 +253,10 @@ def _job(**fields: Any) -> Job:
     ids=str,
 )
 def test_only_a_failure_is_repeated_from_the_budget_of_whose_fault_it_was(
-    seen: Observation, spent: Budget | None
+    observation: Observation, spent: Budget | None
 ) -> None:
     job = _job(retry=Budget(infrastructure=2, user=1), spent=Budget(infrastructure=1, user=1))
-    assert spent_on_another(job, seen) == spent
+    assert spent_on_another(job, observation) == spent
 
 
 def test_an_order_names_the_fifty_attempts_before_it_with_why_they_ended() -> None:
@@ -266,15 +266,15 @@ def test_an_order_names_the_fifty_attempts_before_it_with_why_they_ended() -> No
         Entry(sequence=n, state=JobState.ACCEPTED, at=now, token="t", attempt=n, reason=reason)
         for n, reason in sorted(ends.items())
     )
-    found = earlier(_job(attempt=61, history=history))
+    result = earlier(_job(attempt=61, history=history))
 
-    assert [one.target.token for one in found] == [f"j_1.{n}" for n in range(60, 10, -1)]
-    assert {one.target.token: one.reason for one in found if one.reason} == {
+    assert [one.target.token for one in result] == [f"j_1.{n}" for n in range(60, 10, -1)]
+    assert {one.target.token: one.reason for one in result if one.reason} == {
         "j_1.60": "user",
         "j_1.59": "preempted",
         "j_1.11": "infrastructure",
     }
-    assert {one.reason for one in found} == {"user", "preempted", "infrastructure", ""}
+    assert {one.reason for one in result} == {"user", "preempted", "infrastructure", ""}
 
 
 @pytest.mark.parametrize(("attempt", "numbers"), [(1, []), (2, [1]), (3, [2, 1])])

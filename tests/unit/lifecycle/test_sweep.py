@@ -48,12 +48,12 @@ async def test_a_job_is_lost_once_it_was_missed_often_enough_and_for_long_enough
     job = (await world.message(JOB)).job
     world.engine.jobs.clear()
 
-    found = []
+    results = []
     for _ in range(lost_at):
         await world.sweep(every)
-        found.append((await world.job(job.id)).state)
+        results.append((await world.job(job.id)).state)
 
-    assert found == [JobState.QUEUED] * (lost_at - 1) + [JobState.LOST]
+    assert results == [JobState.QUEUED] * (lost_at - 1) + [JobState.LOST]
 
 
 async def test_a_lost_job_says_what_was_not_known_and_since_when(world: World) -> None:
@@ -107,10 +107,10 @@ async def test_a_cluster_that_does_not_answer_is_no_defect_and_no_miss(
 async def test_a_job_that_is_seen_again_begins_its_evidence_anew(world: World) -> None:
     job = (await world.message(JOB)).job
     (name,) = world.engine.started
-    known = world.engine.jobs.pop(name)
+    lost_job = world.engine.jobs.pop(name)
     for _ in range(2):
         await world.sweep(200)
-    world.engine.jobs[name] = known
+    world.engine.jobs[name] = lost_job
     await world.sweep(200)
     assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
 
@@ -127,7 +127,7 @@ async def test_old_evidence_counts_no_more_once_the_job_moved_on(world: World) -
     del world.engine.jobs[name]
     await world.sweep(60)
     assert (await world.job(job.id)).misses == 1
-    world.engine.turn(name, JobState.RUNNING)
+    world.engine.set_state(name, JobState.RUNNING)
     await world.sweep(600)
     assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
 
@@ -159,7 +159,7 @@ async def test_a_job_that_only_a_list_lacks_costs_no_write(
 async def test_what_a_direct_look_finds_counts_like_a_list(world: World) -> None:
     world.use(engines=replace(world.ports.engines, engine=(engine := _ShortLists())))  # type: ignore[type-var]
     job = (await world.message(JOB)).job
-    engine.turn(engine.started[0], JobState.SUCCEEDED)
+    engine.set_state(engine.started[0], JobState.SUCCEEDED)
 
     await world.sweep()
 
@@ -188,7 +188,7 @@ async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: Worl
     world.engine.allow = ("gpus",)
     await world.message({**JOB, "retry": {"infrastructure": 3}, "resources": {"gpus": 1}})
     (first,) = world.engine.started
-    world.engine.turn(first, JobState.FAILED, reason=Reason.PREEMPTED)
+    world.engine.set_state(first, JobState.FAILED, reason=Reason.PREEMPTED)
     await world.sweep()
     await world.sweep(3600)
     world.engine.jobs.clear()
@@ -206,14 +206,14 @@ async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: Worl
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (Transient("I cannot take canary-hunter2"), "I cannot take ***"),
         (TimeoutError(), "no answer in time"),
     ],
 )
 async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_without_its_secrets(
-    world: World, caplog: pytest.LogCaptureFixture, error: Any, said: str
+    world: World, caplog: pytest.LogCaptureFixture, error: Any, message: str
 ) -> None:
     world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     secret = {"secrets": [{"name": "PASSWORD", "value": "canary-hunter2"}]}
@@ -224,7 +224,7 @@ async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_withou
 
     await world.sweep()
 
-    assert f"{job.id} could not be submitted again: {said}" in caplog.messages
+    assert f"{job.id} could not be submitted again: {message}" in caplog.messages
     assert "canary" not in caplog.text
 
 
@@ -238,9 +238,9 @@ async def test_a_forgotten_job_whose_secrets_no_key_opens_any_more_says_so(
 
     await world.sweep()
 
-    (said,) = [line for line in caplog.messages if "could not be submitted again" in line]
-    assert said.startswith(f"{job.id} could not be submitted again: ")
-    assert "key" in said
+    (output,) = [line for line in caplog.messages if "could not be submitted again" in line]
+    assert output.startswith(f"{job.id} could not be submitted again: ")
+    assert "key" in output
 
 
 async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: World) -> None:
@@ -259,7 +259,7 @@ async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: Wo
 async def test_a_job_that_its_cluster_shows_again_is_not_given_to_it_again(world: World) -> None:
     world.engine.abilities = {**world.engine.abilities, "durable": Ability("no")}
     await world.message(JOB)
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     calls = world.engine.calls
 
     assert (await world.sweep()).changed == 1
@@ -311,11 +311,11 @@ class _Slow(MemoryEngine):
         self.asked, self.comes = asyncio.Event(), asyncio.Event()
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        found = await super().status(cluster, targets)
+        answer = await super().status(cluster, targets)
         if not self.asked.is_set():
             self.asked.set()
             await self.comes.wait()
-        return found
+        return answer
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ async def slow(world: World) -> _Slow:
     return engine
 
 
-async def _asked(world: World, slow: _Slow) -> asyncio.Task[Swept]:
+async def _statuses(world: World, slow: _Slow) -> asyncio.Task[Swept]:
     """A sweep that has its answer on the way."""
     slow.asked.clear()
     going = asyncio.create_task(sweep(world.ports))
@@ -341,12 +341,12 @@ async def test_a_word_about_a_run_that_was_requeued_meanwhile_ends_nothing(world
     """The cluster said `failed`, put the job back into its queue, and another sweep recorded that first."""
     job = (await world.message(JOB)).job
     (name,) = slow.started
-    slow.turn(name, JobState.RUNNING)
+    slow.set_state(name, JobState.RUNNING)
     await world.sweep()
 
-    slow.turn(name, JobState.FAILED, reason=Reason.USER)
-    going = await _asked(world, slow)
-    slow.turn(name, JobState.QUEUED)
+    slow.set_state(name, JobState.FAILED, reason=Reason.USER)
+    going = await _statuses(world, slow)
+    slow.set_state(name, JobState.QUEUED)
     await world.sweep()
     assert (await world.job(job.id)).state is JobState.QUEUED
     slow.comes.set()
@@ -358,8 +358,8 @@ async def test_a_word_about_a_run_that_was_requeued_meanwhile_ends_nothing(world
 async def test_a_word_about_an_attempt_says_nothing_about_the_next(world: World, slow: _Slow) -> None:
     """The cluster said `preempted`; another sweep recorded that, and submitted the next attempt."""
     job = (await world.message({**JOB, "retry": {"infrastructure": 3}})).job
-    slow.turn(slow.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
-    going = await _asked(world, slow)
+    slow.set_state(slow.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
+    going = await _statuses(world, slow)
     await world.sweep()
     await world.sweep(3600)
     assert ((await world.job(job.id)).state, (await world.job(job.id)).attempt) == (JobState.QUEUED, 2)
@@ -373,8 +373,8 @@ async def test_what_was_recorded_while_a_sweep_waited_for_its_answer_is_kept(
     world: World, slow: _Slow
 ) -> None:
     job = (await world.message(JOB)).job
-    slow.turn(slow.started[0], JobState.RUNNING)
-    going = await _asked(world, slow)
+    slow.set_state(slow.started[0], JobState.RUNNING)
+    going = await _statuses(world, slow)
     slow.fail = [Transient("the cluster is told by the next sweep")]
     await cancel(world.ports, job.id)
     slow.comes.set()
@@ -410,7 +410,7 @@ async def test_a_sweep_changes_records_as_their_rows_hold_them_and_reads_none(wo
     for n in range(5):
         await world.message(JOB, f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.RUNNING)
+        world.engine.set_state(name, JobState.RUNNING)
     table.reads = 0
 
     assert (await world.sweep()).changed == 5
@@ -453,7 +453,7 @@ async def test_a_delivery_that_breaks_the_deliveries_stops_nothing_else(world: W
             raise ValueError("a defect")
 
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(outbox=Broken(world.ledger.store))
 
     swept = await world.sweep()
@@ -470,7 +470,7 @@ async def test_submissions_that_cannot_be_looked_for_stop_nothing_else(world: Wo
     world.engine.fail = [Transient("lost")]
     await world.message(JOB, "waits")
     job = (await world.message(JOB, "runs")).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     unsure = Unsure(world.clock, table=world.ledger.table)
     world.use(ledger=unsure)
 

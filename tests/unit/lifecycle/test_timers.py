@@ -14,7 +14,7 @@ from shared.delivery.deliver import deliver
 from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.lifecycle.sweep import sweep
-from tests.unit.lifecycle.test_outages import HOOK, JOB, drained, left, states
+from tests.unit.lifecycle.test_outages import HOOK, JOB, drained, leftovers, states
 from tests.unit.world import World, job_json
 
 
@@ -35,13 +35,13 @@ async def test_a_timer_that_missed_its_time_for_hours_catches_up_in_one_sweep(wo
     for n in range(10):
         await world.message(JOB, f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     world.pass_time(6 * 3600)
 
     await sweep(world.ports)
 
     assert states(world) == ["succeeded"] * 10
-    assert left(world) == []
+    assert leftovers(world) == []
 
 
 async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
@@ -52,7 +52,7 @@ async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
     for n in range(3, 6):
         await world.message(JOB, f"m{n}")
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     world.pass_time(3600)
 
     await asyncio.gather(*(sweep(world.ports) for _ in range(4)))
@@ -74,7 +74,7 @@ async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
     job = (await world.message(JOB)).job
     if when == "while it is told":
         world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="retry", status=503)]
-        world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+        world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.now += jump
     for _ in range(2):
         await world.sweep(60)
@@ -83,16 +83,16 @@ async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
     world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="delivered", status=204)]
 
     for _ in range(15):
-        for name, seen in list(world.engine.jobs.items()):
-            if not seen.state.terminal:
-                world.engine.turn(name, JobState.SUCCEEDED)
-        sent, world.queues.sent[:] = list(world.queues.sent), []
+        for name, observation in list(world.engine.jobs.items()):
+            if not observation.state.terminal:
+                world.engine.set_state(name, JobState.SUCCEEDED)
+        messages, world.queues.messages[:] = list(world.queues.messages), []
         await world.sweep(900)  # in all longer than the short jump: an event may be late by as much
-        for _, body, _ in sent:  # a queue counts its delays by a clock of its own
+        for _, body, _ in messages:  # a queue counts its delays by a clock of its own
             wake = json.loads(body)
             await deliver(world.ports, wake["job"], wake["sequence"])
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert len(world.engine.started) == 1
     assert {url for url, _, _ in world.webhooks.posts} == {HOOK["url"]}
-    assert left(world) == []
+    assert leftovers(world) == []

@@ -15,9 +15,9 @@ from tests.unit.world import World
 async def _run(world: World, state: JobState, **how: Any) -> Job:
     """A job that a sweep sees running a minute after its start, and that has ended then."""
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], state, **how)
+    world.engine.set_state(world.engine.started[0], state, **how)
     await world.sweep()
     return await world.job(job.id)
 
@@ -40,7 +40,9 @@ async def test_a_start_that_only_a_sweep_saw_is_never_after_the_end(world: World
 
 async def test_what_the_cluster_never_started_has_no_start(world: World) -> None:
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.CANCELLED, reason=Reason.TERMINATED, ended=world.now)
+    world.engine.set_state(
+        world.engine.started[0], JobState.CANCELLED, reason=Reason.TERMINATED, ended=world.now
+    )
     await world.sweep()
     job = await world.job(job.id)
     assert (job.state, job.started) == (JobState.CANCELLED, None)
@@ -51,6 +53,6 @@ async def test_what_the_cluster_never_started_has_no_start(world: World) -> None
 async def test_a_running_job_has_the_start_that_the_cluster_says(world: World, seconds: int) -> None:
     job = (await world.message(JOB)).job
     started = world.now + timedelta(seconds=seconds)
-    world.engine.turn(world.engine.started[0], JobState.RUNNING, started=started)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING, started=started)
     await world.sweep()
     assert (await world.job(job.id)).started == started

@@ -1,4 +1,4 @@
-"""Submissions of which nobody knows whether they landed: no end is written while the job may run."""
+"""Submissions of which no one knows whether they landed: no end is written while the job may run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.unit.world import Engines, World, job_json
 class Answers(MemoryEngine):
     """Takes the first submission whatever it answers; says of later ones what the test wants."""
 
-    def script(self, *said: BaseException | None) -> None:
-        self.said = list(said)
+    def script(self, *message: BaseException | None) -> None:
+        self.said = list(message)
 
     async def submit(self, order: Order) -> Observation | None:
         await super().submit(order)
@@ -31,21 +31,21 @@ class Answers(MemoryEngine):
 
 @pytest.fixture
 def engine(world: World) -> Answers:
-    found = Answers()
-    world.engine = found
-    world.use(engines=Engines(found))
-    return found
+    result = Answers()
+    world.engine = result
+    world.use(engines=Engines(result))
+    return result
 
 
-async def _sent(world: World) -> Job:
+async def _submitted(world: World) -> Job:
     return (await world.message(job_json())).job
 
 
-async def _refused(world: World, engine: Answers, *said: EngineError) -> Job:
+async def _refused(world: World, engine: Answers, *message: EngineError) -> Job:
     """A job that landed although its first answer was lost, and whose repeated submissions are refused."""
-    engine.script(Transient("lost"), *said)
-    job = await _sent(world)
-    engine.turn(engine.started[0], JobState.RUNNING)
+    engine.script(Transient("lost"), *message)
+    job = await _submitted(world)
+    engine.set_state(engine.started[0], JobState.RUNNING)
     await world.sweep(700)
     return await world.job(job.id)
 
@@ -59,7 +59,7 @@ async def test_a_job_whose_first_answer_was_lost_is_not_failed_by_a_later_refusa
 async def test_a_refusal_waits_while_a_lost_try_may_still_land(world: World) -> None:
     refused_and_unknown = [Rejected("no"), None]
     world.engine.fail = [Transient("lost"), *refused_and_unknown * 20]
-    job = await _sent(world)
+    job = await _submitted(world)
 
     await world.sweep(700)
     waits = await world.job(job.id)
@@ -73,7 +73,7 @@ async def test_a_refusal_waits_while_a_lost_try_may_still_land(world: World) -> 
     assert (ended.state, ended.message, world.engine.started) == (JobState.FAILED, "no", [])
 
 
-async def test_a_refusal_is_no_end_while_nobody_can_tell_what_landed(world: World, engine: Answers) -> None:
+async def test_a_refusal_is_no_end_while_no_one_can_tell_what_landed(world: World, engine: Answers) -> None:
     class Mute(Answers):
         async def see(self, target: object) -> Observation:
             raise Transient("no answer")
@@ -82,7 +82,7 @@ async def test_a_refusal_is_no_end_while_nobody_can_tell_what_landed(world: Worl
     world.use(engines=Engines(mute))
     mute.script(Rejected("no"))
 
-    job = await _sent(world)
+    job = await _submitted(world)
 
     assert (job.state, mute.started) == (JobState.SUBMITTING, [job.target and job.target.name])
     assert job.message == "the engine did not answer (no answer); the call is repeated with the same name"
@@ -93,14 +93,14 @@ async def test_a_cancelled_job_whose_door_died_is_not_called_cancelled_while_it_
 ) -> None:
     engine.script(asyncio.CancelledError(), *[Misconfigured("no role")] * 5)
     with pytest.raises(asyncio.CancelledError):
-        await _sent(world)
-    engine.turn(engine.started[0], JobState.RUNNING)
+        await _submitted(world)
+    engine.set_state(engine.started[0], JobState.RUNNING)
     (job_id,) = (key[2:] for _, key in world.ledger.rows if key.startswith("j|"))
     await cancel(world.ports, job_id)
 
     await world.sweep(700)
 
-    assert engine.jobs[engine.started[0]].state is JobState.CANCELLED  # it was told to end at once
+    assert engine.jobs[engine.started[0]].state is JobState.CANCELLED  # it was asked to end at once
     await world.sweep()
     assert (await world.job(job_id)).state is JobState.CANCELLED
 
@@ -109,7 +109,7 @@ async def test_a_job_cancelled_while_its_cluster_was_down_is_ended_as_soon_as_it
     world: World,
 ) -> None:
     world.engine.fail = [Transient("down")]
-    job = await _sent(world)
+    job = await _submitted(world)
     await cancel(world.ports, job.id)
 
     await world.sweep(700)
@@ -121,9 +121,9 @@ async def test_while_paused_a_submission_that_landed_is_watched_and_none_is_repe
     world: World, engine: Answers
 ) -> None:
     engine.script(Transient("lost"))
-    job = await _sent(world)
+    job = await _submitted(world)
     await pause(world.ports, "ann", "")
-    engine.turn(engine.started[0], JobState.SUCCEEDED)
+    engine.set_state(engine.started[0], JobState.SUCCEEDED)
 
     await world.sweep(700)
 
@@ -133,7 +133,7 @@ async def test_while_paused_a_submission_that_landed_is_watched_and_none_is_repe
 
 async def test_while_paused_a_submission_that_never_landed_waits_for_the_resume(world: World) -> None:
     world.engine.fail = [Transient("lost")]
-    job = await _sent(world)
+    job = await _submitted(world)
     await pause(world.ports, "ann", "")
     await world.sweep(700)
     assert ((await world.job(job.id)).state, world.engine.started) == (JobState.SUBMITTING, [])
@@ -146,8 +146,8 @@ async def test_while_paused_a_submission_that_never_landed_waits_for_the_resume(
 
 async def test_what_an_engine_quotes_of_the_document_is_masked(world: World) -> None:
     secret = {"secrets": [{"name": "PASSWORD", "value": "canary-hunter2"}]}
-    told = "400: 'https://acc.blob.core.windows.net/c?sig=canary-signature' and canary-hunter2 are invalid"
-    world.engine.fail = [Rejected(told)]
+    reports = "400: 'https://acc.blob.core.windows.net/c?sig=canary-signature' and canary-hunter2 are invalid"
+    world.engine.fail = [Rejected(reports)]
 
     job = (await world.message(job_json(**secret))).job
 

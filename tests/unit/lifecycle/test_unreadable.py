@@ -50,15 +50,15 @@ async def submitted(world: World, message: str = "m1") -> Job:
 
 async def over(world: World, message: str = "m1") -> Job:
     job = await submitted(world, message)
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     await world.wake()
     return await world.job(job.id)
 
 
 def key_of(world: World, start: str) -> tuple[str, str]:
-    (found,) = [key for key in world.ledger.held if key[1].startswith(start)]
-    return found
+    (only,) = [key for key in world.ledger.held if key[1].startswith(start)]
+    return only
 
 
 def spoil(world: World, start: str, **columns: Any) -> str:
@@ -111,7 +111,7 @@ async def test_one_bad_index_row_keeps_no_other_job_from_its_end_and_is_named_an
     name = spoil(world, f"n|{bad.id}", **damage(world.ledger.held[key_of(world, f"n|{bad.id}")].row))
     before = world.ledger.held[key_of(world, f"n|{bad.id}")]
     for attempt in world.engine.started:
-        world.engine.turn(attempt, JobState.SUCCEEDED)
+        world.engine.set_state(attempt, JobState.SUCCEEDED)
     for _ in range(3):
         await world.sweep()
 
@@ -145,7 +145,7 @@ async def test_a_record_that_lacks_its_target_is_named_and_keeps_no_other_job_fr
         Cancel=cancel,
         Due=rows.text_of(world.now),
     )
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
 
     assert (await world.job(good.id)).state is JobState.SUCCEEDED
@@ -159,7 +159,7 @@ async def test_a_notice_of_many_ends_is_followed_for_all_but_the_one_that_cannot
     bad, good = await submitted(world, "bad"), await submitted(world, "good")
     spoil(world, f"n|{bad.id}", Packed0="x")
     for attempt in world.engine.started:
-        world.engine.turn(attempt, JobState.SUCCEEDED)
+        world.engine.set_state(attempt, JobState.SUCCEEDED)
     other = replace(world.ports, ledger=MemoryLedger(world.clock, table=world.ledger.table))
     await jobs_ended(other, [bad.id, good.id])
     assert (await world.job(good.id)).state is JobState.SUCCEEDED
@@ -169,7 +169,7 @@ async def test_a_record_that_is_mended_goes_on(world: World) -> None:
     job = await submitted(world)
     whole = world.ledger.held[key_of(world, "n|")]
     spoil(world, "n|", Packed0="x")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.ledger.held[key_of(world, "n|")] = whole
     await world.sweep()
@@ -210,9 +210,9 @@ async def test_one_bad_event_is_named_and_all_others_are_delivered(world: World)
     for message in ("m1", "m2"):
         await submitted(world, message)
     for attempt in world.engine.started:
-        world.engine.turn(attempt, JobState.SUCCEEDED)
+        world.engine.set_state(attempt, JobState.SUCCEEDED)
     await world.sweep()
-    world.queues.sent.clear()
+    world.queues.messages.clear()
     first = sorted(key for key in world.ledger.held if key[1].startswith("o|"))[0][1]
     name = spoil(world, first, Notice0='{"job_id": 5')
     world.policy(deliver_deadline=20)
@@ -262,9 +262,9 @@ async def test_a_switch_that_cannot_be_read_stops_submissions_until_it_is_turned
     await pause(world.ports, "ann", "")
     spoil(world, "paused", Since="soon")
     world.ports.memo.forget("paused")
-    found = await paused(world.ports)
-    assert found is not None
-    assert "meta/paused" in found.reason
+    result = await paused(world.ports)
+    assert result is not None
+    assert "meta/paused" in result.reason
     job = await submitted(world)
     assert job.state is JobState.ACCEPTED
 
@@ -328,13 +328,13 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
     future = packed(Job.model_validate_json(json.dumps(record)))
     spoil(world, "n|", Colour="blue", Packed0=future, Target=json.dumps(record["target"]))
 
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     assert world.ledger.held[key_of(world, "n|")].row["Colour"] == "blue"
     running = await world.job(job.id)
     assert (running.state, running.model_extra) == (JobState.RUNNING, {"hibernation": {"until": "2031"}})
 
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     ended = await world.job(job.id)
     assert ended.state is JobState.SUCCEEDED
@@ -353,10 +353,10 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
 async def test_what_a_newer_version_wrote_into_an_event_survives_a_try(world: World) -> None:
     world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="retry", status=500)]
     await submitted(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.policy(deliver_deadline=0)
     await world.sweep()
-    world.queues.sent.clear()
+    world.queues.messages.clear()
     text = world.ledger.held[key_of(world, "o|")].row["Notice0"]
     targets = [{**one, "mood": "calm"} for one in json.loads(text)["targets"]]
     spoil(world, "o|", Notice0=json.dumps({**json.loads(text), "lane": 7, "targets": targets}), Colour="blue")
@@ -404,8 +404,8 @@ async def test_health_says_that_sweeps_fail_in_another_process_and_that_they_do_
     failing = Failing(world.clock, table=world.ledger.table)
     with pytest.raises(ValueError, match="a defect"):
         await sweep(replace(world.ports, troubles=other, ledger=failing))
-    found = await ready(world.ports)
-    assert (found.sweep_fails, found.ready) == (True, False)
+    readiness = await ready(world.ports)
+    assert (readiness.sweep_fails, readiness.ready) == (True, False)
 
     await sweep(replace(world.ports, troubles=other))
     world.ports.memo.forget("ready")
@@ -438,9 +438,9 @@ async def test_an_adapter_with_a_defect_is_named_by_the_audit_and_hides_nothing_
 
     await submitted(world)
     world.use(engines=Engines(Defective()))
-    found = await audit(world.ports)
-    assert found.unknown == ["cluster dev cannot be queried"]
-    assert found.counted["dead"] == 0
+    report = await audit(world.ports)
+    assert report.unknown == ["cluster dev cannot be queried"]
+    assert report.counted["dead"] == 0
 
 
 # A moment without a zone compares with none
@@ -486,7 +486,7 @@ async def test_an_event_due_without_a_zone_keeps_no_other_from_its_receiver(worl
     for message in ("m1", "m2"):
         await submitted(world, message)
     for attempt in world.engine.started:
-        world.engine.turn(attempt, JobState.SUCCEEDED)
+        world.engine.set_state(attempt, JobState.SUCCEEDED)
     await world.sweep()
     first = sorted(key for key in world.ledger.held if key[1].startswith("o|"))[0][1]
     text = world.ledger.held[key_of(world, first)].row["Notice0"]

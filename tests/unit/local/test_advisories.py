@@ -17,9 +17,9 @@ def test_packages_without_a_known_vulnerability_are_only_counted() -> None:
 
 
 def test_a_vulnerability_is_named_with_the_version_that_mends_it() -> None:
-    known, untold, _ = verdict({"dependencies": [CLEAN, BAD]})
+    vulnerable, untold, _ = verdict({"dependencies": [CLEAN, BAD]})
 
-    assert known == ["requests 2.19.0: PYSEC-2018-28, mended in 2.20.0"]
+    assert vulnerable == ["requests 2.19.0: PYSEC-2018-28, mended in 2.20.0"]
     assert untold == []
 
 
@@ -27,5 +27,5 @@ def test_one_that_nothing_mends_is_named_as_well() -> None:
     assert verdict({"dependencies": [UNFIXED]})[0] == ["requests 2.19.0: PYSEC-1, mended in no version yet"]
 
 
-def test_a_package_that_nobody_could_tell_of_is_not_taken_for_clean() -> None:
+def test_a_package_that_no_one_could_tell_of_is_not_taken_for_clean() -> None:
     assert verdict({"dependencies": [CLEAN, UNKNOWN]}) == ([], ["ours"], 2)

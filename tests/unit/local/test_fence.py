@@ -15,13 +15,13 @@ from fence import Fence, Refused
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    found = tmp_path / "root"
-    (found / "a/b").mkdir(parents=True)
-    (found / "a/b/f").write_text("inside")
+    result = tmp_path / "root"
+    (result / "a/b").mkdir(parents=True)
+    (result / "a/b/f").write_text("inside")
     (tmp_path / "f").write_text("outside")
     (tmp_path / "b").mkdir()
     (tmp_path / "b/f").write_text("outside")
-    return found
+    return result
 
 
 def opened() -> int:
@@ -29,8 +29,8 @@ def opened() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-def read(root: Path, path: str, known: str = "", *, links: bool = True) -> str:
-    with Fence.from_root(root, known) as held, held.file(path, links=links) as file:
+def read(root: Path, path: str, name: str = "", *, links: bool = True) -> str:
+    with Fence.from_root(root, name) as held, held.file(path, links=links) as file:
         return file.read().decode()
 
 
@@ -132,8 +132,8 @@ def test_special_files_are_refused_and_not_listed(
     if kind == "pipe":
         os.mkfifo("special")
     elif kind == "socket":
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind("special")
+        with socket.socket(socket.AF_UNIX) as created:
+            created.bind("special")
     elif kind == "device":
         try:
             os.mknod("special", 0o600 | stat.S_IFCHR, os.makedev(1, 5))

@@ -1,4 +1,4 @@
-"""What people store and run on this machine is nobody else's to read."""
+"""What people store and run on this machine is no one else's to read."""
 
 import os
 from collections.abc import Callable, Iterator

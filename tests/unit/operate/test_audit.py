@@ -25,8 +25,8 @@ async def _queued(world: World, **envelope: Any) -> Job:
     return (await world.message({"spec": job_json(), **envelope})).job
 
 
-def _kinds(found: Audit) -> list[tuple[str, str]]:
-    return [(one.kind, one.what) for one in found.differences]
+def _kinds(result: Audit) -> list[tuple[str, str]]:
+    return [(one.kind, one.what) for one in result.differences]
 
 
 async def test_a_healthy_deployment_has_no_difference(world: World) -> None:
@@ -35,15 +35,15 @@ async def test_a_healthy_deployment_has_no_difference(world: World) -> None:
     world.pass_time(10)
     await blob_arrived(world.ports, "scripts", "digits/run/job.json")
     await _queued(world, notify=[HOOK])
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     await world.wake()
     world.pass_time(1000)
 
-    found = await audit(world.ports)
+    report = await audit(world.ports)
 
-    assert _kinds(found) == []
-    assert found.counted == {"active": 1, "ended": 1, "drops": 1, "undelivered": 0, "dead": 0}
+    assert _kinds(report) == []
+    assert report.counted == {"active": 1, "ended": 1, "drops": 1, "undelivered": 0, "dead": 0}
 
 
 def _with_script() -> dict[str, Any]:
@@ -62,7 +62,7 @@ async def test_a_drop_whose_record_is_gone(world: World) -> None:
     world.drops.upload("digits/run/job.json", json.dumps(job_json()).encode())
     world.pass_time(10)
     (accepted,) = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     for key in [key for key in world.ledger.held if accepted.job.id in key[1] and key[1][0] in "jl"]:
         del world.ledger.held[key]
@@ -90,7 +90,7 @@ async def test_a_job_that_its_cluster_does_not_know(world: World) -> None:
 
 async def test_a_job_that_ended_on_its_cluster_long_ago(world: World) -> None:
     job = await _queued(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED, ended=world.now)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED, ended=world.now)
     assert _kinds(await audit(world.ports)) == []  # the sweep may come
     world.pass_time(400)
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
@@ -98,9 +98,9 @@ async def test_a_job_that_ended_on_its_cluster_long_ago(world: World) -> None:
 
 async def test_a_job_that_runs_on_although_it_ended(world: World) -> None:
     job = await _queued(world)
-    world.engine.turn(world.engine.started[0], JobState.FAILED)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     world.pass_time(400)
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
 
@@ -114,25 +114,25 @@ async def test_a_job_on_the_cluster_of_which_nobody_here_has_a_record(world: Wor
         f"{job.id}.0",
     )
 
-    found = await audit(world.ports)
+    report = await audit(world.ports)
 
-    assert _kinds(found) == [("cluster", "stray-1")]
-    assert "no record" in found.differences[0].message
+    assert _kinds(report) == [("cluster", "stray-1")]
+    assert "no record" in report.differences[0].message
 
 
 async def test_a_cluster_that_cannot_be_asked_is_no_difference_and_is_named(world: World) -> None:
     await _queued(world)
     world.engine.fail.append(Transient("no answer"))
-    found = await audit(world.ports)
-    assert _kinds(found) == []
-    assert found.unknown == ["cluster dev cannot be queried"]
+    report = await audit(world.ports)
+    assert _kinds(report) == []
+    assert report.unknown == ["cluster dev cannot be queried"]
 
 
 @pytest.mark.parametrize(("outcome", "later"), [("retry", 2 * 86_400), ("gone", 10)])
 async def test_an_event_that_is_late_or_was_given_up(world: World, outcome: Any, later: float) -> None:
     world.webhooks.answers = [Posted(outcome, 500, "no", None, 1)]
     job = await _queued(world, notify=[HOOK])
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     await world.wake()
     world.pass_time(later)
@@ -143,14 +143,14 @@ async def test_an_event_that_is_late_or_was_given_up(world: World, outcome: Any,
 
 async def test_a_message_that_was_given_up(world: World) -> None:
     await bury(world.ports, "jobs", "m1", b"{}", 41, ValueError())
-    found = await audit(world.ports)
-    assert found.counted["dead"] == 1
-    assert [one.kind for one in found.differences] == ["message"]
+    report = await audit(world.ports)
+    assert report.counted["dead"] == 1
+    assert [one.kind for one in report.differences] == ["message"]
 
 
 async def test_an_end_of_which_no_event_tells(world: World) -> None:
     job = await _queued(world, notify=[HOOK])
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     await world.wake()
     assert _kinds(await audit(world.ports)) == []

@@ -49,7 +49,7 @@ async def test_a_cancel_while_submitting_finishes_the_submission_first(world: Wo
 
 async def test_a_job_that_ended_stays_as_it_is(world: World) -> None:
     job = (await world.message(job_json())).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     stored = await cancel(world.ports, job.id)
@@ -60,7 +60,7 @@ async def test_a_job_that_ended_stays_as_it_is(world: World) -> None:
 
 async def test_a_job_that_finished_before_the_cancel_arrived_keeps_its_own_end(world: World) -> None:
     job = (await world.message(job_json())).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await cancel(world.ports, job.id)
     await world.sweep()
 

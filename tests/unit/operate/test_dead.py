@@ -59,7 +59,7 @@ async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed
     await world.wake()
     runs = Closed(world.clock)
     world.use(drops=runs)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     for _ in range(10):
         await world.sweep(30 * 3600)
     assert [(n.job_id, n.targets[0].state) for n in await world.outbox.dead()] == [(accepted.job.id, "dead")]
@@ -69,11 +69,11 @@ async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed
 
 async def _through_the_door(world: World) -> int:
     """Every message on the queue `jobs`, as the trigger gives them; how many there were."""
-    sent = [body for queue, body, _ in world.queues.sent if queue == "jobs"]
-    world.queues.sent[:] = [one for one in world.queues.sent if one[0] != "jobs"]
-    for number, body in enumerate(sent):
+    messages = [body for queue, body, _ in world.queues.messages if queue == "jobs"]
+    world.queues.messages[:] = [one for one in world.queues.messages if one[0] != "jobs"]
+    for number, body in enumerate(messages):
         await message_arrived(world.ports, body.encode(), f"new{number}")
-    return len(sent)
+    return len(messages)
 
 
 def _broken(world: World, error: BaseException) -> Ports:
@@ -181,7 +181,7 @@ async def test_storage_that_stops_answering_in_the_middle_of_a_last_try_turns_no
 async def test_a_redriven_message_that_meets_a_long_outage_goes_on_after_it(world: World) -> None:
     identity = await _buried(world)
     await redrive(world.ports, identity)
-    ((_, pointer, _),) = world.queues.sent
+    ((_, pointer, _),) = world.queues.messages
     down = replace(world.ports, dead=TableDeadMessages(Store(Silent(world.clock), 4, linger=0)))
     for tries in range(1, 60):
         with pytest.raises(Unavailable):
@@ -203,7 +203,7 @@ async def test_a_blob_that_the_host_gave_up_in_an_outage_is_looked_at_and_nothin
     ).encode()
 
     await poison_arrived(_broken(world, Unavailable("storage answered 503")), "p1", body)
-    assert world.queues.sent == [("jobs-poison", body.decode(), 300.0)]
+    assert world.queues.messages == [("jobs-poison", body.decode(), 300.0)]
     await poison_arrived(world.ports, "p2", body)
 
     assert len(world.engine.started) == 1
@@ -257,7 +257,7 @@ async def test_a_job_that_the_message_had_started_after_all_is_joined(world: Wor
 async def test_a_message_stays_dead_until_its_door_has_dealt_with_it(world: World) -> None:
     identity = await _buried(world)
     await redrive(world.ports, identity)
-    (pointer,) = [body for queue, body, _ in world.queues.sent if queue == "jobs"]
+    (pointer,) = [body for queue, body, _ in world.queues.messages if queue == "jobs"]
     world.use(seal=AesSeal([base64.b64encode(b"x" * 32).decode()]))  # a wrong key: the try fails
 
     for tries in range(1, 45):
@@ -279,7 +279,7 @@ async def test_the_copy_from_a_poison_queue_is_kept_too(world: World) -> None:
 async def test_a_poison_message_waits_on_while_the_ledger_does_not_answer(world: World) -> None:
     world.use(dead=TableDeadMessages(Store(Down(world.clock), 4, linger=0)))
     await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY))
-    assert world.queues.sent == [("jobs-poison", BODY.decode(), 300.0)]
+    assert world.queues.messages == [("jobs-poison", BODY.decode(), 300.0)]
 
 
 async def test_whatever_a_message_holds_is_sealed_and_never_listed(world: World) -> None:
@@ -308,7 +308,7 @@ async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
         Posted("delivered", 204, "2xx", None, 1),
     ]
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     (dead,) = await listed(world.ports)
     assert (dead["kind"], dead["job"]) == ("event", accepted.job.id)
@@ -389,12 +389,12 @@ async def test_a_notice_that_was_given_up_goes_to_its_queue_when_it_is_redriven(
     given_up = tuple(target.model_copy(update={"state": "dead"}) for target in event.targets)
     await world.outbox.revive(event)
     await world.outbox.settle(event.model_copy(update={"targets": given_up}))
-    world.queues.sent.clear()
+    world.queues.messages.clear()
 
     assert await redrive(world.ports, event.event_id) == "event"
     await world.wake()
 
-    assert world.queues.sent == [("job-notices", event.body, 0)]
+    assert world.queues.messages == [("job-notices", event.body, 0)]
     assert await listed(world.ports) == []
 
 

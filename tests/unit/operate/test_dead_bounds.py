@@ -24,10 +24,10 @@ async def test_what_points_to_a_dead_message_is_none_itself(world: World) -> Non
     assert await world.dead.all() == []
 
 
-async def test_a_poison_message_is_put_off_whatever_its_bytes(world: World) -> None:
+async def test_a_poison_message_is_put_off_with_any_bytes(world: World) -> None:
     await put_off(world.ports, "jobs", "p7", b"\xff\x00", Unavailable("no answer"))
 
-    assert world.queues.sent == [("jobs-poison", "\ufffd\x00", 300.0)]
+    assert world.queues.messages == [("jobs-poison", "\ufffd\x00", 300.0)]
 
 
 def _pointer(length: int) -> bytes:
@@ -36,7 +36,7 @@ def _pointer(length: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         (json.dumps({"type": REDRIVE, "dead": "d_1"}).encode(), "d_1"),
         (json.dumps({"type": REDRIVE}).encode(), ""),
@@ -44,8 +44,8 @@ def _pointer(length: int) -> bytes:
         (b"[1]", None),
     ],
 )
-def test_the_message_that_another_one_points_to(body: bytes, wanted: str | None) -> None:
-    assert pointed_to(body) == wanted
+def test_the_message_that_another_one_points_to(body: bytes, expected: str | None) -> None:
+    assert pointed_to(body) == expected
 
 
 def test_what_is_longer_than_a_pointer_is_a_message() -> None:

@@ -62,9 +62,9 @@ async def test_its_jobs_are_refused_at_the_door_with_the_remedy(values: dict[str
 
 @pytest.mark.parametrize(("values", "says"), WRONG)
 async def test_its_health_says_that_the_settings_are_wrong(values: dict[str, str], says: str) -> None:
-    found = await ready(world_of(values).ports)
+    readiness = await ready(world_of(values).ports)
 
-    assert (found.ready, found.engine, found.misconfigured, found.settings_wrong) == (
+    assert (readiness.ready, readiness.engine, readiness.misconfigured, readiness.settings_wrong) == (
         False,
         False,
         True,
@@ -82,6 +82,6 @@ def test_one_with_slurm_alone_has_no_other_cluster() -> None:
 
 
 def test_no_setting_has_an_address_of_a_service_that_is_gone() -> None:
-    known = {"SLIPWAY_AUTHORITY": "https://login.microsoftonline.com"}
-    found = {name: one.default for name, one in TABLE.items() if "://" in one.default}
-    assert found == known
+    names = {"SLIPWAY_AUTHORITY": "https://login.microsoftonline.com"}
+    members = {name: one.default for name, one in TABLE.items() if "://" in one.default}
+    assert members == names

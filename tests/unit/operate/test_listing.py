@@ -40,13 +40,13 @@ async def filled(world: World) -> dict[str, str]:
         message = {"name": name, "experiment": name[:4], "labels": labels, "spec": job_json()}
         accepted = await world.message(message, name)
         if end is not None:
-            world.engine.turn(world.engine.started[-1], end)
+            world.engine.set_state(world.engine.started[-1], end)
         await world.sweep()
         names = {accepted.job.id: name, **names}
     return names
 
 
-async def asked(
+async def names_listed(
     world: World, names: dict[str, str], query: dict[str, str], who: Caller = KEY_HOLDER
 ) -> list[str]:
     page = await jobs(world.ports, query, who)
@@ -55,7 +55,7 @@ async def asked(
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "results"),
     [
         ({}, ["train-3", "eval-1", "train-2", "train-1"]),
         ({"state": "failed"}, ["eval-1", "train-2"]),
@@ -91,17 +91,17 @@ async def asked(
     ids=str,
 )
 async def test_a_list_has_what_is_asked_for_newest_first(
-    world: World, query: dict[str, str], found: list[str]
+    world: World, query: dict[str, str], results: list[str]
 ) -> None:
     names = await filled(world)
-    assert await asked(world, names, query) == found
+    assert await names_listed(world, names, query) == results
 
 
 async def test_a_moment_is_one_with_a_zone_or_of_utc(world: World) -> None:
     names = await filled(world)
     moment = (world.now - timedelta(seconds=130)).replace(tzinfo=None).isoformat()
     for written in (moment, f"{moment}Z", f"{moment}+00:00"):
-        assert await asked(world, names, {"since": written}) == ["train-3", "eval-1"]
+        assert await names_listed(world, names, {"since": written}) == ["train-3", "eval-1"]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ async def test_a_list_has_only_what_the_caller_may_see_and_a_full_page_of_it(wor
     world.pass_time(1)
     names[(await world.message({"name": "other", "spec": job_json()}, "m9")).job.id] = "other"
 
-    assert await asked(world, names, {"limit": "1"}, ANN) == ["mine"]
-    assert await asked(world, names, {"state": "failed"}, ANN) == []
+    assert await names_listed(world, names, {"limit": "1"}, ANN) == ["mine"]
+    assert await names_listed(world, names, {"state": "failed"}, ANN) == []
 
 
 async def test_a_list_shows_every_job_as_its_record_has_it(world: World) -> None:
@@ -192,7 +192,7 @@ def renewed(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "results"),
     [
         ({}, ["train-3", "eval-1", "train-2", "train-1"]),
         ({"state": "failed"}, ["eval-1", "train-2"]),
@@ -204,18 +204,18 @@ def renewed(world: World) -> None:
     ids=str,
 )
 async def test_jobs_of_an_older_version_are_listed_before_and_after_their_rows_are_completed(
-    world: World, query: dict[str, str], found: list[str]
+    world: World, query: dict[str, str], results: list[str]
 ) -> None:
     names = await filled(world)
     aged(world)
-    assert await asked(world, names, query) == found
+    assert await names_listed(world, names, query) == results
 
     stored = {job_id: await world.ledger.get(job_id) for job_id in names}
     world.pass_time(60)
     await archive(world.ports)
     renewed(world)
 
-    assert await asked(world, names, query) == found
+    assert await names_listed(world, names, query) == results
     after = {job_id: await world.ledger.get(job_id) for job_id in names}
     for job_id in names:
         one, other = stored[job_id], after[job_id]
@@ -232,11 +232,11 @@ async def test_what_an_older_version_ended_after_a_rollback_is_completed_too(wor
     listed = f"{int(world.now.timestamp() * 1000):015d}"
     world.ledger.held["meta", "layout"] = replace(layout, row={**layout.row, "Listed": listed})
     renewed(world)
-    assert await asked(world, names, {}) == ["train-3", "eval-1", "train-2", "train-1"]
+    assert await names_listed(world, names, {}) == ["train-3", "eval-1", "train-2", "train-1"]
 
     await archive(world.ports)
 
-    assert await asked(world, names, {"state": "failed"}) == ["eval-1", "train-2"]
+    assert await names_listed(world, names, {"state": "failed"}) == ["eval-1", "train-2"]
 
 
 async def test_a_job_whose_rows_are_not_complete_is_archived_and_leaves_nothing(world: World) -> None:
@@ -257,8 +257,8 @@ async def test_an_archived_job_is_in_no_list(world: World) -> None:
     world.pass_time(32 * DAY)
     assert (await archive(world.ports)).jobs == 3
     for query in ({}, {"cluster": "dev"}):
-        assert await asked(world, names, query) == ["train-3"]
-    assert await asked(world, names, {"state": "failed"}) == []
+        assert await names_listed(world, names, query) == ["train-3"]
+    assert await names_listed(world, names, {"state": "failed"}) == []
 
 
 # The API
@@ -279,16 +279,16 @@ async def test_a_page_that_was_cut_says_so_and_goes_on_where_it_stopped(
 ) -> None:
     names = await filled(world)
     monkeypatch.setattr(stored_lists, "SECONDS", -1.0)
-    found: list[str] = []
+    results: list[str] = []
     query = {"label": "team=vision", "limit": "1"}
     body = await listed(world, monkeypatch, **query)
     while True:
-        found += [names[job["id"]] for job in body["jobs"]]
+        results += [names[job["id"]] for job in body["jobs"]]
         assert ("note" in body) == (not body["jobs"] and body["next"] is not None)
         if body["next"] is None:
             break
         body = await listed(world, monkeypatch, **query, after=body["next"])
-    assert found == ["train-3", "train-1"]
+    assert results == ["train-3", "train-1"]
 
 
 async def test_the_api_lists_with_waiting_reasons_and_says_nothing_of_a_whole_page(

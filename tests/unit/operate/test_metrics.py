@@ -14,7 +14,7 @@ from shared.core.job import Job, JobState, Target
 from shared.core.ports import FileChunk, OutputFile
 from shared.lifecycle.archive import archive
 from shared.operate import metrics as use_case
-from shared.operate.cursor import START, Cursor, Place, cursor_of
+from shared.operate.cursor import START, Cursor, Position, cursor_of
 from shared.operate.metrics import MOST_BYTES, MOST_FILES, as_json, metrics
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
@@ -37,12 +37,12 @@ class Shelves(MemoryEngine):
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         self.asked.append(f"{directory}/{path} {offset}")
         name = path if directory == "stdouterr" else f"{directory}/{path}"
-        found = await super().read(target, "stdouterr", name, offset, limit)
-        self.bytes += len(found.data)
-        return found
+        answer = await super().read(target, "stdouterr", name, offset, limit)
+        self.bytes += len(answer.data)
+        return answer
 
     @contextmanager
-    def look(self) -> Iterator[list[str]]:
+    def requests_of(self) -> Iterator[list[str]]:
         """What is asked of it meanwhile."""
         self.asked, self.bytes = [], 0
         yield self.asked
@@ -56,13 +56,13 @@ def shelves(world: World) -> Shelves:
 
 async def running(world: World, **properties: Any) -> Job:
     job = (await world.message(job_json(**properties))).job
-    world.engine.turn(world.engine.started[-1], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
     await world.sweep()
     return job
 
 
 async def ended(world: World) -> None:
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
 
@@ -70,7 +70,7 @@ def line(**members: Any) -> bytes:
     return json.dumps({"slipway": members}).encode() + b"\n"
 
 
-async def look(world: World, job: Job, after: str = "") -> dict[str, Any]:
+async def metrics_of(world: World, job: Job, after: str = "") -> dict[str, Any]:
     return as_json(await metrics(world.ports, job.id, after))
 
 
@@ -92,7 +92,7 @@ async def test_numbers_come_from_what_is_printed_from_files_of_their_own_and_fro
         "MODEL/metrics.jsonl": b'{"step": 1, "b": 1}\n',
     }
 
-    answer = await look(world, job)
+    answer = await metrics_of(world, job)
 
     assert points(answer) == {
         "MODEL/metrics.jsonl b": [[1, 1]],
@@ -111,26 +111,26 @@ async def test_a_look_at_what_has_not_changed_costs_one_list_and_one_read_a_dire
 ) -> None:
     job = await running(world, outputDirectories=[MODELS])
     shelves.output |= {"stdout.txt": line(epoch=1, loss=1), "MODEL/metrics.jsonl": line(epoch=1, a=1)}
-    with shelves.look() as asked:
-        first = await look(world, job)
-    assert asked == ["list stdouterr", "MODEL/metrics.jsonl 0", "stdouterr/stdout.txt 0"]
+    with shelves.requests_of() as request:
+        first = await metrics_of(world, job)
+    assert request == ["list stdouterr", "MODEL/metrics.jsonl 0", "stdouterr/stdout.txt 0"]
 
-    with shelves.look() as asked:
-        idle = await look(world, job, first["next"])
-    assert asked == ["list stdouterr", f"MODEL/metrics.jsonl {len(line(epoch=1, a=1)) - 1}"]
+    with shelves.requests_of() as request:
+        idle = await metrics_of(world, job, first["next"])
+    assert request == ["list stdouterr", f"MODEL/metrics.jsonl {len(line(epoch=1, a=1)) - 1}"]
     assert shelves.bytes == 1
     assert (idle["series"], idle["next"]) == ([], first["next"])
 
     shelves.output["stdout.txt"] += line(epoch=2, loss=2)
-    assert points(await look(world, job, idle["next"])) == {"stdouterr/stdout.txt loss": [[2, 2]]}
+    assert points(await metrics_of(world, job, idle["next"])) == {"stdouterr/stdout.txt loss": [[2, 2]]}
 
 
 async def test_lines_are_counted_on_from_answer_to_answer(world: World, shelves: Shelves) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = line(loss=1) + b"words\n" + line(loss=2) + b'{"slipway": {"los'
-    first = await look(world, job)
+    first = await metrics_of(world, job)
     shelves.output["stdout.txt"] += b's": 3}}\n'
-    second = await look(world, job, first["next"])
+    second = await metrics_of(world, job, first["next"])
 
     assert points(first) == {"stdouterr/stdout.txt loss": [[1, 1], [2, 2]]}
     assert points(second) == {"stdouterr/stdout.txt loss": [[3, 3]]}
@@ -141,10 +141,10 @@ async def test_the_last_line_counts_after_the_end_also_without_its_break(
 ) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = line(epoch=1, loss=1).rstrip()
-    before = await look(world, job)
+    before = await metrics_of(world, job)
     await ended(world)
-    after = await look(world, job, before["next"])
-    late = await look(world, job, after["next"])
+    after = await metrics_of(world, job, before["next"])
+    late = await metrics_of(world, job, after["next"])
 
     assert [points(one) for one in (before, after, late)] == [
         {},
@@ -162,8 +162,8 @@ async def test_an_answer_reads_a_bounded_part_and_the_next_one_goes_on(
     assert len(lines) > MOST_BYTES
     answers: list[dict[str, Any]] = []
     while not answers or answers[-1]["more"]:
-        with shelves.look():
-            answers.append(await look(world, job, answers[-1]["next"] if answers else ""))
+        with shelves.requests_of():
+            answers.append(await metrics_of(world, job, answers[-1]["next"] if answers else ""))
         assert shelves.bytes <= MOST_BYTES
     series = [one for answer in answers for one in answer["series"]]
     steps = [x for one in series if one["file"] == "stdouterr/stdout.txt" for x, _ in one["points"]]
@@ -180,11 +180,11 @@ async def test_reading_begins_anew_with_another_attempt_or_a_shorter_file(
 ) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = line(epoch=1, loss=1) + line(epoch=2, loss=2)
-    first = await look(world, job)
+    first = await metrics_of(world, job)
     shelves.output["stdout.txt"] = line(epoch=1, loss=9)
-    second = await look(world, job, first["next"])
+    second = await metrics_of(world, job, first["next"])
     cursor = cursor_of(second["next"])
-    other = await look(world, job, Cursor((cursor.run[0] + 1, cursor.run[1]), cursor.places).text())
+    other = await metrics_of(world, job, Cursor((cursor.run[0] + 1, cursor.run[1]), cursor.positions).text())
 
     for answer in (second, other):
         assert answer["restarted"]
@@ -197,7 +197,7 @@ async def test_files_beyond_the_bound_are_said_to_be_left_out(world: World, shel
     shelves.output |= {f"stdout-{'n' * 80}.txt": line(epoch=1, loss=1), "stdout-\n.txt": line(a=1)}
     shelves.output["usage.jsonl"] = b'{"rank": 0, "time": 1, "memory_mib": 1}\n'
 
-    answer = await look(world, job)
+    answer = await metrics_of(world, job)
 
     assert [one["file"] for one in answer["series"]] == [
         *(f"stdouterr/stdout-{rank}.txt" for rank in range(MOST_FILES - 1)),
@@ -210,14 +210,14 @@ async def test_files_beyond_the_bound_are_said_to_be_left_out(world: World, shel
 async def test_series_beyond_the_bound_are_said_to_be_left_out(world: World, shelves: Shelves) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = b"".join(line(step=1, **{f"m{number}": 1}) for number in range(210))
-    assert (await look(world, job))["note"] == "left out: 10 numbers beyond 200 series"
+    assert (await metrics_of(world, job))["note"] == "left out: 10 numbers beyond 200 series"
 
 
 async def test_no_secret_of_the_job_stands_in_a_name(world: World, shelves: Shelves) -> None:
     job = await running(world, secrets=[{"name": "TOKEN", "value": "canary-4711"}])
     shelves.output["stdout.txt"] = line(epoch=1, **{"canary-4711": 1, "of canary-4711 too": 2, "loss": 3})
 
-    answer = await look(world, job)
+    answer = await metrics_of(world, job)
 
     assert [one["name"] for one in answer["series"]] == ["***", "of *** too", "loss"]
     assert "canary" not in json.dumps(answer)
@@ -226,9 +226,9 @@ async def test_no_secret_of_the_job_stands_in_a_name(world: World, shelves: Shel
 async def test_a_job_without_a_node_has_no_numbers_yet(world: World, shelves: Shelves) -> None:
     waits = (await world.message(job_json(nodeCount=0))).job
     with pytest.raises(Misuse) as early:
-        await look(world, waits)
+        await metrics_of(world, waits)
     assert early.value.status == 409
-    assert (await look(world, await running(world)))["series"] == []
+    assert (await metrics_of(world, await running(world)))["series"] == []
 
 
 async def test_where_a_cluster_shows_no_files_its_reason_is_given_after_the_end(
@@ -240,11 +240,11 @@ async def test_where_a_cluster_shows_no_files_its_reason_is_given_after_the_end(
         raise NotFound("the files of dev cannot be seen from here")
 
     monkeypatch.setattr(shelves, "files", unseen)
-    assert (await look(world, job))["series"] == []
+    assert (await metrics_of(world, job))["series"] == []
     await ended(world)
-    with pytest.raises(Misuse, match="cannot be seen from here") as missing:
-        await look(world, job)
-    assert missing.value.status == 404
+    with pytest.raises(Misuse, match="cannot be seen from here") as absent:
+        await metrics_of(world, job)
+    assert absent.value.status == 404
 
 
 async def test_an_archived_job_has_no_files_any_more(world: World, shelves: Shelves) -> None:
@@ -253,7 +253,7 @@ async def test_an_archived_job_has_no_files_any_more(world: World, shelves: Shel
     world.pass_time(31 * 86_400)
     assert (await archive(world.ports)).jobs == 1
     with pytest.raises(Misuse, match="the job is archived"):
-        await look(world, job)
+        await metrics_of(world, job)
 
 
 @pytest.mark.parametrize(
@@ -266,21 +266,21 @@ async def test_an_archived_job_has_no_files_any_more(world: World, shelves: Shel
         "W10",
         "A" * 9000,
         Cursor((-1, 0), {}).text(),
-        Cursor((1, 2), {"f": Place(-5, 0)}).text(),
-        Cursor((1, 2), {"f": Place(2**60, 0)}).text(),
-        Cursor((1, 2), {"f": Place(True, 0)}).text(),
+        Cursor((1, 2), {"f": Position(-5, 0)}).text(),
+        Cursor((1, 2), {"f": Position(2**60, 0)}).text(),
+        Cursor((1, 2), {"f": Position(True, 0)}).text(),
         "W" * 7000,
     ],
 )
 async def test_what_is_no_cursor_is_refused(world: World, shelves: Shelves, text: str) -> None:
     job = await running(world)
     with pytest.raises(Misuse) as refused:
-        await look(world, job, text)
+        await metrics_of(world, job, text)
     assert (refused.value.status, refused.value.remedy) == (400, "leave it out to start from the beginning")
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
-    cursor = Cursor((2, 7), {"stdouterr/stdout.txt": Place(123, 4), "MODEL/metrics.jsonl": Place(0, 0)})
+    cursor = Cursor((2, 7), {"stdouterr/stdout.txt": Position(123, 4), "MODEL/metrics.jsonl": Position(0, 0)})
     assert cursor_of(cursor.text()) == cursor
     assert cursor_of("") is START
 
@@ -288,12 +288,12 @@ def test_a_cursor_is_read_as_it_was_written() -> None:
 async def test_a_caller_chooses_how_many_points_there_are(world: World, shelves: Shelves) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = b"".join(line(step=step, loss=step) for step in range(1000))
-    found = await metrics(world.ports, job.id)
+    answer = await metrics(world.ports, job.id)
 
-    assert [len(one["points"]) for one in as_json(found, "10")["series"]] == [10]
+    assert [len(one["points"]) for one in as_json(answer, "10")["series"]] == [10]
     for text in ("3", "2001", "-4", "x", "٤"):
         with pytest.raises(Misuse, match="points must be a number from 4 to 2000"):
-            as_json(found, text)
+            as_json(answer, text)
 
 
 async def test_many_series_share_the_points_of_an_answer(
@@ -304,4 +304,4 @@ async def test_many_series_share_the_points_of_an_answer(
     shelves.output["stdout.txt"] = b"".join(
         line(step=step, **{f"m{number}": step for number in range(10)}) for step in range(50)
     )
-    assert {len(one["points"]) for one in (await look(world, job))["series"]} == {10}
+    assert {len(one["points"]) for one in (await metrics_of(world, job))["series"]} == {10}

@@ -52,13 +52,13 @@ async def moved_by_older(world: World, job_id: str, to: JobState) -> None:
 
 
 async def _write(world: World, *operations: Operation) -> None:
-    known = [
-        replace(one, row={name: one.row[name] for name in one.row if _known(name)}) for one in operations
+    columns_known = [
+        replace(one, row={name: one.row[name] for name in one.row if _is_older(name)}) for one in operations
     ]
-    await world.ledger.table.transact(known)
+    await world.ledger.table.transact(columns_known)
 
 
-def _known(column: str) -> bool:
+def _is_older(column: str) -> bool:
     return not column.startswith("Current")
 
 
@@ -88,13 +88,13 @@ async def recorded(world: World, *ids: str) -> dict[str, Job]:
 
 async def stale(world: World) -> list[Active]:
     """The index rows that are not shown in the list of all jobs."""
-    found = [row for n in range(world.ledger.shards) for row in await world.ledger.active(n)]
-    return [row for row in found if not row.listed_now]
+    result = [row for n in range(world.ledger.shards) for row in await world.ledger.active(n)]
+    return [row for row in result if not row.listed_now]
 
 
 def row_of(world: World, job_id: str) -> dict[str, Any]:
-    (found,) = [held.row for (_, key), held in world.ledger.held.items() if _lists(key, job_id)]
-    return found
+    (only,) = [held.row for (_, key), held in world.ledger.held.items() if _lists(key, job_id)]
+    return only
 
 
 def _lists(key: str, job_id: str) -> bool:
@@ -107,7 +107,7 @@ async def test_a_sweep_lists_what_an_older_version_moved_on_beside_this_one(
 ) -> None:
     ids = await submitted(world)
     for name in world.engine.started:
-        world.engine.turn(name, RUNNING)
+        world.engine.set_state(name, RUNNING)
     for job_id in ids:
         await moved_by_older(world, job_id, RUNNING)
     assert len(await stale(world)) == 3
@@ -160,7 +160,7 @@ async def test_what_an_older_version_ended_is_listed_as_it_ended(world: World) -
 
 async def test_a_job_that_has_ended_shows_nothing_of_before(world: World) -> None:
     (job_id,) = await submitted(world, 1)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     assert row_of(world, job_id)["Current0"] == ""
     assert await shown(world) == await recorded(world, job_id)
@@ -191,7 +191,7 @@ async def _bare(world: World, job_id: str) -> None:
     """The rows of an active job as an older version made them."""
     for key, held in list(world.ledger.held.items()):
         if key[1].endswith(job_id):
-            row = {name: value for name, value in held.row.items() if _known(name)}
+            row = {name: value for name, value in held.row.items() if _is_older(name)}
             world.ledger.held[key] = replace(held, row=row)
 
 
@@ -226,7 +226,7 @@ async def test_a_row_that_cannot_be_read_is_named_and_its_job_listed_by_its_inde
     assert await shown(world) == await recorded(world, *ids)
     assert [name for name in world.ledger.store.troubles.reasons("row") if ids[1] in name]
 
-    world.engine.turn(world.engine.started[1], RUNNING)
+    world.engine.set_state(world.engine.started[1], RUNNING)
     await world.sweep()
     assert listed.current_of(row_of(world, ids[1])) == brief(await world.job(ids[1]))
 
@@ -236,7 +236,7 @@ async def test_a_job_that_moves_on_meanwhile_is_listed_as_it_moved_on(world: Wor
     for job_id in ids:
         await _bare(world, job_id)
     old = [row for n in range(world.ledger.shards) for row in await _with_versions(world, n)]
-    world.engine.turn(world.engine.started[0], RUNNING)
+    world.engine.set_state(world.engine.started[0], RUNNING)
     await world.sweep()
     assert await world.ledger.relist(old) == 0
     assert await shown(world) == await recorded(world, *ids)
@@ -261,15 +261,15 @@ async def test_a_record_that_cannot_be_read_keeps_no_other_from_the_list(world: 
 async def test_pages_have_each_job_once_though_all_end_between_them(world: World, limit: int) -> None:
     ids = await submitted(world, 6)
     page = await world.ledger.find(Query(), limit=limit, after=None)
-    found = [job.id for job in page.jobs]
+    result = [job.id for job in page.jobs]
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     await world.sweep()
     while page.next is not None:
         page = await world.ledger.find(Query(), limit=limit, after=page.next)
         assert all(job.state is JobState.SUCCEEDED for job in page.jobs)
-        found += [job.id for job in page.jobs]
-    assert found == ids
+        result += [job.id for job in page.jobs]
+    assert result == ids
 
 
 async def test_a_record_too_large_for_a_list_stops_no_archive(
@@ -303,11 +303,11 @@ async def test_a_damaged_key_ends_no_list(world: World, monkeypatch: pytest.Monk
         await world.ledger.table.transact([Operation("create", damaged)])
     monkeypatch.setattr("shared.adapters.storage.listing.SECONDS", -1.0)
 
-    found, after, pages = set[str](), None, 0
+    result, after, pages = set[str](), None, 0
     while pages == 0 or after:
         page = await world.ledger.find(Query(name="n0"), limit=1, after=after)
-        found |= {job.name for job in page.jobs}
+        result |= {job.name for job in page.jobs}
         after, pages = page.next, pages + 1
         assert pages < 99
 
-    assert found == {"n0"}
+    assert result == {"n0"}

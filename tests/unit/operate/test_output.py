@@ -18,7 +18,7 @@ async def running(world: World, **files: bytes) -> Job:
     """A job that runs and has written these files, `_` for `.` in their names."""
     job = (await world.message(job_json())).job
     world.engine.output |= {name.replace("_", "."): data for name, data in files.items()}
-    world.engine.turn(world.engine.started[-1], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
     await world.sweep()
     return job
 
@@ -29,7 +29,7 @@ async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World
     name, chunk, more = await output.log(world.ports, job, None, "0")
     assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
 
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     _, chunk, more = await output.log(world.ports, job, None, str(chunk.next))
     assert (chunk.data, more) == (b"", False)
@@ -82,9 +82,9 @@ async def test_a_span_of_a_file_is_read_with_the_size_of_the_whole(
 ) -> None:
     job = await running(world, model_bin=b"weights")
 
-    found = await output.content(world.ports, job.id, "stdouterr", "model.bin", span)
+    result = await output.content(world.ports, job.id, "stdouterr", "model.bin", span)
 
-    assert (found.data, found.size) == (data, 7)
+    assert (result.data, result.size) == (data, 7)
 
 
 async def test_a_file_that_no_answer_can_hold_is_read_in_spans(
@@ -109,7 +109,7 @@ async def test_yet_is_said_only_of_a_job_that_may_still_write(world: World) -> N
     with pytest.raises(Misuse, match=r"there is no model\.bin yet$") as early:
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
 
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     with pytest.raises(Misuse, match=r"there is no model\.bin$") as late:
@@ -132,9 +132,9 @@ async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
     models = {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "m"}
     job = (await world.message(job_json(outputDirectories=[models]))).job
 
-    found = await output.outputs(world.ports, job.id)
+    result = await output.outputs(world.ports, job.id)
 
-    assert [(one["id"], one["files"]) for one in found] == [
+    assert [(one["id"], one["files"]) for one in result] == [
         ("stdouterr", f"/api/jobs/{job.id}/files?directory=stdouterr"),
         ("MODEL", f"/api/jobs/{job.id}/files?directory=MODEL"),
     ]
@@ -142,34 +142,34 @@ async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
 
 async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: World) -> None:
     job = await running(world, stdout_txt=b"out")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(31 * 86_400)
     assert (await archive(world.ports)).jobs == 1
 
-    for asked in (
+    for request in (
         output.log(world.ports, job.id, None, "0"),
         output.files(world.ports, job.id, "stdouterr", "."),
         output.content(world.ports, job.id, "stdouterr", "stdout.txt"),
     ):
         with pytest.raises(Misuse, match="the job is archived, and dev has forgotten it") as caught:
-            await asked
+            await request
         assert caught.value.status == 404
         assert "shares and containers" in caught.value.remedy
 
 
 async def test_the_receipt_is_the_one_in_the_container_of_answers(world: World) -> None:
     job = await running(world)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     (name,) = [name for name in world.drops.answers if name.endswith("receipt.json")]
 
     assert await output.receipt_of(world.ports, job.id) == world.drops.answers[name]
 
     del world.drops.answers[name]
-    with pytest.raises(Misuse, match=r"there is no receipt") as missing:
+    with pytest.raises(Misuse, match=r"there is no receipt") as absent:
         await output.receipt_of(world.ports, job.id)
-    assert missing.value.status == 404
+    assert absent.value.status == 404
 
 
 async def test_only_of_a_job_that_may_still_write_is_it_said_that_something_is_not_there_yet(
@@ -180,7 +180,7 @@ async def test_only_of_a_job_that_may_still_write_is_it_said_that_something_is_n
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
     assert (await output.log(world.ports, job.id, None, "0"))[1].data == b""
 
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
 
     with pytest.raises(Misuse) as no_file:

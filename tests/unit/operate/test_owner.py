@@ -23,14 +23,14 @@ from tests.unit.world import World
 class Counted(MemoryTable):
     """How often it was asked."""
 
-    asked = 0
+    requests = 0
 
-    async def rows(self, wanted: Range) -> list[Row]:
-        self.asked += 1
-        return await super().rows(wanted)
+    async def rows(self, expected: Range) -> list[Row]:
+        self.requests += 1
+        return await super().rows(expected)
 
     async def transact(self, operations: list[Operation]) -> list[str]:  # type: ignore[override]
-        self.asked += 1
+        self.requests += 1
         return await super().transact(operations)
 
 
@@ -48,7 +48,7 @@ async def test_a_second_app_is_refused_by_name_and_the_first_one_goes_on(world: 
     await store(table, "ours").open()
 
 
-async def test_whatever_a_refused_app_is_asked_changes_nothing_and_is_told_by_its_health(
+async def test_whatever_a_refused_app_is_asked_changes_nothing_and_is_reported_by_its_health(
     world: World,
 ) -> None:
     table = MemoryTable(world.clock)
@@ -60,8 +60,8 @@ async def test_whatever_a_refused_app_is_asked_changes_nothing_and_is_told_by_it
         with pytest.raises(Misconfigured):
             await act
     assert table.held == before
-    found = await ready(ports)
-    assert (found.ready, found.settings_wrong) == (False, True)
+    readiness = await ready(ports)
+    assert (readiness.ready, readiness.settings_wrong) == (False, True)
 
 
 async def test_a_table_from_before_there_were_owners_belongs_to_who_comes_first(world: World) -> None:
@@ -81,10 +81,10 @@ async def test_of_two_that_start_at_once_one_wins(world: World) -> None:
 async def test_a_start_costs_one_request(world: World) -> None:
     table = Counted(world.clock)
     await store(table, "ours").open()
-    table.asked = 0
+    table.requests = 0
     again = store(table, "ours")
     await asyncio.gather(*(again.open() for _ in range(5)))
-    assert table.asked == 1
+    assert table.requests == 1
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,12 @@ async def test_a_start_costs_one_request(world: World) -> None:
         ({"WEBSITE_SITE_NAME": "jobs", "WEBSITE_SLOT_NAME": "staging", "SLIPWAY_OWNER": "jobs"}, "jobs"),
     ],
 )
-def test_an_app_is_known_by_its_name_and_slot_or_by_what_it_is_told(
-    values: dict[str, str], owner: str
-) -> None:
+def test_an_app_is_known_by_its_name_and_slot_or_by_its_setting(values: dict[str, str], owner: str) -> None:
     assert Settings(values).owner() == owner
 
 
 @pytest.mark.parametrize("layout", [{}, {"Version": 2}, {"Version": 3, "Shards": 4}])
-async def test_a_layout_that_does_not_fit_is_told_and_never_a_defect(
+async def test_a_layout_that_does_not_fit_is_reported_and_never_a_defect(
     world: World, layout: dict[str, int]
 ) -> None:
     table = MemoryTable(world.clock)

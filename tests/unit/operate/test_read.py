@@ -26,7 +26,7 @@ async def _jobs(world: World, count: int) -> list[str]:
 
 async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> None:
     ids = await _jobs(world, 5)
-    world.engine.turn(world.engine.started[1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
     active = [job for n, job in enumerate(ids) if n != 3]
 
@@ -42,9 +42,9 @@ async def test_a_row_that_cannot_be_read_hides_no_other_job(
 ) -> None:
     ids = await _jobs(world, 3)
     for name in world.engine.started:
-        world.engine.turn(name, JobState.SUCCEEDED)
+        world.engine.set_state(name, JobState.SUCCEEDED)
     await world.sweep()
-    rows = [found.row for (_, key), found in world.ledger.held.items() if key.startswith("l|")]
+    rows = [result.row for (_, key), result in world.ledger.held.items() if key.startswith("l|")]
     (row,) = [row for row in rows if row["RowKey"].endswith(ids[1])]
     row["Shown0"] = row["Shown0"].replace('"state":"succeeded"', '"state":"succeeded","exit_code":"boom"')
 
@@ -53,7 +53,7 @@ async def test_a_row_that_cannot_be_read_hides_no_other_job(
     assert [job.id for job in page.jobs] == ids  # as its record has it
     assert ids[1] in caplog.text
 
-    (record,) = [found.row for (_, key), found in world.ledger.held.items() if key == f"j|{ids[1]}"]
+    (record,) = [result.row for (_, key), result in world.ledger.held.items() if key == f"j|{ids[1]}"]
     record["Record0"] = "{"
     page = await listing.jobs(world.ports, {"limit": "3"})
     assert [job.id for job in page.jobs] == [ids[0], ids[2]]
@@ -70,12 +70,12 @@ async def test_an_unknown_job_is_a_404(world: World, job: str) -> None:
             return await super().get(job_id)
 
     world.use(ledger=Table(world.clock))
-    asked = (
+    request = (
         lookup.job(world.ports, job),
         cancel(world.ports, job),
         rerun(world.ports, job, {}, who=KEY_HOLDER, key="k"),
     )
-    for each in asked:
+    for each in request:
         with pytest.raises(Misuse) as caught:
             await each
         assert caught.value.status == 404

@@ -23,7 +23,7 @@ GONE = Posted("gone", 410, "410", None, 3)
 async def _ended(world: World, *answers: Posted) -> Job:
     world.webhooks.answers = list(answers)
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     return await world.job(accepted.job.id)
 
@@ -47,7 +47,7 @@ async def test_all_events_of_a_job_go_out_again(world: World) -> None:
     hook = {**HOOK, "events": ["queued", "succeeded"]}
     accepted = await world.message({"spec": job_json(), "notify": [hook]})
     await world.wake()
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     first = list(world.webhooks.posts)
 
@@ -61,7 +61,7 @@ async def test_all_events_of_a_job_go_out_again(world: World) -> None:
 async def test_a_lost_message_of_a_redelivery_is_made_up_by_the_sweep(world: World) -> None:
     job = await _ended(world, OK)
     await redeliver_job(world.ports, job.id)
-    world.queues.sent.clear()
+    world.queues.messages.clear()
 
     await world.sweep()
 
@@ -114,14 +114,14 @@ async def test_a_test_passes_the_same_gates_as_a_job(world: World, url: str, sec
 
 async def test_what_is_not_there_is_a_404_with_a_remedy(world: World) -> None:
     quiet = (await world.message({"spec": job_json()})).job
-    for asked in (
+    for request in (
         redeliver_event(world.ports, "evt_nothing"),
         redeliver_job(world.ports, "j_nothing"),
         redeliver_job(world.ports, quiet.id),
         events_of(world.ports, "j_nothing"),
     ):
         with pytest.raises(Misuse) as error:
-            await asked
+            await request
         assert (error.value.status, bool(error.value.remedy)) == (404, True)
 
 
@@ -131,9 +131,9 @@ async def test_who_may_not_change_a_job_learns_nothing_of_its_events(world: Worl
 
     with pytest.raises(Misuse) as of_another:
         await redeliver_event(world.ports, identity, Caller("mallory", frozenset({SUBMIT})))
-    with pytest.raises(Misuse) as missing:
+    with pytest.raises(Misuse) as absent:
         await redeliver_event(world.ports, "evt_none", Caller("mallory", frozenset({SUBMIT})))
-    assert str(of_another.value) == str(missing.value).replace("evt_none", identity)
+    assert str(of_another.value) == str(absent.value).replace("evt_none", identity)
     assert job.id not in str(of_another.value)
 
 

@@ -14,7 +14,7 @@ from shared.intake.inventory import inventory
 from shared.operate.audit import audit
 from tests.doubles.memory import MemoryLedger
 from tests.unit.dropped_folder import drop_folder
-from tests.unit.lifecycle.test_outages import JOB, drained, left
+from tests.unit.lifecycle.test_outages import JOB, drained, leftovers
 from tests.unit.world import World
 
 Restore = Callable[[], None]
@@ -22,11 +22,11 @@ Restore = Callable[[], None]
 
 def _backup(world: World) -> Restore:
     """What the table holds now; called later, the app starts anew over just that."""
-    kept = dict(world.ledger.held)
+    backup = dict(world.ledger.held)
 
     def restore() -> None:
         world.ledger.held.clear()
-        world.ledger.held.update(kept)
+        world.ledger.held.update(backup)
         world.ledger, held = MemoryLedger(world.clock, table=world.ledger.table), world.ledger.held
         world.ledger.held = held
         store = world.ledger.store
@@ -59,7 +59,7 @@ async def test_a_job_that_ended_after_the_backup_ends_again_and_does_not_run_aga
 
     assert (await world.job(accepted.job.id)).state is JobState.SUCCEEDED
     assert len(world.engine.started) == 1
-    assert left(world) == []
+    assert leftovers(world) == []
 
 
 async def test_a_job_that_was_submitted_after_the_backup_is_found_at_its_cluster(world: World) -> None:
@@ -78,7 +78,7 @@ async def test_a_job_that_was_submitted_after_the_backup_is_found_at_its_cluster
 
 
 async def test_a_submission_that_its_cluster_has_forgotten_since_runs_again(world: World) -> None:
-    """The one case that nobody can tell: docs/how-to/upgrade.md says what to do before the app starts."""
+    """The one case that no one can tell: docs/how-to/upgrade.md says what to do before the app starts."""
     world.engine.down = True
     await world.message(JOB)
     restore = _backup(world)
@@ -135,17 +135,17 @@ async def test_a_job_whose_cluster_forgot_it_since_is_lost_and_does_not_run_agai
     assert len(world.engine.started) == 1
 
 
-async def test_an_end_that_is_told_again_may_have_another_id(world: World) -> None:
+async def test_an_end_that_is_reported_again_may_have_another_id(world: World) -> None:
     """The receiver may hear the same end twice, so it has to go by the job and its state."""
     accepted = await world.message(JOB)
     restore = _backup(world)
     (name,) = world.engine.started
-    world.engine.turn(name, JobState.RUNNING)
+    world.engine.set_state(name, JobState.RUNNING)
     await world.sweep()
     await drained(world, 2)
     restore()
     await drained(world, 2)
 
-    told = {(one["subject"], one["type"]) for one in world.events()}
-    assert told == {(f"jobs/{accepted.job.id}", "io.slipway.job.succeeded.v1")}
+    reports = {(one["subject"], one["type"]) for one in world.events()}
+    assert reports == {(f"jobs/{accepted.job.id}", "io.slipway.job.succeeded.v1")}
     assert len({one["id"] for one in world.events()}) == 2

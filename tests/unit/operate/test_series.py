@@ -1,4 +1,4 @@
-"""Numbers out of lines that nobody vouches for: which are taken, how many, and what is kept of them."""
+"""Numbers out of lines that no one vouches for: which are taken, how many, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -133,13 +133,13 @@ def test_whatever_the_object_is_only_its_finite_numbers_are_taken(members: dict[
         if type(value) in (int, float) and abs(value) < 1e300 and math.isfinite(value)
     }
 
-    found = collected(json.dumps({"slipway": members}))
+    result = collected(json.dumps({"slipway": members}))
 
-    assert {name: points[0][1] for (name, *_), points in found.items() if points[0][1] < 1e300} == {
-        name: numbers[name] for name, *_ in found if name in numbers
+    assert {name: points[0][1] for (name, *_), points in result.items() if points[0][1] < 1e300} == {
+        name: numbers[name] for name, *_ in result if name in numbers
     }
     expected = {name for name in numbers if name.isprintable() and name.strip() and len(name) <= 64}
-    assert expected - {"step", "epoch", "time", "rank"} <= {name for name, *_ in found}
+    assert expected - {"step", "epoch", "time", "rank"} <= {name for name, *_ in result}
 
 
 @settings(max_examples=examples(400), deadline=None)
@@ -158,9 +158,9 @@ def test_a_file_in_parts_has_the_lines_that_it_has_as_a_whole(
         read = min(len(whole), read + sizes[at % len(sizes)])
         at += 1
         start = max(0, offset - 1)
-        found = whole_lines(whole[start:read], begins=not offset, ends=read == len(whole))
-        offset = start + found.done
-        lines += found.text.split(b"\n") if found.text else []
+        result = whole_lines(whole[start:read], begins=not offset, ends=read == len(whole))
+        offset = start + result.done
+        lines += result.text.split(b"\n") if result.text else []
 
     assert offset == len(whole)
     assert [line for line in lines if line] == [line for line in whole.split(b"\n") if line]
@@ -173,9 +173,9 @@ def test_a_line_that_is_too_long_is_left_behind_with_all_that_stands_in_it() -> 
     while offset < len(whole):
         start = max(0, offset - 1)
         part = whole[start : start + 2 * LONGEST_LINE]
-        found = whole_lines(part, begins=not offset, ends=start + len(part) == len(whole))
-        assert found.done > offset - start
-        offset, text = start + found.done, text + found.text
+        result = whole_lines(part, begins=not offset, ends=start + len(part) == len(whole))
+        assert result.done > offset - start
+        offset, text = start + result.done, text + result.text
 
     assert text == b'{"slipway": {"b": 1}}\n'
 
@@ -192,16 +192,16 @@ def test_an_unfinished_line_waits_for_its_end() -> None:
 def test_a_sample_keeps_order_ends_and_extremes(values: list[float], most: int) -> None:
     points = Points(array("d", range(len(values))), array("d", values))
 
-    kept = sampled(points, most)
+    sample = sampled(points, most)
 
-    assert len(kept) <= most
-    assert kept == [[x, values[int(x)]] for x, _ in kept]
-    assert [x for x, _ in kept] == sorted({x for x, _ in kept})
+    assert len(sample) <= most
+    assert sample == [[x, values[int(x)]] for x, _ in sample]
+    assert [x for x, _ in sample] == sorted({x for x, _ in sample})
     if values:
-        assert (kept[0][0], kept[-1][0]) == (0, len(values) - 1)
-        assert {min(values), max(values)} <= {y for _, y in kept}
+        assert (sample[0][0], sample[-1][0]) == (0, len(values) - 1)
+        assert {min(values), max(values)} <= {y for _, y in sample}
     if len(values) <= most:
-        assert len(kept) == len(values)
+        assert len(sample) == len(values)
 
 
 def test_a_sample_is_even() -> None:

@@ -20,7 +20,7 @@ CONTRACTS.read_string((ROOT / ".importlinter").read_text())
 #: So many are found at a glance; where there are more, they belong into sub-folders.
 MOST_MODULES = 20
 
-#: For each contract a line that must not be written, and the file where somebody might write it.
+#: For each contract a line that must not be written, and the file where someone might write it.
 VIOLATIONS = {
     "jobspec": ("shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     "core": ("shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
@@ -133,12 +133,12 @@ def engines_named_in(text: str) -> list[str]:
         ("Dispatches Batch AI job files, as `az batchai` did", []),
     ],
 )
-def test_the_name_of_an_engine_is_told_from_those_of_the_job_format(text: str, named: list[str]) -> None:
+def test_the_name_of_an_engine_is_no_word_of_the_job_format(text: str, named: list[str]) -> None:
     assert engines_named_in(text) == named
 
 
 def test_only_the_registry_and_its_own_folder_name_an_engine() -> None:
-    found = {
+    match = {
         name: engines
         for top in PACKAGES
         for path in (ROOT / top).rglob("*.py")
@@ -147,7 +147,7 @@ def test_only_the_registry_and_its_own_folder_name_an_engine() -> None:
         if (engines := engines_named_in(path.read_text()))
     }
 
-    assert found == {}
+    assert match == {}
 
 
 def changes_later(node: ast.stmt) -> bool:
@@ -181,15 +181,15 @@ def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
     inner: set[ast.expr] = set()
     for node in ast.walk(annotation):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and node not in inner:
-            members, found = [node.left, node.right], set()
+            members, result = [node.left, node.right], set()
             while members:
                 member = members.pop()
                 inner.add(member)
                 if isinstance(member, ast.BinOp):
                     members += [member.left, member.right]
                 else:
-                    found.add(ast.unparse(member).partition("[")[0])
-            yield found - {"None"}
+                    result.add(ast.unparse(member).partition("[")[0])
+            yield result - {"None"}
 
 
 #: Where a change to another state names one that is no end; `follow` asks for ends above it.
@@ -230,7 +230,7 @@ def is_unnamed(annotation: ast.expr) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "found"),
+    ("annotation", "result"),
     [
         ("tuple[Job, Stored | None]", True),
         ("tuple[str, str] | None", True),
@@ -240,8 +240,8 @@ def is_unnamed(annotation: ast.expr) -> bool:
         ("Validation", False),
     ],
 )
-def test_a_result_whose_parts_have_no_names_is_found(annotation: str, found: bool) -> None:
-    assert is_unnamed(ast.parse(annotation, mode="eval").body) == found
+def test_a_result_whose_parts_have_no_names_is_found(annotation: str, result: bool) -> None:
+    assert is_unnamed(ast.parse(annotation, mode="eval").body) == result
 
 
 def test_the_parts_of_a_result_have_names() -> None:

@@ -17,7 +17,7 @@ from bench.world import Requests, polls
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
-    asked = {
+    request = {
         "POST jobs/messages": 10,
         "DELETE jobs/messages/x": 10,
         "POST $batch": 4,
@@ -26,7 +26,7 @@ def test_requests_are_sorted_by_what_they_cost() -> None:
         "HEAD runs/a/STATUS": 1,
         "PUT azure-webjobs-hosts/locks/a?comp=lease": 1,
     }
-    assert by_service(asked, 10) == pytest.approx(
+    assert by_service(request, 10) == pytest.approx(
         {"queue": 2.0, "table": 0.6, "blob write": 0.1, "blob read": 0.2}
     )
 
@@ -39,17 +39,17 @@ def test_a_blob_for_each_job_costs_more_than_everything_else() -> None:
 
 def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     load = Load(1e6, 200)
-    asked = asyncio.run(count(load, jobs=40))
-    # Its record, that it is queued, its end, and that it was told: nobody is there to share them with.
-    assert asked.job.transactions == 4
-    assert asked.job.reads < 1
-    assert asked.archived.reads < 5
-    assert asked.job.messages == 0
-    assert asked.sweep.requests == 4
-    assert max(cost(load, asked).shares.values()) < 0.5
+    request = asyncio.run(count(load, jobs=40))
+    # Its record, that it is queued, its end, and that it was reported: no one is there to share them with.
+    assert request.job.transactions == 4
+    assert request.job.reads < 1
+    assert request.archived.reads < 5
+    assert request.job.messages == 0
+    assert request.sweep.requests == 4
+    assert max(cost(load, request).shares.values()) < 0.5
     # A message for each end is what costs most: where ten ends share one, a million jobs cost what was asked.
-    assert cost(load, asked).dollars_a_million <= 3.0
-    assert cost(replace(load, pushed=10.0), asked).dollars_a_million <= 2.5
+    assert cost(load, request).dollars_a_million <= 3.0
+    assert cost(replace(load, pushed=10.0), request).dollars_a_million <= 2.5
 
 
 async def test_jobs_that_come_together_share_transactions() -> None:
@@ -58,8 +58,8 @@ async def test_jobs_that_come_together_share_transactions() -> None:
 
 def test_shards_carry_the_writes_and_the_queue_does_not_care() -> None:
     one = Usage(0, 1, 12)
-    asked = Counts(one, one, one)
-    few, many = (cost(Load(1e7, 100_000, shards=shards), asked) for shards in (4, 16))
+    request = Counts(one, one, one)
+    few, many = (cost(Load(1e7, 100_000, shards=shards), request) for shards in (4, 16))
     assert many.partition_entities == few.partition_entities / 4
     assert many.queue_messages == few.queue_messages
 
@@ -111,7 +111,7 @@ def test_the_access_log_is_counted_by_verb_and_place_without_what_nodes_ask() ->
     assert polls(requests.lines) == 1
 
 
-def test_a_measurement_that_fails_is_told_and_the_others_go_on() -> None:
+def test_a_measurement_that_fails_is_reported_and_the_others_go_on() -> None:
     async def fails() -> Figures:
         raise TimeoutError("12 of 400 webhooks came")
 

@@ -13,17 +13,17 @@ def test_each_kind_has_a_representative() -> None:
 
 @pytest.mark.parametrize(("cases", "ways"), [("abc", "xy"), ("ab", "xyz"), ("a", "xyz")])
 def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
-    found = pairs(cases, ways)
+    result = pairs(cases, ways)
 
-    assert {case for case, _ in found} == set(cases)
-    assert {way for _, way in found} == set(ways)
-    assert len(set(found)) == len(found)
+    assert {case for case, _ in result} == set(cases)
+    assert {way for _, way in result} == set(ways)
+    assert len(set(result)) == len(result)
 
 
 def test_eight_turns_try_every_case() -> None:
-    turns = [every_few(range(10), turn) for turn in range(7, 15)]
+    turns = [every_few(range(10), number) for number in range(7, 15)]
 
-    assert {case for turn in turns for case in turn} == set(range(10))
+    assert {case for number in turns for case in number} == set(range(10))
     assert all(turns)
 
 

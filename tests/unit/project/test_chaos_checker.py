@@ -7,31 +7,31 @@ from dataclasses import replace
 from tests.chaos.checker import Record, Told, Verdict, judge
 
 JOB = Record("j_1", "one", "succeeded", attempts=1)
-TOLD = Told("j_1", "e_1", terminal=True, verified=True, taken=True, body="b")
+TOLD = Told("j_1", "e_1", terminal=True, verified=True, accepted=True, body="b")
 
 
 def _judge(
     *,
-    sent: tuple[str, ...] = ("one",),
+    messages: tuple[str, ...] = ("one",),
     records: tuple[Record, ...] = (JOB,),
     started: tuple[tuple[str, str], ...] = (("j_1", "1"),),
-    told: tuple[Told, ...] = (TOLD,),
+    reports: tuple[Told, ...] = (TOLD,),
 ) -> Verdict:
-    return judge(sent, records, started, told)
+    return judge(messages, records, started, reports)
 
 
-def test_a_job_that_ran_once_and_was_told_is_good() -> None:
+def test_a_job_that_ran_once_and_was_reported_is_good() -> None:
     verdict = _judge()
     assert verdict.good
     assert (verdict.attempted, verdict.accepted) == (1, 1)
 
 
 def test_the_same_event_may_come_twice() -> None:
-    assert _judge(told=(TOLD, TOLD)).good
+    assert _judge(reports=(TOLD, TOLD)).good
 
 
 def test_an_acknowledged_job_without_a_record_is_lost() -> None:
-    assert _judge(sent=("one", "two")).lost == ["two has no record"]
+    assert _judge(messages=("one", "two")).lost == ["two has no record"]
 
 
 def test_a_job_that_never_ran_is_lost() -> None:
@@ -53,7 +53,7 @@ def test_two_starts_of_one_attempt_are_a_duplicate() -> None:
     assert verdict.duplicated == ["one ran 2 times in attempt 1"]
 
 
-def test_a_start_of_an_attempt_that_nobody_recorded_is_a_duplicate() -> None:
+def test_a_start_of_an_attempt_that_no_one_recorded_is_a_duplicate() -> None:
     verdict = _judge(started=(("j_1", "1"), ("j_1", "2")))
     assert verdict.duplicated == ["one ran 2 attempts of 1"]
 
@@ -63,25 +63,25 @@ def test_a_start_without_a_record_is_seen() -> None:
     assert verdict.other == ["the cluster ran j_9, which has no record"]
 
 
-def test_an_end_that_nobody_took_is_undelivered() -> None:
-    assert _judge(told=(replace(TOLD, taken=False),)).undelivered == ["nobody took the end of one"]
+def test_an_end_that_no_one_took_is_undelivered() -> None:
+    assert _judge(reports=(replace(TOLD, accepted=False),)).undelivered == ["nobody took the end of one"]
 
 
 def test_an_event_on_the_way_is_not_the_end() -> None:
-    assert _judge(told=(replace(TOLD, terminal=False),)).undelivered
+    assert _judge(reports=(replace(TOLD, terminal=False),)).undelivered
 
 
 def test_an_end_under_two_ids_is_a_duplicate() -> None:
-    verdict = _judge(told=(TOLD, replace(TOLD, event="e_2")))
+    verdict = _judge(reports=(TOLD, replace(TOLD, event="e_2")))
     assert verdict.duplicated == ["the end of one was told under 2 ids"]
 
 
 def test_an_event_with_two_bodies_is_seen() -> None:
-    assert _judge(told=(TOLD, replace(TOLD, body="other"))).other == ["event e_1 has 2 bodies"]
+    assert _judge(reports=(TOLD, replace(TOLD, body="other"))).other == ["event e_1 has 2 bodies"]
 
 
 def test_a_signature_that_does_not_verify_is_seen_and_does_not_count() -> None:
-    verdict = _judge(told=(replace(TOLD, verified=False),))
+    verdict = _judge(reports=(replace(TOLD, verified=False),))
     assert verdict.other == ["the signature of e_1 did not verify"]
     assert verdict.undelivered
 

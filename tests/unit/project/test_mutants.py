@@ -44,9 +44,9 @@ def test_a_mutant_is_one_careless_edit(body: str, changes: list[str]) -> None:
 
 def test_a_mutant_changes_the_one_place_that_its_name_tells() -> None:
     source = "class C:\n    def f(self, a):\n        return a < 1 or a < 1\n"
-    found = {mutant.name: ast.unparse(mutant.change()) for mutant in mutants_of(source)}
+    members = {mutant.name: ast.unparse(mutant.change()) for mutant in mutants_of(source)}
 
-    assert found["C.f: a < 1 => a <= 1 (#2)"] == ast.unparse(ast.parse(source)).replace(
+    assert members["C.f: a < 1 => a <= 1 (#2)"] == ast.unparse(ast.parse(source)).replace(
         "or a < 1", "or a <= 1", 1
     )
 
@@ -54,13 +54,13 @@ def test_a_mutant_changes_the_one_place_that_its_name_tells() -> None:
 def test_every_equivalent_mutant_exists_and_has_its_reason() -> None:
     listed = equivalents(EQUIVALENT.read_text(encoding="utf-8"))
     modules = {name.partition(": ")[0] for name in listed}
-    there = {
+    remote = {
         f"{module}: {mutant.name}"
         for module in modules
         for mutant in mutants_of((ROOT / module).read_text(encoding="utf-8"))
     }
 
-    assert [name for name in listed if name not in there] == []
+    assert [name for name in listed if name not in remote] == []
     assert all(listed.values())
 
 

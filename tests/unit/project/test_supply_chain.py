@@ -19,8 +19,8 @@ def entries(*files: str) -> dict[str, str]:
     """The hashes of each `name==version ; marker`."""
     text = "\n".join((ROOT / file).read_text() for file in files)
     return {
-        f"{found['name']}=={found['version']}{found['marker'] or ''}".strip(): found["hashes"]
-        for found in ENTRY.finditer(text)
+        f"{match['name']}=={match['version']}{match['marker'] or ''}".strip(): match["hashes"]
+        for match in ENTRY.finditer(text)
     }
 
 
@@ -34,10 +34,10 @@ def test_every_package_is_at_one_version_with_the_hashes_of_its_files(file: str)
     lines = [
         line for line in (ROOT / file).read_text().splitlines() if not line.startswith(("#", "-r ", "    "))
     ]
-    found = entries(file)
+    result = entries(file)
 
-    assert len(found) == len(lines) >= 1
-    for name, hashes in found.items():
+    assert len(result) == len(lines) >= 1
+    for name, hashes in result.items():
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", hashes), name
         assert not re.search(r"--hash=(?!sha256:[0-9a-f]{64}\b)", hashes), name
 
@@ -49,10 +49,10 @@ def test_no_lock_says_where_packages_come_from(file: str) -> None:
 
 def test_the_function_app_installs_what_pyproject_asks_for_and_all_that_it_brings() -> None:
     app = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["app"]
-    asked = {canonical(one) for one in app}
+    request = {canonical(one) for one in app}
     direct = {canonical(one) for one in entries("requirements.txt")}
 
-    assert direct == asked
+    assert direct == request
     assert "-r requirements-lock.txt" in (ROOT / "requirements.txt").read_text().splitlines()
     assert not {canonical(one) for one in entries("requirements-lock.txt")} & direct
     assert not [one for one in app if "--hash" in one]

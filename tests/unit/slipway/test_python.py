@@ -66,10 +66,10 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
         )
 
     async with answering(api(JOB)) as url:
-        job, *found = await asyncio.to_thread(work, url)
+        job, *result = await asyncio.to_thread(work, url)
 
     assert repr(job) == f"Job('{ID}')"
-    assert found == [ID, "failed", ["stdouterr/stderr.txt"], "failed"]
+    assert result == [ID, "failed", ["stdouterr/stderr.txt"], "failed"]
 
 
 async def test_a_success_is_its_record_and_files_are_saved(tmp_path: Any) -> None:

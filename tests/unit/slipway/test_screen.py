@@ -21,15 +21,15 @@ def written(*lines: Line, terminal: bool) -> str:
 
 
 def test_a_line_has_its_time_its_subject_and_no_colour_in_a_file() -> None:
-    said = written(Line("setup", "[bold]made :smile: " + "x" * 60, "green"), terminal=False)
+    output = written(Line("setup", "[bold]made :smile: " + "x" * 60, "green"), terminal=False)
 
-    assert said == "   2.5 s  setup                    [bold]made :smile: " + "x" * 60 + "\n"
+    assert output == "   2.5 s  setup                    [bold]made :smile: " + "x" * 60 + "\n"
 
 
 def test_a_terminal_gets_colours_for_the_news_and_only_there() -> None:
-    said = written(Line("setup", "made", "green"), Line("setup", "plain"), terminal=True)
+    output = written(Line("setup", "made", "green"), Line("setup", "plain"), terminal=True)
 
-    first, second = said.splitlines()
+    first, second = output.splitlines()
     assert "\x1b[32mmade\x1b[0m" in first
     assert second.endswith("\x1b[0mplain")
 

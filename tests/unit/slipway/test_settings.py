@@ -19,17 +19,17 @@ def written(file: Path, document: object) -> Path:
 def test_a_named_file_wins_over_the_environment(tmp_path: Path) -> None:
     file = written(tmp_path / "s.json", {"IsEncrypted": False, "Values": {"SLIPWAY_WORKSPACE": "mine"}})
 
-    found, where = settings.load(file, {**VALUES, "SLIPWAY_WORKSPACE": "theirs"})
+    result, where = settings.load(file, {**VALUES, "SLIPWAY_WORKSPACE": "theirs"})
 
-    assert found.text("SLIPWAY_WORKSPACE") == "mine"
+    assert result.text("SLIPWAY_WORKSPACE") == "mine"
     assert where == str(file)
 
 
 @pytest.mark.parametrize("name", ["SLIPWAY_STORAGE", "SLIPWAY_STORAGE__blobServiceUri"])
 def test_the_environment_counts_when_it_speaks_of_storage(name: str) -> None:
-    found, where = settings.load(None, {name: "x", "SLIPWAY_WORKSPACE": "mine"})
+    result, where = settings.load(None, {name: "x", "SLIPWAY_WORKSPACE": "mine"})
 
-    assert found.text("SLIPWAY_WORKSPACE") == "mine"
+    assert result.text("SLIPWAY_WORKSPACE") == "mine"
     assert where == "the environment"
 
 

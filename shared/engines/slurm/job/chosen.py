@@ -67,15 +67,15 @@ def listed(
     )
 
 
-def absent(name: str, place: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
-    """Each of a job's resources that no node has. `place`: the job's partition, or the cluster."""
+def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
+    """Each of a job's resources that no node has. `scope`: the job's partition, or the cluster."""
     partition = resources.get("partition")
     if partition and listing.partitions and partition not in listing.partitions:
         text = f"{name} has no partition {partition}"
         yield _absent("partition", text, f"it has {', '.join(sorted(listing.partitions))}")
         return
-    yield from _gpus(place, listing, resources)
-    text = f"no node of {place} has more than"
+    yield from _gpus(scope, listing, resources)
+    text = f"no node of {scope} has more than"
     if listing.cpus is not None and (resources.get("cpus") or 0) > listing.cpus:
         yield _absent("cpus", f"{text} {listing.cpus} CPUs", f"ask for {listing.cpus} at most")
     memory = resources.get("memory")
@@ -100,19 +100,19 @@ def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:
     return bool(names) and all(any(name in re.findall(r"\w+", one) for name in names) for one in faults)
 
 
-def _gpus(place: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
+def _gpus(scope: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
     kind, count = resources.get("gpuType"), resources.get("gpus") or 0
     if listing.gpus is None or not count:
         return
     if kind and kind not in listing.by_type:  # GPUs without a type are of none, for Slurm
         types = ", ".join(sorted(listing.by_type))
         remedy = f"there are {types}" if types else "leave it out"
-        yield _absent("gpuType", f"no node of {place} has GPUs of type {kind}", remedy)
+        yield _absent("gpuType", f"no node of {scope} has GPUs of type {kind}", remedy)
         return
     most = listing.by_type[kind] if kind else listing.gpus
     if count > most:
         of_type = f" of type {kind}" if kind else ""
-        text = f"no node of {place} has more than {most} GPUs{of_type}"
+        text = f"no node of {scope} has more than {most} GPUs{of_type}"
         yield _absent("gpus", text, f"ask for {most} at most, and for more nodes")
 
 

@@ -73,10 +73,10 @@ def too_long(cluster: SlurmCluster, order: Order, limit_name: str = "") -> Rejec
     duration = iso_duration(timedelta(seconds=launch.seconds(properties, cluster.longest)))
     named = (properties.get("constraints") or {}).get("maxWallClockTime")
     partition = order.resources.get("partition") or cluster.partition
-    place = f"{cluster.name} (partition {partition})" if partition else cluster.name
+    scope = f"{cluster.name} (partition {partition})" if partition else cluster.name
     limit = f"; it lets jobs run for {iso_duration(cluster.longest)}" if cluster.longest else ""
     return Rejected(
-        f"properties.constraints.maxWallClockTime: {place} lets no job run for {duration}"
+        f"properties.constraints.maxWallClockTime: {scope} lets no job run for {duration}"
         f"{'' if named else ', the default of a job that names no time'}{limit}. Write a shorter time"
         + (f". {limit_name}" if limit_name else "")
     )

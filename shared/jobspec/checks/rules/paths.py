@@ -131,7 +131,7 @@ def _mounted(
     mounted, path = _below(context, match)
     of_job = mounted is context.job_mounted
     if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
-        message, remedy = _missing(context, path, mounted, of_job=of_job)
+        message, remedy = _unknown_words(context, path, mounted, of_job=of_job)
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         severity: Severity = "warning" if in_command else "error"
         owner = "job" if of_job else "cluster"
@@ -169,7 +169,7 @@ def _below(context: Context, match: re.Match[str]) -> _Below:
     return _Below(mounted, (match["rest"] or "").strip("/"))
 
 
-def _missing(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Missing:
+def _unknown_words(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Missing:
     owner = "the job" if of_job else "the cluster"
     if not path:
         return _Missing(f"the mount root itself is on no mount of {owner}", None)

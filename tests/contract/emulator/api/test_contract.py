@@ -41,49 +41,49 @@ def described(recorder: Recorder) -> Recorder:
 async def writing(lab: Lab) -> None:
     """Wait until the job has files."""
 
-    async def look() -> Any:
+    async def check() -> Any:
         return await lab.files("job")
 
-    await until(look)
+    await until(check)
 
 
 async def _walk_without_waiting(lab: Lab) -> list[Any]:
     """Every operation of the asynchronous client, and the two it lacks."""
     client, place = lab.client, (GROUP, lab.workspace)
-    seen = [[one.name async for one in client.operations.list()]]
-    seen.append([one.name.value async for one in client.usages.list("eastus")])
+    observation = [[one.name async for one in client.operations.list()]]
+    observation.append([one.name.value async for one in client.usages.list("eastus")])
     await (await client.workspaces.begin_create(*place, {"location": "eastus"})).result()
     await client.workspaces.update(*place, {"tags": {"a": "b"}})
     await client.workspaces.get(*place)
-    seen.append([one.name async for one in client.workspaces.list()])
-    seen.append([one.name async for one in client.workspaces.list_by_resource_group(GROUP)])
+    observation.append([one.name async for one in client.workspaces.list()])
+    observation.append([one.name async for one in client.workspaces.list_by_resource_group(GROUP)])
     await (await client.file_servers.begin_create(*place, "nfs", SERVER)).result()
-    seen.append([one.name async for one in client.file_servers.list_by_workspace(*place)])
+    observation.append([one.name async for one in client.file_servers.list_by_workspace(*place)])
     await client.experiments.begin_create(*place, EXPERIMENT)
     await client.experiments.get(*place, EXPERIMENT)
-    seen.append([one.name async for one in client.experiments.list_by_workspace(*place)])
+    observation.append([one.name async for one in client.experiments.list_by_workspace(*place)])
     await client.clusters.begin_create(*place, CLUSTER, cluster_body(ONE_NODE))
     scale = {"properties": {"scaleSettings": {"manual": {"targetNodeCount": 2}}}}
     await client.clusters.update(*place, CLUSTER, scale)
     await client.clusters.get(*place, CLUSTER)
-    seen.append([one.name async for one in client.clusters.list_by_workspace(*place)])
+    observation.append([one.name async for one in client.clusters.list_by_workspace(*place)])
     await client.jobs.begin_create(*lab.place, "job", lab.job_body(**custom("sleep 600")))
     await lab.reaches("job", "running")
     await writing(lab)
-    seen.append([one.name async for one in client.jobs.list_by_experiment(*lab.place)])
+    observation.append([one.name async for one in client.jobs.list_by_experiment(*lab.place)])
     logins = client.jobs.list_remote_login_information(*lab.place, "job")
-    seen.append([one.ip_address async for one in logins])
+    observation.append([one.ip_address async for one in logins])
     logins = client.clusters.list_remote_login_information(*place, CLUSTER)
-    seen.append([one.node_id async for one in logins])
-    seen.append(sorted(await lab.files("job")))
+    observation.append([one.node_id async for one in logins])
+    observation.append(sorted(await lab.files("job")))
     await (await client.jobs.begin_terminate(*lab.place, "job")).result()
     await (await client.jobs.begin_delete(*lab.place, "job")).result()
     await client.clusters.begin_delete(*place, CLUSTER)
     await client.experiments.begin_delete(*lab.place)
     status, _, _ = await lab.send("GET", f"{lab.path}/fileServers/nfs")
-    gone, _, _ = await lab.send("DELETE", f"{lab.path}/fileServers/nfs")
+    removed, _, _ = await lab.send("DELETE", f"{lab.path}/fileServers/nfs")
     await (await client.workspaces.begin_delete(*place)).result()
-    return [*seen, status, gone]
+    return [*observation, status, removed]
 
 
 async def test_every_operation_of_the_contract_is_there_and_keeps_to_it(
@@ -91,9 +91,9 @@ async def test_every_operation_of_the_contract_is_there_and_keeps_to_it(
 ) -> None:
     assert described.contract is not None
 
-    seen = await _walk_without_waiting(lab)
+    observation = await _walk_without_waiting(lab)
 
-    assert all(seen), seen
+    assert all(observation), observation
     assert described.problems == []
     assert described.contract.used == described.contract.operations.keys()
     assert len(described.contract.operations) == 29
@@ -133,14 +133,14 @@ async def test_each_line_of_the_overlay_is_needed_and_cites_its_evidence(describ
     ]
 
     def problems(lines: list[Any]) -> int:
-        contract, found = Contract(document, lines), 0
+        contract, result = Contract(document, lines), 0
         for path, status, answer in answers:
             body = json.dumps(answer).encode()
             query = {"api-version": "2018-05-01"}
-            found += len(
+            result += len(
                 contract.problems(Exchange("GET", path, query, b"", status, body, "application/json"))
             )
-        return found
+        return result
 
     assert problems(overlay) == 0
     for line in overlay:
@@ -243,8 +243,8 @@ async def test_names_are_isolated_between_experiments_and_workspaces(lab: Lab) -
 
 async def test_usages_count_clusters_and_cores_of_a_region(lab: Lab) -> None:
     async def used(location: str) -> dict[str, int]:
-        found = lab.client.usages.list(location)
-        return {one.name.value: one.current_value async for one in found if one.current_value}
+        result = lab.client.usages.list(location)
+        return {one.name.value: one.current_value async for one in result if one.current_value}
 
     region = "chilecentral"  # no other test is there
     await lab.client.workspaces.begin_create(GROUP, lab.workspace, {"location": region})

@@ -105,7 +105,7 @@ class Hostile:
 
     def requests(self) -> Iterator[tuple[str, str, bytes]]:
         """Method, address, body."""
-        known = {
+        values = {
             "subscription": "sub",
             "group": GROUP,
             "workspace": self.lab.workspace,
@@ -127,8 +127,8 @@ class Hostile:
             path = self.chance.choice([*templates, *OTHERS, *FILES, *FILES])
             query = self.query(path)
             for name in re.findall(r"{(\w+)}", path):
-                right = name in known and self.chance.random() < 0.8
-                path = path.replace(f"{{{name}}}", known[name] if right else self.chance.choice(NAMES))
+                right = name in values and self.chance.random() < 0.8
+                path = path.replace(f"{{{name}}}", values[name] if right else self.chance.choice(NAMES))
             if len(address := f"{path}?{query}") < _LONGEST:
                 yield self.chance.choice(METHODS), address, self.body(self.chance.choice(bodies))
 

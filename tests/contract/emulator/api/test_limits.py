@@ -67,14 +67,14 @@ async def test_a_cluster_has_at_most_100_nodes_when_it_is_made_and_when_it_is_ch
     lab: Lab, scale: dict[str, Any]
 ) -> None:
     await lab.make_cluster(EMPTY)
-    made, _, _ = await lab.send("PUT", f"{lab.path}/clusters/other", json=cluster_body(scale))
+    created, _, _ = await lab.send("PUT", f"{lab.path}/clusters/other", json=cluster_body(scale))
 
     with pytest.raises(HttpResponseError) as changed:
         await lab.client.clusters.update(
             GROUP, lab.workspace, CLUSTER, {"properties": {"scaleSettings": scale}}
         )
 
-    assert (made, changed.value.status_code) == (400, 400)
+    assert (created, changed.value.status_code) == (400, 400)
     assert (await lab.cluster()).scale_settings.manual.target_node_count == 0
 
 
@@ -122,11 +122,11 @@ async def test_a_region_holds_200_clusters_of_a_subscription_and_no_more(own_lab
     await own_lab.prepare()
     elsewhere = f"{own_lab.path}-2"
     await own_lab.send("PUT", elsewhere, json={"location": "westus"})
-    made: list[int] = []
+    created: list[int] = []
     for start in range(0, 200, 50):
-        made += await asyncio.gather(*(make(number) for number in range(start, start + 50)))
+        created += await asyncio.gather(*(make(number) for number in range(start, start + 50)))
 
-    assert set(made) == {202}
+    assert set(created) == {202}
     assert await make(7) == 200
     status, body, _ = await own_lab.send("PUT", f"{own_lab.path}/clusters/c-200", json=cluster_body(EMPTY))
     assert (status, body["error"]["code"]) == (409, "QuotaExceeded")
@@ -141,9 +141,9 @@ async def test_a_resource_group_holds_800_workspaces_and_no_more(own_lab: Lab) -
         return (await own_lab.send("PUT", path, json={"location": "eastus"}))[0]
 
     await own_lab.emulator.make_group("full")
-    made: list[int] = []
+    created: list[int] = []
     for start in range(0, 800, 50):
-        made += await asyncio.gather(*(make(number) for number in range(start, start + 50)))
+        created += await asyncio.gather(*(make(number) for number in range(start, start + 50)))
 
-    assert set(made) == {200}
+    assert set(created) == {200}
     assert await make(800) == 409

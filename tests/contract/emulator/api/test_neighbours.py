@@ -28,14 +28,14 @@ async def test_the_same_is_served_over_https_with_a_certificate_of_its_own(lab: 
 
 
 async def test_the_port_of_https_and_the_certificate_outlive_a_restart(own_lab: Lab) -> None:
-    def known() -> list[bytes]:
+    def names() -> list[bytes]:
         return [(own_lab.emulator.data / name).read_bytes() for name in ("https.json", "certificate.pem")]
 
-    before = known()
+    before = names()
     await own_lab.emulator.stop()
     await own_lab.emulator.start()
 
-    assert known() == before
+    assert names() == before
 
 
 async def test_a_service_principal_logs_in_and_finds_its_subscriptions(lab: Lab) -> None:
@@ -61,24 +61,24 @@ async def test_a_group_takes_its_workspaces_with_it(lab: Lab) -> None:
     group = f"{S}/resourcegroups/group-{lab.workspace}"
     path = f"{group}/providers/Microsoft.BatchAI/workspaces/w"
 
-    made, _, _ = await lab.send("PUT", group, json={"location": "eastus", "tags": {"a": "b"}})
+    created, _, _ = await lab.send("PUT", group, json={"location": "eastus", "tags": {"a": "b"}})
     again, shown, _ = await lab.send("PUT", group, json={"location": "eastus"})
     await lab.send("PUT", path, json={"location": "eastus"})
     await lab.send("PUT", f"{path}/experiments/e")
     _, listed, _ = await lab.send("GET", f"{S}/resourcegroups")
-    there, _, _ = await lab.send("HEAD", group)
+    remote, _, _ = await lab.send("HEAD", group)
     deleted, _, headers = await lab.send("DELETE", group)
     place = headers["Location"].removeprefix(lab.emulator.url).split("?")[0]
     while (over := (await lab.send("GET", place))[0]) == 202:
         pass
-    gone, _, _ = await lab.send("HEAD", group)
+    removed, _, _ = await lab.send("HEAD", group)
     workspace, _, _ = await lab.send("GET", path)
 
-    assert (made, again, there, deleted, over, gone, workspace) == (201, 200, 204, 202, 200, 404, 404)
+    assert (created, again, remote, deleted, over, removed, workspace) == (201, 200, 204, 202, 200, 404, 404)
     assert shown["properties"] == {"provisioningState": "Succeeded"}
     assert shown["name"] in [one["name"] for one in listed["value"]]
-    missing, error, _ = await lab.send("DELETE", group)
-    assert (missing, error["error"]["code"]) == (404, "ResourceGroupNotFound")
+    absent, error, _ = await lab.send("DELETE", group)
+    assert (absent, error["error"]["code"]) == (404, "ResourceGroupNotFound")
 
 
 async def test_the_storage_account_and_its_key_are_found(lab: Lab) -> None:

@@ -59,13 +59,13 @@ async def test_usages_have_the_names_units_and_limits_of_the_service(lab: Lab) -
     _, body, _ = await lab.send("GET", path)
 
     names = {one["name"]["value"]: one["name"]["localizedValue"] for one in body["value"]}
-    wanted = {"Clusters": "Clusters"}
+    expected = {"Clusters": "Clusters"}
     for value, shown in (("Dedicated", "Dedicated"), ("LowPriority", "Low Priority")):
-        wanted[f"Total Cluster {value} Regional vCPUs"] = f"Total Cluster {shown} Regional vCPUs"
+        expected[f"Total Cluster {value} Regional vCPUs"] = f"Total Cluster {shown} Regional vCPUs"
         for family in FAMILIES:
             name = f"Standard {family} Family Cluster {{}} vCPUs"
-            wanted[name.format(value)] = name.format(shown)
-    assert list(names.items()) == list(wanted.items())
+            expected[name.format(value)] = name.format(shown)
+    assert list(names.items()) == list(expected.items())
     assert {one["unit"] for one in body["value"]} == {"Count"}
     assert all(one["limit"] > 0 for one in body["value"])
 
@@ -204,13 +204,13 @@ async def test_the_sdks_initial_count_of_0_is_accepted_with_any_minimum(lab: Lab
     place = (GROUP, lab.workspace, CLUSTER)
     one, three = (AutoScaleSettings(minimum_node_count=1, maximum_node_count=most) for most in (1, 3))
     user = UserAccountSettings(admin_user_name="demo", admin_user_password="hidden")
-    asked = ClusterCreateParameters(
+    request = ClusterCreateParameters(
         vm_size="STANDARD_NC6",
         user_account_settings=user,
         scale_settings=ScaleSettings(auto_scale=one),
     )
 
-    made = await (await lab.client.clusters.begin_create(*place, asked)).result()
+    created = await (await lab.client.clusters.begin_create(*place, request)).result()
     changed = ClusterUpdateParameters(scale_settings=ScaleSettings(auto_scale=three))
     shown = (await lab.client.clusters.update(*place, changed)).scale_settings
     again = ClusterCreateParameters(vm_size="STANDARD_NC6", user_account_settings=user, scale_settings=shown)
@@ -219,7 +219,7 @@ async def test_the_sdks_initial_count_of_0_is_accepted_with_any_minimum(lab: Lab
     def counts(auto: Any) -> list[int]:
         return [auto.minimum_node_count, auto.maximum_node_count, auto.initial_node_count]
 
-    assert counts(made.scale_settings.auto_scale) == [1, 1, 0]
+    assert counts(created.scale_settings.auto_scale) == [1, 1, 0]
     assert counts(shown.auto_scale) == counts(copy.scale_settings.auto_scale) == [1, 3, 0]
 
     async def grown() -> bool:

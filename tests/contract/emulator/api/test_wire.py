@@ -33,8 +33,8 @@ async def test_workspaces_are_made_changed_listed_and_deleted(lab: Lab) -> None:
         )
     ).result()
     changed = await lab.client.workspaces.update(GROUP, lab.workspace, {"tags": {"c": "d"}})
-    listed = [found.name async for found in lab.client.workspaces.list_by_resource_group(GROUP)]
-    in_subscription = [found.name async for found in lab.client.workspaces.list()]
+    listed = [result.name async for result in lab.client.workspaces.list_by_resource_group(GROUP)]
+    in_subscription = [result.name async for result in lab.client.workspaces.list()]
 
     assert created.type == "Microsoft.BatchAI/workspaces"
     assert created.provisioning_state == "succeeded"
@@ -143,12 +143,12 @@ async def test_deleting_what_is_not_there_is_204(lab: Lab) -> None:
 async def test_another_api_version_is_refused_and_none_as_well(lab: Lab) -> None:
     other, wrong, _ = await lab.send("GET", lab.path, params={"api-version": "2017-09-01-preview"})
     async with aiohttp.ClientSession() as session, session.get(lab.emulator.url + lab.path) as answer:
-        without, missing = answer.status, await answer.json()
+        without, absent = answer.status, await answer.json()
 
     assert (other, without) == (400, 400)
     assert wrong["error"]["code"] == "InvalidApiVersionParameter"
-    assert missing["error"]["code"] == "MissingApiVersionParameter"
-    assert wrong["error"]["target"] == missing["error"]["target"] == "api-version"
+    assert absent["error"]["code"] == "MissingApiVersionParameter"
+    assert wrong["error"]["target"] == absent["error"]["target"] == "api-version"
 
 
 @pytest.mark.parametrize("name", ["bad name!", "ä", "x" * 65, "a.b"])
@@ -307,11 +307,11 @@ async def test_lists_come_in_pages(lab: Lab) -> None:
     path = f"{lab.path}/experiments/digits/jobs"
 
     options = JobsListByExperimentOptions(max_results=2)
-    found = [job.name async for job in lab.client.jobs.list_by_experiment(*lab.place, options)]
+    result = [job.name async for job in lab.client.jobs.list_by_experiment(*lab.place, options)]
     _, page, _ = await lab.send("GET", path, params={"maxresults": "2"})
     refused, error, _ = await lab.send("GET", path, params={"maxresults": "1001"})
 
-    assert found == names
+    assert result == names
     assert len(page["value"]) == 2
     assert "api-version=2018-05-01" in page["nextLink"]
     assert (refused, error["error"]["target"]) == (400, "maxresults")
@@ -334,15 +334,15 @@ async def test_every_list_goes_on_where_its_page_ended(lab: Lab) -> None:
     ]
     for path in lists:
         _, whole, _ = await lab.send("GET", path)
-        found, query = [], {"maxresults": "1"}
+        results, query = [], {"maxresults": "1"}
         while query:
             _, page, _ = await lab.send("GET", path, params=query)
             assert len(page["value"]) == 1
-            found += page["value"]
+            results += page["value"]
             query = _query(page["nextLink"]) if "nextLink" in page else {}
 
-        assert len(found) > 1
-        assert [_name(one) for one in found] == [_name(one) for one in whole["value"]], path
+        assert len(results) > 1
+        assert [_name(one) for one in results] == [_name(one) for one in whole["value"]], path
 
 
 async def test_all_that_goes_on_afterwards_is_an_empty_202_with_both_addresses(lab: Lab) -> None:

@@ -30,8 +30,8 @@ def shares_of(lab: Lab, key: str = KEY) -> ShareServiceClient:
 
 def code(raised: pytest.ExceptionInfo[HttpResponseError]) -> str:
     """The storage service's own word for an error."""
-    found = getattr(raised.value, "error_code", "")
-    return str(getattr(found, "value", found))
+    result = getattr(raised.value, "error_code", "")
+    return str(getattr(result, "value", result))
 
 
 async def test_shares_directories_and_files_come_and_go(lab: Lab) -> None:
@@ -47,7 +47,7 @@ async def test_shares_directories_and_files_come_and_go(lab: Lab) -> None:
         await directory.upload_file("empty", b"")
 
         assert code(again) == "ShareAlreadyExists"
-        assert "first-share" in [found.name async for found in service.list_shares()]
+        assert "first-share" in [result.name async for result in service.list_shares()]
         assert await directory.exists()
         assert not await share.get_directory_client("absent").exists()
         assert await (await file.download_file()).readall() == content
@@ -65,9 +65,9 @@ async def test_shares_directories_and_files_come_and_go(lab: Lab) -> None:
         await file.delete_file()
         assert not await file.exists()
         await share.delete_share()
-        with pytest.raises(ResourceNotFoundError) as gone:
+        with pytest.raises(ResourceNotFoundError) as removed:
             await share.get_share_properties()
-        assert code(gone) == "ShareNotFound"
+        assert code(removed) == "ShareNotFound"
 
 
 async def test_a_wrong_key_is_refused(lab: Lab) -> None:
@@ -113,7 +113,7 @@ async def test_a_sas_of_the_account_manages_shares_until_it_expires(lab: Lab) ->
     token = generate_account_sas(ACCOUNT, KEY, types, permission, now + timedelta(minutes=5))
     async with ShareServiceClient(address, credential=token) as service:
         share = await service.create_share("signed-again")
-        assert "signed-again" in [found.name async for found in service.list_shares()]
+        assert "signed-again" in [result.name async for result in service.list_shares()]
         await share.delete_share()
 
     token = generate_account_sas(ACCOUNT, KEY, types, permission, now - timedelta(minutes=5))
@@ -224,7 +224,7 @@ async def test_a_setup_task_prepares_each_node(lab: Lab) -> None:
 
 
 async def test_no_request_follows_a_link_out_of_its_share(lab: Lab, tmp_path: Path) -> None:
-    """What a job, or whoever shares the directory, can put there."""
+    """What a job, or anyone who shares the directory, can put there."""
     (tmp_path / "here").mkdir()
     (tmp_path / "here/secret.txt").write_text("secret")
     async with shares_of(lab) as service:

@@ -41,9 +41,9 @@ async def test_what_is_the_same_on_both_sides_is_neither_fetched_nor_sent_again(
     before = {file.name: os.stat(file) for file in mirror.files.iterdir()}  # noqa: PTH116 all of it is compared
 
     await mirror.pull()
-    sent = await mirror.push()
+    messages = await mirror.push()
 
-    assert sent == 0
+    assert messages == 0
     assert before.keys() == {"fetched", "written"}
     for file in mirror.files.iterdir():
         assert (before[file.name].st_ino, before[file.name].st_mtime_ns) == (
@@ -195,7 +195,7 @@ async def test_a_file_whose_directory_became_a_link_since_it_was_seen_is_not_sen
 
 
 @pytest.mark.parametrize("way", ["pull", "push"])
-async def test_what_this_machine_refuses_to_write_is_told_as_what_the_container_refuses(
+async def test_what_this_machine_refuses_to_write_is_reported_as_what_the_container_refuses(
     container: ContainerClient, mirror: Mirror, way: str
 ) -> None:
     """Who repeats either does so for one error; another would end it."""

@@ -25,11 +25,11 @@ async def connect(lab: Lab, request: bytes) -> bytes:
     """What the proxy says first; nothing if it breaks off."""
     reader, writer = await asyncio.open_connection("127.0.0.1", proxy(lab))
     writer.write(request)
-    said = b""
+    output = b""
     with suppress(ConnectionError):
-        said = await reader.read(1 << 16)
+        output = await reader.read(1 << 16)
     writer.close()
-    return said
+    return output
 
 
 async def test_the_storage_clients_need_no_more_than_the_account_and_its_key(
@@ -69,9 +69,9 @@ async def test_the_storage_clients_need_no_more_than_the_account_and_its_key(
     ],
 )
 async def test_nothing_else_is_reached(lab: Lab, target: str) -> None:
-    said = await connect(lab, f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
+    output = await connect(lab, f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
 
-    assert said.startswith(b"HTTP/1.1 403 only devstoreaccount1.*.core.windows.net is served here")
+    assert output.startswith(b"HTTP/1.1 403 only devstoreaccount1.*.core.windows.net is served here")
 
 
 @pytest.mark.parametrize(

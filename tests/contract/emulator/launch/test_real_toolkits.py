@@ -57,9 +57,9 @@ async def test_pytorch_trains_data_parallel_with_gloo_on_two_nodes_of_two_proces
         },
     )
 
-    said = [(await lab.read("job", f"stdout-{rank}.txt")).split() for rank in range(4)]
+    output = [(await lab.read("job", f"stdout-{rank}.txt")).split() for rank in range(4)]
     # Each saw data of its own, and all learnt the same.
-    assert said == [[str(rank), "4", "1.0", "-2.0", "3.0", "0.5"] for rank in range(4)]
+    assert output == [[str(rank), "4", "1.0", "-2.0", "3.0", "0.5"] for rank in range(4)]
 
 
 ALLREDUCE = """
@@ -129,7 +129,7 @@ while not os.path.exists(served):
 """
 
 
-async def test_a_tensorflow_cluster_is_told_what_was_documented(lab: Lab) -> None:
+async def test_a_tensorflow_cluster_gets_what_was_documented(lab: Lab) -> None:
     job = await succeeded(
         lab,
         2,
@@ -150,8 +150,8 @@ async def test_a_tensorflow_cluster_is_told_what_was_documented(lab: Lab) -> Non
         ],
     )
 
-    said = [await lab.read("job", f"stdout-{name}.txt") for name in ("ps-0", "wk-0", "wk-1")]
-    assert said == ["ps 0\n", "master 0\n", "worker 1\n"]
+    output = [await lab.read("job", f"stdout-{name}.txt") for name in ("ps-0", "wk-0", "wk-1")]
+    assert output == ["ps 0\n", "master 0\n", "worker 1\n"]
     assert job.tool_type == "tensorflow"
 
 

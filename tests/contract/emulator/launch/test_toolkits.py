@@ -1,4 +1,4 @@
-"""Every toolkit on emulated nodes: its processes, their files and what they are told."""
+"""Every toolkit on emulated nodes: its processes, their files and their environment."""
 
 import shutil
 from typing import Any
@@ -42,7 +42,7 @@ assert hosts[int(env["AZ_BATCHAI_TASK_INDEX"])] == address, (hosts, address)
 def place(text):
     host, port = text.split(":")
     return host, int(port)
-# Told before anybody can reach it: the job is over with its workers, and takes a server with it.
+# Told before anyone can reach it: the job is over with its workers, and takes a server with it.
 print(sys.argv[1:], task["type"], task["index"], flush=True)
 server = socket.create_server(place(address))
 if task["type"] == "ps":
@@ -114,12 +114,12 @@ async def test_cntk_runs_its_configuration_or_says_what_to_install(lab: Lab) -> 
     await succeeded(
         lab, 1, cntkSettings={"configFilePath": "$AZ_BATCHAI_JOB_TEMP/a.cntk", "commandLineArgs": "rootDir=."}
     )
-    said = await lab.read("job", "stdout.txt")
+    output = await lab.read("job", "stdout.txt")
     await lab.submit("solver", caffeSettings={"configFilePath": "x.prototxt"})
     job = await lab.ends("solver")
 
-    assert said.startswith("cntk configFile=/")
-    assert "/a.cntk rootDir=. in " in said
+    assert output.startswith("cntk configFile=/")
+    assert "/a.cntk rootDir=. in " in output
     if shutil.which("caffe") is None:
         assert job.execution_info.errors[0].code == "ProgramNotInstalled"
         assert "caffe-cpu" in job.execution_info.errors[0].message

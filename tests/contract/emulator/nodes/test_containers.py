@@ -35,8 +35,8 @@ class FakeRuntime:
 
     def calls(self, *verbs: str) -> list[dict[str, Any]]:
         text = (self.home / "calls").read_text()
-        found = [json.loads(line) for line in text.splitlines()]
-        return [call for call in found if call["argv"][0] in verbs]
+        document = [json.loads(line) for line in text.splitlines()]
+        return [call for call in document if call["argv"][0] in verbs]
 
     def containers(self) -> list[str]:
         folder = self.home / "containers"
@@ -166,7 +166,7 @@ async def test_a_container_that_does_not_start_fails_the_job_with_what_the_runti
     assert "no such file or directory" in error.message
 
 
-async def test_what_an_image_lacks_is_told(place: Emulator) -> None:
+async def test_what_an_image_lacks_is_reported(place: Emulator) -> None:
     async with working(place) as lab:
         settings = {"languageType": "BrainScript", "configFilePath": "x.cntk"}
         await lab.submit("job", **image("tools"), cntkSettings=settings)
@@ -209,7 +209,7 @@ async def test_killed_and_started_again_the_emulator_finds_the_container(
         await lab.submit("job", **image("tools"), **custom(command))
         await until(started)
         await place.kill()
-        # Nobody may think of the host now, although no runtime answers.
+        # No one may think of the host now, although no runtime answers.
         (runtime.home / "down").touch()
         await place.start()
         go.touch()

@@ -105,10 +105,10 @@ async def test_the_environment_is_made_once_for_a_cluster_and_goes_with_it(lab: 
 
     await lab.client.clusters.begin_delete(GROUP, lab.workspace, CLUSTER)
 
-    async def gone() -> bool:
+    async def removed() -> bool:
         return not list(folder.iterdir())
 
-    await until(gone)
+    await until(removed)
 
 
 async def test_an_environment_whose_python_is_gone_is_made_anew(lab: Lab) -> None:

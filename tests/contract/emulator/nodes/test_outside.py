@@ -50,8 +50,8 @@ CHECK = (
 async def test_secrets_by_reference_reach_job_and_node_and_are_seen_nowhere(
     tmp_path: Path, storage: Azurite, blobs: BlobServiceClient, recorder: Recorder
 ) -> None:
-    known = {f"{VAULT}/token": CANARY, f"{VAULT}/storage": KEY}
-    async with emulator_with(tmp_path, storage, recorder, "--secrets-file", known) as (lab, _):
+    secrets = {f"{VAULT}/token": CANARY, f"{VAULT}/storage": KEY}
+    async with emulator_with(tmp_path, storage, recorder, "--secrets-file", secrets) as (lab, _):
         setup = {"commandLine": CHECK, "stdOutErrPathPrefix": "$HOME", "secrets": by_reference("token")}
         await lab.make_cluster(autoscale(1), nodeSetup={"setupTask": setup})
         mount = {

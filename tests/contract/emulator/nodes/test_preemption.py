@@ -61,15 +61,15 @@ async def test_an_idle_node_that_is_preempted_is_replaced(lab: Lab) -> None:
 async def test_dedicated_nodes_are_never_preempted(lab: Lab) -> None:
     await lab.make_cluster({"manual": {"targetNodeCount": 1}})
 
-    async def there() -> list[dict[str, Any]]:
+    async def remote() -> list[dict[str, Any]]:
         return await nodes_of(lab)
 
-    (node,) = await until(there)
+    (node,) = await until(remote)
     dedicated, body, _ = await lab.send("POST", f"/emulator/nodes/{node['id']}/preempt")
-    absent, missing, _ = await lab.send("POST", "/emulator/nodes/none/preempt")
+    absent, shortage, _ = await lab.send("POST", "/emulator/nodes/none/preempt")
 
     assert (dedicated, body["error"]["code"]) == (409, "NodeNotPreemptible")
-    assert (absent, missing["error"]["code"]) == (404, "NodeNotFound")
+    assert (absent, shortage["error"]["code"]) == (404, "NodeNotFound")
 
 
 async def test_the_command_shows_the_nodes_and_preempts_one(
@@ -87,12 +87,12 @@ async def test_the_command_shows_the_nodes_and_preempts_one(
     await preempt("")
     shown = capsys.readouterr().out
     done = await preempt(node["id"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     with pytest.raises(Failure) as elsewhere:
         await preempt(node["id"], "another-cluster")
 
     assert [node["id"], node["address"]] in [line.split()[:2] for line in shown.splitlines()]
-    assert (done, told) == (
+    assert (done, output) == (
         0,
         f"{node['id']} of {CLUSTER} is preempted; its job job goes back to the queue\n",
     )
@@ -107,10 +107,10 @@ async def test_the_command_shows_the_nodes_and_preempts_one(
 async def test_the_command_says_why_a_node_cannot_be_preempted(lab: Lab) -> None:
     await lab.make_cluster({"manual": {"targetNodeCount": 1}})
 
-    async def there() -> list[dict[str, Any]]:
+    async def remote() -> list[dict[str, Any]]:
         return await nodes_of(lab)
 
-    (node,) = await until(there)
+    (node,) = await until(remote)
     with pytest.raises(Failure, match="lowpriority"):
         await asyncio.to_thread(run, node["id"], "", lab.emulator.url, None)
     with pytest.raises(Failure, match=node["id"]):

@@ -75,8 +75,8 @@ async def test_jobs_run_in_real_containers(real: Emulator) -> None:
 
         assert job.execution_state == "succeeded", job.execution_info.errors
         for rank in (0, 1):
-            told = await lab.read("job", f"stdout-{rank}.txt")
-            assert told == f"/etc/of-the-image\nprepared\n0\n{rank} of 127.0.1.1,127.0.1.2\n"
+            output = await lab.read("job", f"stdout-{rank}.txt")
+            assert output == f"/etc/of-the-image\nprepared\n0\n{rank} of 127.0.1.1,127.0.1.2\n"
         assert real_containers() == []
 
 
@@ -87,16 +87,16 @@ async def test_a_job_in_a_real_container_may_tidy_up_when_it_is_terminated(
         command = "trap 'echo asked; exit 0' TERM; echo started; while :; do sleep 0.1; done"
         await lab.submit("job", **image(_IMAGE), **custom(command))
 
-        async def said(text: str) -> bool:
+        async def output(text: str) -> bool:
             return "stdout.txt" in await lab.files("job") and text in await lab.read("job", "stdout.txt")
 
-        await until(lambda: said("started"))
+        await until(lambda: output("started"))
         poller = await lab.client.jobs.begin_terminate(*lab.place, "job")
         await poller.result()
         job = await lab.ends("job")
 
         assert job.execution_info.errors[0].code == "JobTerminated"
-        assert await said("asked")
+        assert await output("asked")
         assert real_containers() == []
 
 

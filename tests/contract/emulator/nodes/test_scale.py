@@ -18,7 +18,7 @@ async def scale(lab: Lab, count: int, option: str) -> Any:
 
 
 @pytest.mark.parametrize("option", ["requeue", "terminate", "waitforjobcompletion"])
-async def test_a_cluster_that_is_scaled_to_zero_treats_its_job_as_told(
+async def test_a_cluster_that_is_scaled_to_zero_treats_its_job_as_asked_for(
     lab: Lab, tmp_path: Path, option: str
 ) -> None:
     starts, go = tmp_path / "starts", tmp_path / "go"
@@ -63,15 +63,15 @@ async def test_nodes_are_counted_by_their_states_while_a_cluster_grows_works_and
 
     async def counts() -> tuple[str, int, dict[str, int]]:
         cluster = await lab.cluster()
-        found = cluster.node_state_counts.as_dict()
-        shown = {name: count for name, count in found.items() if count}
+        result = cluster.node_state_counts.as_dict()
+        shown = {name: count for name, count in result.items() if count}
         return cluster.allocation_state, cluster.current_node_count, shown
 
-    async def reach(*wanted: object) -> None:
-        async def look() -> bool:
-            return await counts() == wanted
+    async def reach(*expected: object) -> None:
+        async def check() -> bool:
+            return await counts() == expected
 
-        await until(look)
+        await until(check)
 
     assert await counts() == ("steady", 0, {})
     await lab.submit("job", nodeCount=2, **custom(f"while [ ! -e {go} ]; do sleep 0.05; done"))
@@ -92,12 +92,12 @@ async def test_nothing_of_a_job_but_its_output_is_left_on_its_node(lab: Lab) -> 
     await lab.submit("first", **custom(leave))
     first = await lab.ends("first")
     mounts = (await lab.read("first", "stdout.txt")).strip()
-    left = entries(Path(mounts))
+    remaining = entries(Path(mounts))
     await lab.submit("second", **custom("find $AZ_BATCHAI_JOB_TEMP_DIR -name trace; echo looked"))
     await lab.ends("second")
 
     assert first.execution_state == "succeeded", first.execution_info.errors
-    assert left == []
+    assert remaining == []
     assert await lab.read("second", "stdout.txt") == "looked\n"
     instance = first.job_output_directory_path_segment.rpartition("/")[2]
     assert [name for name in entries(lab.emulator.data / "tasks") if instance in name] == []

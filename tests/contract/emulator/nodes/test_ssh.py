@@ -42,7 +42,7 @@ def ssh(config: Path, *arguments: str, **env: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["127.0.1.2", "echo", "a", "b"], "a b\n"),
         (["-x", "me@127.0.1.2", "echo", "$(echo c)"], "c\n"),
@@ -54,9 +54,9 @@ def ssh(config: Path, *arguments: str, **env: str) -> tuple[int, str, str]:
     ],
 )
 def test_host_and_command_are_found_behind_the_options(
-    nodes: list[Path], arguments: list[str], said: str
+    nodes: list[Path], arguments: list[str], message: str
 ) -> None:
-    assert ssh(configs(nodes)[0], *arguments) == (0, said, "")
+    assert ssh(configs(nodes)[0], *arguments) == (0, message, "")
 
 
 def test_the_exit_code_is_that_of_the_command(nodes: list[Path]) -> None:
@@ -72,37 +72,37 @@ def test_a_login_moves_the_directories_of_a_node_to_those_of_the_other(nodes: li
         "host": "mine",
     }
 
-    code, said, _ = ssh(config, "10.0.0.6", 'printf "%s|" "$HOME" "$A" "$B" "$host" "$(pwd)"', **variables)
+    code, output, _ = ssh(config, "10.0.0.6", 'printf "%s|" "$HOME" "$A" "$B" "$host" "$(pwd)"', **variables)
 
     own = nodes[2]
-    wanted = [str(own), f"{own}/jobs:/x", f'it\'s "{own}/mounts"\n$HOME', "mine", f"{own}/jobs/config"]
-    assert (code, said.split("|")[:-1]) == (0, wanted)
+    expected = [str(own), f"{own}/jobs:/x", f'it\'s "{own}/mounts"\n$HOME', "mine", f"{own}/jobs/config"]
+    assert (code, output.split("|")[:-1]) == (0, expected)
 
 
 def test_a_login_shows_the_gpus_of_its_node_and_keeps_the_daemons_apart(nodes: list[Path]) -> None:
     command = "echo $CUDA_VISIBLE_DEVICES $PRTE_MCA_prte_tmpdir_base"
 
-    _, said, _ = ssh(configs(nodes)[0], "10.0.0.6", command, CUDA_VISIBLE_DEVICES="9")
+    _, output, _ = ssh(configs(nodes)[0], "10.0.0.6", command, CUDA_VISIBLE_DEVICES="9")
 
-    assert said == f"2,2 {nodes[2]}/tmp\n"
+    assert output == f"2,2 {nodes[2]}/tmp\n"
     assert (nodes[2] / "tmp").is_dir()
 
 
 def test_a_node_is_greeted_once_by_each_other_and_never_by_mpirun(nodes: list[Path]) -> None:
     config, other, _ = configs(nodes)
 
-    said = [ssh(config, *host, "true")[2] for host in (["10.0.0.5"], ["10.0.0.5"], ["127.0.1.2"])]
+    output = [ssh(config, *host, "true")[2] for host in (["10.0.0.5"], ["10.0.0.5"], ["127.0.1.2"])]
 
-    assert said == [GREETING.format("10.0.0.5"), "", ""]
+    assert output == [GREETING.format("10.0.0.5"), "", ""]
     assert ssh(other, "10.0.0.5", "true")[2] == GREETING.format("10.0.0.5")
     assert ssh(config, "-q", "10.0.0.6", "true")[2] == ""
 
 
 def test_without_a_command_it_says_that_there_is_no_terminal(nodes: list[Path]) -> None:
-    code, _, said = ssh(configs(nodes)[0], "10.0.0.4")
+    code, _, output = ssh(configs(nodes)[0], "10.0.0.4")
 
     assert code == 255
-    assert "give a command" in said
+    assert "give a command" in output
 
 
 def test_another_host_is_left_to_the_real_ssh_wherever_it_is(nodes: list[Path], tmp_path: Path) -> None:
@@ -113,10 +113,10 @@ def test_another_host_is_left_to_the_real_ssh_wherever_it_is(nodes: list[Path], 
     own = configs(nodes)
     path = ":".join(str(one) for one in (*own, real, "/usr/bin", "/bin"))
 
-    found = ssh(own[0], "-p", "22", "10.0.0.7", "a b", PATH=path)
+    result = ssh(own[0], "-p", "22", "10.0.0.7", "a b", PATH=path)
     absent = ssh(own[0], "10.0.0.7", "true", PATH=":".join(map(str, own)))
 
-    assert found == (0, "real,-p,22,10.0.0.7,a b,", "")
+    assert result == (0, "real,-p,22,10.0.0.7,a b,", "")
     assert absent[0] == 255
     assert "no ssh client" in absent[2]
 

@@ -35,7 +35,7 @@ async def launcher() -> AsyncIterator[Launcher]:
 
 
 async def test_a_launcher_that_is_killed_takes_no_task_with_it(launcher: Launcher, tmp_path: Path) -> None:
-    known = set(psutil.Process().children())
+    children = set(psutil.Process().children())
     go = tmp_path / "go"
     waiting = asyncio.create_task(
         run(task(tmp_path, "first", f"echo here; while [ ! -e {go} ]; do sleep 0.05; done; exit 4"), launcher)
@@ -46,13 +46,13 @@ async def test_a_launcher_that_is_killed_takes_no_task_with_it(launcher: Launche
         return output.read_text() if output.exists() else ""
 
     await until(started)
-    (program,) = set(psutil.Process().children()) - known
+    (program,) = set(psutil.Process().children()) - children
     program.send_signal(signal.SIGKILL)
 
-    async def gone() -> bool:
+    async def removed() -> bool:
         return not program.is_running()
 
-    await until(gone)
+    await until(removed)
     second = await run(task(tmp_path, "second", "exit 5"), launcher)
     go.touch()
 

@@ -48,9 +48,9 @@ async def test_gpus_are_numbered_as_the_jobs_of_their_machine_number_them(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     (tmp_path / "out").mkdir()
 
-    found = await once(tmp_path / "out", Machine("a", 1, (1, 2)), Machine("b", 2, (7,)))
+    result = await once(tmp_path / "out", Machine("a", 1, (1, 2)), Machine("b", 2, (7,)))
 
-    gpus = [{name: value for name, value in one.items() if name.startswith("gpu")} for one in found]
+    gpus = [{name: value for name, value in one.items() if name.startswith("gpu")} for one in result]
     assert gpus == [{"gpu0_percent": 35, "gpu0_memory_mib": 1024, "gpu1_memory_mib": 5}, {}]
 
 

@@ -11,89 +11,89 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
-from tests.slow.engines.slurm.test_program import Place, custom
+from tests.slow.engines.slurm.test_program import Nodes, custom
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def node(tmp_path: Path) -> Nodes:
+    return Nodes(tmp_path)
 
 
-def waits(place: Place) -> str:
+def waits(node: Nodes) -> str:
     """A command that says so when it began, and ends when it may."""
-    until = f"until [ -e {place.root}/go ]; do sleep 0.1; done"
-    return f"echo $$ > {place.root}/pid; touch {place.root}/began; {until}"
+    until = f"until [ -e {node.root}/go ]; do sleep 0.1; done"
+    return f"echo $$ > {node.root}/pid; touch {node.root}/began; {until}"
 
 
-def test_a_first_attempt_that_lives_on_is_over_before_the_second_one_runs(place: Place) -> None:
+def test_a_first_attempt_that_lives_on_is_over_before_the_second_one_runs(node: Nodes) -> None:
     """Its node was given up (NODE_FAIL), and its processes live on."""
-    old = place.start(**custom(waits(place)))
-    place.until("began")
-    pid = (place.root / "pid").read_text().strip()
+    old = node.start(**custom(waits(node)))
+    node.until("began")
+    pid = (node.root / "pid").read_text().strip()
 
-    new = place.second(**custom(f"kill -0 {pid} && exit 9; exit 3"))
+    new = node.second(**custom(f"kill -0 {pid} && exit 9; exit 3"))
 
     assert (new.wait(60), old.wait(60)) == (3, 254)
-    assert place.record()["state"] == "running", "it has nothing more to say"
-    record = json.loads((place.root / "second/8-0/result.json").read_text())
+    assert node.record()["state"] == "running", "it has nothing more to say"
+    record = json.loads((node.root / "second/8-0/result.json").read_text())
     assert (record["exitCode"], record["token"]) == (3, "t.2")
     for process in (old, new):
         process.communicate()
 
 
-def test_a_first_attempt_that_came_to_its_end_answers_for_the_second(place: Place) -> None:
+def test_a_first_attempt_that_came_to_its_end_answers_for_the_second(node: Nodes) -> None:
     """Its node was given up although the run went on to its end, of which nothing was heard."""
-    place.site = replace(place.site, ends=str(place.root / "ends"))
-    assert place.run(**custom("exit 5")) == 5
+    node.site = replace(node.site, ends=str(node.root / "ends"))
+    assert node.run(**custom("exit 5")) == 5
 
-    new = place.second(**custom(f"touch {place.root}/ran"))
+    new = node.second(**custom(f"touch {node.root}/ran"))
 
     assert new.wait(60) == 5
     new.communicate()
-    record = json.loads((place.root / "second/8-0/result.json").read_text())
+    record = json.loads((node.root / "second/8-0/result.json").read_text())
     assert (record["reason"], record["exitCode"], record["final"]) == ("user", 5, True)
     assert (record["token"], record["run"]) == ("t.2", "8-0")
     assert record["answers"] == {"name": "records", "run": "7-0"}
-    assert json.loads((place.root / "ends/t.2/result.json").read_text()) == record
-    assert not (place.root / "ran").exists()
+    assert json.loads((node.root / "ends/t.2/result.json").read_text()) == record
+    assert not (node.root / "ran").exists()
 
 
-def test_an_end_that_is_known_is_followed_by_the_next_attempt(place: Place) -> None:
-    assert place.run(**custom("exit 5")) == 5
+def test_an_end_that_is_known_is_followed_by_the_next_attempt(node: Nodes) -> None:
+    assert node.run(**custom("exit 5")) == 5
 
-    new = place.second("user", **custom("exit 0"))
+    new = node.second("user", **custom("exit 0"))
 
     assert new.wait(60) == 0
     new.communicate()
 
 
-def test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_it(place: Place) -> None:
-    assert place.run(**custom("exit 5")) == 5
-    second = place.second(**custom("exit 0"))
+def test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_it(node: Nodes) -> None:
+    assert node.run(**custom("exit 5")) == 5
+    second = node.second(**custom("exit 0"))
     assert second.wait(60) == 5
     second.communicate()
-    place.site = replace(place.site, records=str(place.root / "third"))
+    node.site = replace(node.site, records=str(node.root / "third"))
     names = (("second", "t.2", "user"), ("records", "t.1", "infrastructure"))
     earlier = tuple(
         Earlier(Target(engine="slurm", cluster="c", experiment="e", name=name, token=token), reason)
         for name, token, reason in names
     )
 
-    third = place.start(job="9", once="s3", token="t.3", earlier=earlier, **custom("exit 0"))
+    third = node.start(job="9", once="s3", token="t.3", earlier=earlier, **custom("exit 0"))
 
     assert third.wait(60) == 0
     third.communicate()
 
 
-def test_a_first_attempt_that_starts_after_the_second_runs_nothing(place: Place) -> None:
-    new = place.second(**custom("exit 0"))
+def test_a_first_attempt_that_starts_after_the_second_runs_nothing(node: Nodes) -> None:
+    new = node.second(**custom("exit 0"))
     assert new.wait(60) == 0
     new.communicate()
-    place.site = replace(place.site, records=str(place.root / "records"))
+    node.site = replace(node.site, records=str(node.root / "records"))
 
-    assert place.run(**custom(f"touch {place.root}/ran")) == 254
+    assert node.run(**custom(f"touch {node.root}/ran")) == 254
 
-    assert not (place.root / "ran").exists()
+    assert not (node.root / "ran").exists()
 
 
 def two(root: Path) -> tuple[Claim, Claim]:
@@ -128,10 +128,10 @@ def test_an_end_that_was_written_in_time_stands(tmp_path: Path) -> None:
     first, second = two(tmp_path)
     first.record(END)
 
-    found = second.take_from(FIRST)
+    result = second.take_from(FIRST)
 
-    assert found is not None
-    assert found["answers"] == {"name": "n-1", "run": "7-0"}
+    assert result is not None
+    assert result["answers"] == {"name": "n-1", "run": "7-0"}
     with pytest.raises(Silent) as silent:
         Claim(tmp_path / "n-1", "t.1", "s1").take(["7", "1"])
     assert silent.value.code == 0
@@ -159,12 +159,12 @@ def test_the_claim_of_the_program_of_before_counts(tmp_path: Path, final: bool, 
     assert silent.value.code == code
 
 
-def test_a_turn_that_cannot_be_read_is_not_taken_for_free(place: Place) -> None:
-    place.run(**custom("exit 5"))
-    (place.root / "records/turns/2").write_text("")
+def test_a_turn_that_cannot_be_read_is_not_taken_for_free(node: Nodes) -> None:
+    node.run(**custom("exit 5"))
+    (node.root / "records/turns/2").write_text("")
 
-    process = place.start(job="9", **custom("touch $AZ_BATCHAI_MOUNT_ROOT/ran"))
+    process = node.start(job="9", **custom("touch $AZ_BATCHAI_MOUNT_ROOT/ran"))
 
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, b"cannot be read" in told) == (250, True)
-    assert not (place.root / "mnt/ran").exists()
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, b"cannot be read" in errors) == (250, True)
+    assert not (node.root / "mnt/ran").exists()

@@ -29,7 +29,7 @@ def _spread(spread: Spread) -> tuple[str, ...]:
 
 
 @dataclass
-class Place:
+class Nodes:
     """A file system that all nodes share, and runs of the program on it."""
 
     root: Path
@@ -51,8 +51,8 @@ class Place:
 
     def run(self, *, job: str = "7", once: str = "s1", token: str = "t.1", **properties: Any) -> int:
         process = self.start(job=job, once=once, token=token, **properties)
-        _, told = process.communicate(timeout=60)
-        assert told == b""
+        _, errors = process.communicate(timeout=60)
+        assert errors == b""
         return process.returncode
 
     def second(self, reason: str = "infrastructure", **properties: Any) -> subprocess.Popen[bytes]:
@@ -94,8 +94,8 @@ class Place:
         )
 
     def record(self, run: str = "7-0") -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.root / "records" / run / "result.json").read_text())
-        return found
+        document: dict[str, Any] = json.loads((self.root / "records" / run / "result.json").read_text())
+        return document
 
     def output(self, name: str, run: str = "7-0") -> str:
         return (self.root / "mnt/logs/jobs/n" / run / "stdouterr" / name).read_text()
@@ -108,45 +108,45 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def node(tmp_path: Path) -> Nodes:
+    return Nodes(tmp_path)
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> Place:
-    return Place(tmp_path, nodes=2)
+def two(tmp_path: Path) -> Nodes:
+    return Nodes(tmp_path, nodes=2)
 
 
 def custom(command: str) -> dict[str, Any]:
     return {"customToolkitSettings": {"commandLine": command}}
 
 
-def test_a_command_runs_in_its_directory_with_the_documented_environment(place: Place) -> None:
+def test_a_command_runs_in_its_directory_with_the_documented_environment(node: Nodes) -> None:
     command = 'pwd; echo "$AZ_BATCHAI_OUTPUT_M"; echo "$W"; echo "$P" >&2; touch $AZ_BATCHAI_OUTPUT_M/m'
-    code = place.run(
+    code = node.run(
         **custom(command),
         outputDirectories=[{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "a/b"}],
         environmentVariables=[{"name": "W", "value": "${AZ_BATCHAI_JOB_TEMP}/x $UNKNOWN"}],
         secrets=[{"name": "P", "value": "$HOME 'it"}],
     )
 
-    logs = place.root / "mnt/logs/jobs/n/7-0"
-    work = f"{place.root}/temporary/7-0"
+    logs = node.root / "mnt/logs/jobs/n/7-0"
+    work = f"{node.root}/temporary/7-0"
     assert code == 0
-    assert place.output("stdout.txt").splitlines() == [
+    assert node.output("stdout.txt").splitlines() == [
         f"{work}/wd",
         f"{logs}/outputs/a/b",
         f"{work}/x $UNKNOWN",
     ]
-    assert place.output("stderr.txt") == "$HOME 'it\n"
+    assert node.output("stderr.txt") == "$HOME 'it\n"
     assert (logs / "outputs/a/b/m").exists()
     assert not Path(work).exists()
 
 
-def test_the_record_says_how_it_ended_and_where_the_output_is(place: Place) -> None:
-    assert place.run(**custom("exit 3")) == 3
+def test_the_record_says_how_it_ended_and_where_the_output_is(node: Nodes) -> None:
+    assert node.run(**custom("exit 3")) == 3
 
-    record = place.record()
+    record = node.record()
     assert (record["state"], record["final"], record["reason"], record["exitCode"]) == (
         "ended",
         True,
@@ -154,31 +154,31 @@ def test_the_record_says_how_it_ended_and_where_the_output_is(place: Place) -> N
         3,
     )
     assert record["directories"]["stdouterr"].endswith("/mnt/logs/jobs/n/7-0/stdouterr")
-    assert "Job failed with non-zero exit code" in place.output("execution.log")
+    assert "Job failed with non-zero exit code" in node.output("execution.log")
 
 
-def test_a_killed_command_has_the_code_of_a_shell(place: Place) -> None:
-    assert place.run(**custom("kill -9 $$")) == 128 + 9
+def test_a_killed_command_has_the_code_of_a_shell(node: Nodes) -> None:
+    assert node.run(**custom("kill -9 $$")) == 128 + 9
 
 
-def test_mounts_appear_below_the_mount_root_of_the_job(place: Place) -> None:
-    (place.root / "share").mkdir()
-    (place.root / "share/data").write_text("hello")
-    place.site = replace(place.site, links=(("deep/share", str(place.root / "share")),))
+def test_mounts_appear_below_the_mount_root_of_the_job(node: Nodes) -> None:
+    (node.root / "share").mkdir()
+    (node.root / "share/data").write_text("hello")
+    node.site = replace(node.site, links=(("deep/share", str(node.root / "share")),))
 
-    assert place.run(**custom("cat $AZ_BATCHAI_JOB_MOUNT_ROOT/deep/share/data")) == 0
+    assert node.run(**custom("cat $AZ_BATCHAI_JOB_MOUNT_ROOT/deep/share/data")) == 0
 
-    assert place.output("stdout.txt") == "hello"
-    assert (place.root / "share/data").exists(), "what is mounted outlives the job"
+    assert node.output("stdout.txt") == "hello"
+    assert (node.root / "share/data").exists(), "what is mounted outlives the job"
 
 
-def test_output_below_a_mount_of_the_job_gets_there_and_is_found_by_the_record(place: Place) -> None:
-    share = place.root / "share"
+def test_output_below_a_mount_of_the_job_gets_there_and_is_found_by_the_record(node: Nodes) -> None:
+    share = node.root / "share"
     share.mkdir()
-    place.site = replace(place.site, links=(("deep/share", str(share)),))
+    node.site = replace(node.site, links=(("deep/share", str(share)),))
     where = "$AZ_BATCHAI_JOB_MOUNT_ROOT/deep/share"
 
-    code = place.run(
+    code = node.run(
         **custom("echo hello; touch $AZ_BATCHAI_OUTPUT_M/m"),
         stdOutErrPathPrefix=where,
         outputDirectories=[{"id": "M", "pathPrefix": f"{where}/models"}],
@@ -187,68 +187,68 @@ def test_output_below_a_mount_of_the_job_gets_there_and_is_found_by_the_record(p
     assert code == 0
     assert (share / "jobs/n/7-0/stdouterr/stdout.txt").read_text() == "hello\n"
     assert (share / "models/jobs/n/7-0/outputs/m").exists()
-    assert place.record()["directories"] == {
+    assert node.record()["directories"] == {
         "stdouterr": f"{share}/jobs/n/7-0/stdouterr",
         "M": f"{share}/models/jobs/n/7-0/outputs",
     }
 
 
-def test_records_and_logs_are_the_users_alone_and_output_is_as_the_job_made_it(place: Place) -> None:
+def test_records_and_logs_are_the_users_alone_and_output_is_as_the_job_made_it(node: Nodes) -> None:
     before = os.umask(0o022)
     try:
-        place.run(
+        node.run(
             **custom("echo out; umask > $AZ_BATCHAI_OUTPUT_M/umask; stat -c %a $AZ_BATCHAI_JOB_TEMP"),
             outputDirectories=[{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}],
         )
     finally:
         os.umask(before)
-    run, records = place.root / "mnt/logs/jobs/n/7-0", place.root / "records"
+    run, records = node.root / "mnt/logs/jobs/n/7-0", node.root / "records"
     modes = {
-        str(path.relative_to(place.root)): path.stat().st_mode & 0o777
+        str(path.relative_to(node.root)): path.stat().st_mode & 0o777
         for path in (run, run / "stdouterr", run / "outputs", run / "outputs/umask")
     }
 
     assert list(modes.values()) == [0o755, 0o700, 0o755, 0o644]
     assert [path.stat().st_mode & 0o777 for path in (records, records / "7-0")] == [0o700, 0o700]
-    kept = [records / "claim.json", records / "7-0/result.json"]
-    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600, 0o600]
+    remaining = [records / "claim.json", records / "7-0/result.json"]
+    assert [path.stat().st_mode & 0o777 for path in remaining] == [0o600, 0o600]
     assert (run / "outputs/umask").read_text() == "0022\n"
-    assert place.output("stdout.txt") == "out\n700\n"
+    assert node.output("stdout.txt") == "out\n700\n"
 
 
-def test_what_the_program_itself_prints_into_the_schedulers_file_is_the_users_alone(place: Place) -> None:
-    file = place.root / "7.out"
+def test_what_the_program_itself_prints_into_the_schedulers_file_is_the_users_alone(node: Nodes) -> None:
+    file = node.root / "7.out"
     file.write_text("before it")  # an empty one is taken away at the end
     file.chmod(0o644)
     with file.open("ab") as out:
-        place.start(**custom("true"), output=out).wait(60)
+        node.start(**custom("true"), output=out).wait(60)
 
     assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives directories away")
 @pytest.mark.parametrize("level", ["temporary", "temporary/7-0"])
-def test_a_directory_of_the_node_that_another_user_put_there_is_not_used(place: Place, level: str) -> None:
-    (place.root / level).mkdir(parents=True)
-    os.chown(place.root / level, 1234, 1234)
+def test_a_directory_of_the_node_that_another_user_put_there_is_not_used(node: Nodes, level: str) -> None:
+    (node.root / level).mkdir(parents=True)
+    os.chown(node.root / level, 1234, 1234)
 
-    assert place.run(**custom("true")) == 250
+    assert node.run(**custom("true")) == 250
 
-    assert f"{place.root}/{level} on {os.uname().nodename} belongs to another user" in place.output(
+    assert f"{node.root}/{level} on {os.uname().nodename} belongs to another user" in node.output(
         "execution.log"
     )
 
 
-def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(place: Place) -> None:
-    place.site = replace(place.site, links=(("share", "/no/such"),))
+def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(node: Nodes) -> None:
+    node.site = replace(node.site, links=(("share", "/no/such"),))
 
-    assert place.run(**custom("true")) == 250
+    assert node.run(**custom("true")) == 250
 
-    assert (place.record()["reason"], place.record()["exitCode"]) == ("infrastructure", None)
-    assert "There is no directory /no/such on" in place.output("execution.log")
+    assert (node.record()["reason"], node.record()["exitCode"]) == ("infrastructure", None)
+    assert "There is no directory /no/such on" in node.output("execution.log")
 
 
-def test_every_node_is_prepared_and_has_files_of_its_own(two: Place) -> None:
+def test_every_node_is_prepared_and_has_files_of_its_own(two: Nodes) -> None:
     code = two.run(**custom("echo main"), jobPreparation={"commandLine": "echo on $NODE"})
 
     assert code == 0
@@ -257,15 +257,15 @@ def test_every_node_is_prepared_and_has_files_of_its_own(two: Place) -> None:
     assert two.output("stdout.txt") == "main\n"
 
 
-def test_a_failed_preparation_starts_nothing_and_is_told_as_by_the_service(place: Place) -> None:
-    assert place.run(**custom("echo main"), jobPreparation={"commandLine": "exit 9"}) == 251
+def test_a_failed_preparation_starts_nothing_and_is_reported_as_by_the_service(node: Nodes) -> None:
+    assert node.run(**custom("echo main"), jobPreparation={"commandLine": "exit 9"}) == 251
 
-    assert (place.record()["reason"], place.record()["exitCode"]) == ("preparation", 1)
-    assert place.output("stderr-job_prep.txt") == ""
-    assert not (place.root / "mnt/logs/jobs/n/7-0/stdouterr/stdout.txt").exists()
+    assert (node.record()["reason"], node.record()["exitCode"]) == ("preparation", 1)
+    assert node.output("stderr-job_prep.txt") == ""
+    assert not (node.root / "mnt/logs/jobs/n/7-0/stdouterr/stdout.txt").exists()
 
 
-def test_ranks_have_numbers_and_files(two: Place) -> None:
+def test_ranks_have_numbers_and_files(two: Nodes) -> None:
     (two.root / "r.sh").write_text("echo rank $AZ_BATCHAI_TASK_INDEX $1 $AZ_BATCHAI_PYTORCH_INIT_METHOD\n")
     script = {"pythonScriptFilePath": str(two.root / "r.sh"), "pythonInterpreterPath": "bash"}
 
@@ -277,7 +277,7 @@ def test_ranks_have_numbers_and_files(two: Place) -> None:
     ]
 
 
-def test_a_parameter_server_ends_with_the_workers(two: Place) -> None:
+def test_a_parameter_server_ends_with_the_workers(two: Nodes) -> None:
     (two.root / "tf.sh").write_text(
         'echo "$TF_CONFIG"; case $TF_CONFIG in *\'"ps", "index"\'*) sleep 60;; esac\n'
     )
@@ -290,35 +290,35 @@ def test_a_parameter_server_ends_with_the_workers(two: Place) -> None:
     assert config["task"] == {"type": "worker", "index": 0}
 
 
-def test_the_first_process_that_fails_ends_the_others(two: Place) -> None:
+def test_the_first_process_that_fails_ends_the_others(two: Nodes) -> None:
     (two.root / "x.sh").write_text("[ $AZ_BATCHAI_TASK_INDEX = 0 ] && exit 4; exec sleep 60\n")
     script = {"pythonScriptFilePath": str(two.root / "x.sh"), "pythonInterpreterPath": "bash"}
 
     assert two.run(tensorFlowSettings={**script, "workerCount": 2}) == 4
 
 
-def test_the_wall_clock_limit_ends_a_job(place: Place) -> None:
-    code = place.run(**custom("trap 'echo bye' TERM; sleep 60"), constraints={"maxWallClockTime": "PT1S"})
+def test_the_wall_clock_limit_ends_a_job(node: Nodes) -> None:
+    code = node.run(**custom("trap 'echo bye' TERM; sleep 60"), constraints={"maxWallClockTime": "PT1S"})
 
-    assert (code, place.record()["reason"], place.record()["exitCode"]) == (124, "timeout", None)
-
-
-def test_a_program_that_is_not_there_is_named(place: Place) -> None:
-    place.site = replace(place.site, path=str(_tools(place.root)))
-
-    assert place.run(customMpiSettings={"commandLine": "hostname"}) == 127
-
-    assert place.record()["reason"] == "unsupported"
-    assert "There is no mpirun on" in place.record()["message"]
+    assert (code, node.record()["reason"], node.record()["exitCode"]) == (124, "timeout", None)
 
 
-def test_a_path_without_the_programs_of_the_scheduler_is_named_at_once(place: Place) -> None:
-    scheduler = replace(place.site.scheduler, ready=("no-such-scontrol", "ping"))
-    place.site = replace(place.site, scheduler=scheduler)
+def test_a_program_that_is_not_there_is_named(node: Nodes) -> None:
+    node.site = replace(node.site, path=str(_tools(node.root)))
 
-    assert place.run(**custom("true")) == 127
+    assert node.run(customMpiSettings={"commandLine": "hostname"}) == 127
 
-    record = place.record()
+    assert node.record()["reason"] == "unsupported"
+    assert "There is no mpirun on" in node.record()["message"]
+
+
+def test_a_path_without_the_programs_of_the_scheduler_is_named_at_once(node: Nodes) -> None:
+    scheduler = replace(node.site.scheduler, ready=("no-such-scontrol", "ping"))
+    node.site = replace(node.site, scheduler=scheduler)
+
+    assert node.run(**custom("true")) == 127
+
+    record = node.record()
     assert (record["reason"], record["final"], record["exitCode"]) == ("unsupported", True, 127)
     assert f"There is no no-such-scontrol in {_PATH} on " in record["message"]
     assert "`path` of the cluster" in record["message"]
@@ -333,113 +333,111 @@ def _tools(root: Path) -> Path:
     return folder
 
 
-def test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again(place: Place) -> None:
-    first = place.start(**custom(f"touch {place.root}/began; trap '' TERM; sleep 60 & wait; wait"))
-    place.until("began")
+def test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again(node: Nodes) -> None:
+    first = node.start(**custom(f"touch {node.root}/began; trap '' TERM; sleep 60 & wait; wait"))
+    node.until("began")
     first.send_signal(signal.SIGTERM)
-    place.until("records/7-0/result.json")
+    node.until("records/7-0/result.json")
     assert first.wait(60) == 143
-    assert (place.record()["reason"], place.record()["final"]) == ("terminated", False)
+    assert (node.record()["reason"], node.record()["final"]) == ("terminated", False)
     first.communicate()
 
-    again = place.start(restarts="1", **custom("echo again"))
+    again = node.start(restarts="1", **custom("echo again"))
 
     assert again.wait(60) == 0
     again.communicate()
-    assert place.output("stdout.txt", "7-1") == "again\n"
+    assert node.output("stdout.txt", "7-1") == "again\n"
 
 
-def test_a_copy_of_a_job_that_ended_answers_for_it_and_runs_nothing(place: Place) -> None:
-    assert place.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5")) == 5
-    assert place.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5"), job="9", once="s2") == 5
+def test_a_copy_of_a_job_that_ended_answers_for_it_and_runs_nothing(node: Nodes) -> None:
+    assert node.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5")) == 5
+    assert node.run(**custom("echo x >> $AZ_BATCHAI_MOUNT_ROOT/ran; exit 5"), job="9", once="s2") == 5
 
-    assert (place.root / "mnt/ran").read_text() == "x\n"
-    assert sorted(path.name for path in (place.root / "records").iterdir()) == ["7-0", "claim.json", "turns"]
-
-
-def test_the_record_of_an_end_is_copied_to_where_it_is_noticed(place: Place) -> None:
-    place.site = replace(place.site, ends=str(place.root / "ends"))
-
-    assert place.run(**custom("exit 5")) == 5
-
-    assert json.loads((place.root / "ends/t.1/result.json").read_text()) == place.record()
-    assert [path.name for path in (place.root / "ends/t.1").iterdir()] == ["result.json"]
+    assert (node.root / "mnt/ran").read_text() == "x\n"
+    assert sorted(path.name for path in (node.root / "records").iterdir()) == ["7-0", "claim.json", "turns"]
 
 
-def test_a_place_that_cannot_be_written_costs_the_job_nothing(place: Place) -> None:
-    (place.root / "ends").write_text("a file")
-    place.site = replace(place.site, ends=str(place.root / "ends"))
+def test_the_record_of_an_end_is_copied_to_where_it_is_noticed(node: Nodes) -> None:
+    node.site = replace(node.site, ends=str(node.root / "ends"))
 
-    assert place.run(**custom("true")) == 0
-    assert place.record()["final"]
+    assert node.run(**custom("exit 5")) == 5
+
+    assert json.loads((node.root / "ends/t.1/result.json").read_text()) == node.record()
+    assert [path.name for path in (node.root / "ends/t.1").iterdir()] == ["result.json"]
 
 
-def test_a_copy_of_a_job_that_has_begun_runs_nothing(place: Place) -> None:
-    first = place.start(
-        **custom(f"touch {place.root}/began; until [ -e {place.root}/go ]; do sleep 0.1; done")
-    )
-    place.until("began")
+def test_a_place_that_cannot_be_written_costs_the_job_nothing(node: Nodes) -> None:
+    (node.root / "ends").write_text("a file")
+    node.site = replace(node.site, ends=str(node.root / "ends"))
 
-    assert place.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", once="s2") == 253
+    assert node.run(**custom("true")) == 0
+    assert node.record()["final"]
 
-    (place.root / "go").touch()
+
+def test_a_copy_of_a_job_that_has_begun_runs_nothing(node: Nodes) -> None:
+    first = node.start(**custom(f"touch {node.root}/began; until [ -e {node.root}/go ]; do sleep 0.1; done"))
+    node.until("began")
+
+    assert node.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", once="s2") == 253
+
+    (node.root / "go").touch()
     assert first.wait(60) == 0
     first.communicate()
-    assert not (place.root / "mnt/ran").exists()
+    assert not (node.root / "mnt/ran").exists()
 
 
-def test_a_name_that_belongs_to_another_job_is_left_alone(place: Place) -> None:
-    place.run(**custom("true"))
+def test_a_name_that_belongs_to_another_job_is_left_alone(node: Nodes) -> None:
+    node.run(**custom("true"))
 
-    assert place.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", token="other.1") == 252
+    assert node.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", token="other.1") == 252
 
-    assert not (place.root / "mnt/ran").exists()
+    assert not (node.root / "mnt/ran").exists()
 
 
-def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(place: Place) -> None:
+def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(node: Nodes) -> None:
     """The node lost the controller, the job was requeued elsewhere, and the old processes live on."""
-    alive = f"echo $$ >> {place.root}/pids; touch {place.root}/began; exec sleep 60"
-    old = place.start(**custom(alive))
-    place.until("began")
-    (place.root / "began").unlink()
+    alive = f"echo $$ >> {node.root}/pids; touch {node.root}/began; exec sleep 60"
+    old = node.start(**custom(alive))
+    node.until("began")
+    (node.root / "began").unlink()
 
-    new = place.start(restarts="1", **custom(f"echo $$ >> {place.root}/pids; touch {place.root}/second"))
+    new = node.start(restarts="1", **custom(f"echo $$ >> {node.root}/pids; touch {node.root}/second"))
 
     assert new.wait(60) == 0
     assert old.wait(60) == 254
-    first, _ = (place.root / "pids").read_text().split()
+    first, _ = (node.root / "pids").read_text().split()
     with pytest.raises(ProcessLookupError):
         os.kill(int(first), 0)
-    assert place.record("7-1")["final"]
-    assert place.record("7-0")["state"] == "running", "it has nothing more to say"
+    assert node.record("7-1")["final"]
+    assert node.record("7-0")["state"] == "running", "it has nothing more to say"
     for process in (old, new):
         process.communicate()
 
 
-def test_a_number_that_is_used_again_gets_a_directory_of_its_own(place: Place) -> None:
-    place.run(**custom("kill -9 $PPID"))
+def test_a_number_that_is_used_again_gets_a_directory_of_its_own(node: Nodes) -> None:
+    node.run(**custom("kill -9 $PPID"))
 
-    assert place.run(**custom("echo second")) == 0
+    assert node.run(**custom("echo second")) == 0
 
-    assert place.output("stdout.txt", "7-0-2") == "second\n"
+    assert node.output("stdout.txt", "7-0-2") == "second\n"
 
 
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_a_run_leaves_nothing_on_its_nodes(tmp_path: Path, nodes: int) -> None:
-    place = Place(tmp_path / "nodes", nodes)
-    assert place.run(**custom("touch $AZ_BATCHAI_JOB_TEMP/x")) == 0
-    assert not (place.root / "temporary").exists()
+    node = Nodes(tmp_path / "nodes", nodes)
+    assert node.run(**custom("touch $AZ_BATCHAI_JOB_TEMP/x")) == 0
+    assert not (node.root / "temporary").exists()
 
 
-def test_a_run_removes_what_earlier_ones_left_on_its_node_once_their_time_is_over(place: Place) -> None:
+def test_a_run_removes_what_earlier_ones_left_on_its_node_once_their_time_is_over(node: Nodes) -> None:
     now = time.time()
     for name, until in (("dead", now - 90_000), ("late", now - 3_600), ("live", now + 60), ("odd", "x")):
-        (place.root / name / "5-0/wd").mkdir(parents=True)
-        (place.root / name / "5-0.until").write_text(f"{until if isinstance(until, str) else int(until)}\n")
-    (place.root / "other/6-0").mkdir(parents=True)
+        (node.root / name / "5-0/wd").mkdir(parents=True)
+        (node.root / name / "5-0.until").write_text(f"{until if isinstance(until, str) else int(until)}\n")
+    (node.root / "other/6-0").mkdir(parents=True)
 
-    assert place.run(**custom("true")) == 0
+    assert node.run(**custom("true")) == 0
 
-    left = {name for name in ("dead", "late", "live", "odd", "other") if (place.root / name).exists()}
-    assert left == {"late", "live", "odd", "other"}
-    assert place.output("execution.log").count("until") == 0
+    remaining = {name for name in ("dead", "late", "live", "odd", "other") if (node.root / name).exists()}
+    assert remaining == {"late", "live", "odd", "other"}
+    assert node.output("execution.log").count("until") == 0

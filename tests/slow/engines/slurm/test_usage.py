@@ -16,7 +16,7 @@ import pytest
 
 from shared.engines.launch.shells import USAGE
 from shared.engines.node.processes import run_all
-from tests.slow.engines.slurm.test_program import Place, custom
+from tests.slow.engines.slurm.test_program import Nodes, custom
 
 #: The shell text, with another patience than that of real nodes.
 QUICK = USAGE.replace("{RANK}", "RANK").replace("every=15", "every=0.05")
@@ -54,23 +54,23 @@ def sampling(file: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_every_node_of_a_job_says_how_busy_it_is(tmp_path: Path) -> None:
-    two = Place(tmp_path, nodes=2)
+    two = Nodes(tmp_path, nodes=2)
 
     assert two.run(**custom(BOTH)) == 0
 
-    found = [json.loads(line) for line in two.output("usage.jsonl").splitlines()]
-    assert {sample["rank"] for sample in found} == {0, 1}
+    document = [json.loads(line) for line in two.output("usage.jsonl").splitlines()]
+    assert {sample["rank"] for sample in document} == {0, 1}
     assert two.output("stdout.txt") == two.output("stderr.txt") == ""
     assert "usage" not in two.output("execution-node0.log")
 
 
 def test_a_job_whose_nodes_cannot_say_it_runs_all_the_same(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    taken = 'mkdir "$AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl"'
+    node = Nodes(tmp_path)
+    times = 'mkdir "$AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl"'
 
-    assert place.run(**custom("echo main"), jobPreparation={"commandLine": taken}) == 0
+    assert node.run(**custom("echo main"), jobPreparation={"commandLine": times}) == 0
 
-    assert place.output("stdout.txt") == "main\n"
+    assert node.output("stdout.txt") == "main\n"
 
 
 @pytest.mark.parametrize("beside", ["exit 3", "kill -9 $$", "sleep 60"])

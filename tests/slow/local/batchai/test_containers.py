@@ -21,8 +21,8 @@ def test_an_environment_arrives_as_it_is_whatever_is_in_it() -> None:
     inside = argv[argv.index("name") + 1 :]
     out = subprocess.run(inside, input=text, capture_output=True, text=True, env={"PATH": "/bin"}, check=True)
 
-    found = eval(out.stdout)
-    assert {name: found[name] for name in ("A", "B", "C", "HOME", "PATH")} == {
+    result = eval(out.stdout)
+    assert {name: result[name] for name in ("A", "B", "C", "HOME", "PATH")} == {
         "A": "two\nlines",
         "B": "it's $HOME; `id`",
         "C": "",

@@ -88,9 +88,9 @@ class TestChoosing:
 
         assert choose(self.environ(tmp_path) | {"PYTHON": str(named)}).version == (3, 11)
 
-    @pytest.mark.parametrize("said", ["3 10 1", "oops", ""])
-    def test_one_that_is_named_and_unfit_is_refused_with_a_remedy(self, tmp_path: Path, said: str) -> None:
-        named = program(tmp_path / "old", f"#!/bin/sh\necho {said} $0\n")
+    @pytest.mark.parametrize("message", ["3 10 1", "oops", ""])
+    def test_one_that_is_named_and_unfit_is_refused_with_a_remedy(self, tmp_path: Path, message: str) -> None:
+        named = program(tmp_path / "old", f"#!/bin/sh\necho {message} $0\n")
 
         with pytest.raises(
             InstallError, match=r"PYTHON=\S+old is not a Python 3\.11 or newer.*leave PYTHON unset"
@@ -253,7 +253,7 @@ def test_what_a_job_spoiled_among_the_packages_of_nodes_is_mended(checkout: Chec
     assert checkout.run().stdout == ""
 
 
-def test_what_somebody_installed_beside_ours_is_left_alone(checkout: Checkout) -> None:
+def test_what_someone_installed_beside_ours_is_left_alone(checkout: Checkout) -> None:
     checkout.run()
     (checkout.root / ".venv/lib/python3.13/site-packages/theirs-1.0.dist-info").mkdir()
 

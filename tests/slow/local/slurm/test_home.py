@@ -14,7 +14,7 @@ def test_a_node_starts_outside_of_the_process_group_that_slurmctld_kills_when_th
     tmp_path: Path,
 ) -> None:
     (tmp_path / "sockets").mkdir()
-    here = site(home=tmp_path / "home", sockets=tmp_path / "sockets", hostname="localhost")
+    slurm_site = site(home=tmp_path / "home", sockets=tmp_path / "sockets", hostname="localhost")
     programs = tmp_path / "root" / "slurm"
     programs.mkdir(parents=True)
     for name, does in (
@@ -23,9 +23,9 @@ def test_a_node_starts_outside_of_the_process_group_that_slurmctld_kills_when_th
     ):
         (programs / name).write_text(f"#!/bin/sh\n{does}\n")
         (programs / name).chmod(0o755)
-    prepare(here, Programs(programs.parent), [])
+    prepare(slurm_site, Programs(programs.parent), [])
 
-    ran = subprocess.Popen([here.home / "bin" / "node-on", "big-[1-2]"], start_new_session=True, env={})
+    ran = subprocess.Popen([slurm_site.home / "bin" / "node-on", "big-[1-2]"], start_new_session=True, env={})
 
     assert ran.wait() == 0
     groups = (tmp_path / "groups").read_text().split()

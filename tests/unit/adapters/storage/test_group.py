@@ -49,7 +49,7 @@ async def group(table: Watched) -> GroupCommit:
 
 async def test_writes_that_come_together_share_a_transaction(table: Watched, group: GroupCommit) -> None:
     etags = await asyncio.gather(*(group.write(new(f"job{n}", rows=2)) for n in range(10)))
-    assert [len(sent) for sent in table.sent] == [20]
+    assert [len(messages) for messages in table.sent] == [20]
     assert len({etag for pair in etags for etag in pair}) == 20
 
 
@@ -67,7 +67,7 @@ async def test_a_partition_has_one_transaction_on_its_way_and_the_rest_gathers(
     table.go.set()
     await asyncio.gather(first, elsewhere, *others)
 
-    assert [len(sent) for sent in table.sent] == [1, 1, 5]
+    assert [len(messages) for messages in table.sent] == [1, 1, 5]
 
 
 async def test_two_writes_of_one_job_never_share_a_transaction(table: Watched, group: GroupCommit) -> None:
@@ -81,7 +81,7 @@ async def test_a_transaction_holds_a_hundred_entities_and_four_megabytes(
 ) -> None:
     await asyncio.gather(*(group.write(new(f"job{n:02}", rows=3)) for n in range(40)))
     await asyncio.gather(*(group.write(new(f"big{n}", size=30_000, rows=30)) for n in range(8)))
-    assert [len(sent) for sent in table.sent] == [
+    assert [len(messages) for messages in table.sent] == [
         99,
         21,
         90,
@@ -118,7 +118,7 @@ async def test_an_answer_that_is_lost_is_lost_for_all_who_shared_it(
     assert await group.write(new("job9"))
 
 
-async def test_one_who_gives_up_takes_nobody_with_him(table: Watched, group: GroupCommit) -> None:
+async def test_one_who_gives_up_takes_no_one_with_him(table: Watched, group: GroupCommit) -> None:
     table.go.clear()
     patient = asyncio.create_task(group.write(new("patient")))
     hasty = asyncio.create_task(group.write(new("hasty")))

@@ -48,7 +48,7 @@ def about(number: int) -> dict[str, Any]:
     }
 
 
-def made(number: int) -> Job:
+def job_of(number: int) -> Job:
     """That job."""
     created = NOW - timedelta(seconds=number)
     entry = Entry(sequence=1, state=JobState(about(number)["state"]), at=created, token="t")
@@ -102,26 +102,26 @@ class Wire:
             self.records += 1
             return Answer(404, {}, b"")
         query = dict(parse_qsl(split.query))
-        found = _FILTER.fullmatch(query["$filter"])
-        assert found is not None, query
-        if found["partition"] == "meta":
+        match = _FILTER.fullmatch(query["$filter"])
+        assert match is not None, query
+        if match["partition"] == "meta":
             layout = {"RowKey": "layout", "Version": 2, "Shards": SHARDS, **self.layout}
             return Answer(200, {}, json.dumps({"value": [layout]}).encode())
         self.ranges += 1
-        keys = self.keys[found["partition"]]
-        first = bisect_left(keys, query.get("NextRowKey", found["first"]))
-        last = bisect_left(keys, found["last"])
+        keys = self.keys[match["partition"]]
+        first = bisect_left(keys, query.get("NextRowKey", match["first"]))
+        last = bisect_left(keys, match["last"])
         until = min(last, first + min(_PAGE, int(query.get("$top", _PAGE))))
-        more = {"x-ms-continuation-nextpartitionkey": found["partition"]}
+        more = {"x-ms-continuation-nextpartitionkey": match["partition"]}
         more |= {"x-ms-continuation-nextrowkey": keys[until]} if until < last else {}
-        body = {"value": [self._row(found["partition"], key) for key in keys[first:until]]}
+        body = {"value": [self._row(match["partition"], key) for key in keys[first:until]]}
         return Answer(200, more if until < last else {}, json.dumps(body).encode())
 
     def _row(self, partition: str, key: str) -> dict[str, Any]:
         number = self.numbers[key.rpartition("|")[2]]
         row = {"PartitionKey": partition, "RowKey": key, "Timestamp": "2026-01-01T00:00:00Z"}
         if key.startswith("n|"):
-            return {**rows.active_row(made(number), SHARDS), **row}
+            return {**rows.active_row(job_of(number), SHARDS), **row}
         column = "Shown" if number >= ACTIVE else "Current"
         return {**row, "Source": "", f"{column}0": shown(number, key.rpartition("|")[2]), f"{column}1": ""}
 
@@ -165,11 +165,11 @@ def numbers(wire: Wire, jobs: Sequence[Job]) -> list[int]:
 
 
 def test_the_wire_holds_what_the_ledger_writes() -> None:
-    (row,) = listed.listed_rows(made(7), SHARDS)
-    assert row["RowKey"] == f"l|{rows.listing_key(made(7))}"
-    assert listed.current_of(row) == Job.model_validate_json(shown(7, made(7).id))
+    (row,) = listed.listed_rows(job_of(7), SHARDS)
+    assert row["RowKey"] == f"l|{rows.listing_key(job_of(7))}"
+    assert listed.current_of(row) == Job.model_validate_json(shown(7, job_of(7).id))
     for number in (43, 107, 1003):
-        job = made(number)
+        job = job_of(number)
         written = {row["RowKey"]: row for row in listed.listed_rows(job, SHARDS)}
         place = rows.listing_key(job)
         assert set(written) == {f"{group}{place}" for group in ("l|", *Wire._groups(about(number)))}
@@ -239,23 +239,23 @@ async def test_a_page_by_experiment_or_cluster_costs_two_ranges_a_shard(
 async def test_every_page_costs_the_same_and_together_they_have_each_job_once(
     wire: Wire, ledger: TableLedger
 ) -> None:
-    found: list[Job] = []
+    results: list[Job] = []
     after = None
     while True:
         wire.ranges = 0
         page = await ledger.find(Query(states=frozenset({JobState.FAILED})), limit=200, after=after)
         assert wire.ranges <= SHARDS + 1
-        found += page.jobs
+        results += page.jobs
         after = page.next
         if after is None:
             break
-    assert numbers(wire, found) == list(range(107, FINISHED + ACTIVE, 100))
+    assert numbers(wire, results) == list(range(107, FINISHED + ACTIVE, 100))
 
 
 async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_stopped(
     wire: Wire, ledger: TableLedger
 ) -> None:
-    found: list[Job] = []
+    results: list[Job] = []
     after, requests = None, 0
     while requests == 0 or after is not None:
         wire.ranges = 0
@@ -263,15 +263,15 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
         assert wire.ranges <= listing.PAGES
         assert page.cut == (page.next is not None)
         assert page.next is None or after is None or page.next > after
-        found, after, requests = [*found, *page.jobs], page.next, requests + 1
+        results, after, requests = [*results, *page.jobs], page.next, requests + 1
 
-    assert numbers(wire, found) == list(range(11, FINISHED + ACTIVE, 5000))
+    assert numbers(wire, results) == list(range(11, FINISHED + ACTIVE, 5000))
     assert requests > 1
     assert wire.records == 0
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "result"),
     [
         (
             Query(experiment="rare", doors=frozenset({"drop"}), name="train-9*"),
@@ -289,10 +289,10 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
     ],
 )
 async def test_conditions_together_are_looked_for_in_the_narrowest_range(
-    wire: Wire, ledger: TableLedger, query: Query, found: Sequence[int]
+    wire: Wire, ledger: TableLedger, query: Query, result: Sequence[int]
 ) -> None:
     page = await ledger.find(query, limit=50, after=None)
-    assert numbers(wire, page.jobs) == list(found)
+    assert numbers(wire, page.jobs) == list(result)
     assert wire.ranges <= 4 * SHARDS
 
 

@@ -55,7 +55,7 @@ async def test_a_service_that_asks_for_too_much_patience_is_left_to_the_next_tri
     assert len(service.requests) == 1
 
 
-async def test_an_answer_about_the_request_is_told_at_once() -> None:
+async def test_an_answer_about_the_request_is_reported_at_once() -> None:
     service = Service(says(403, x_ms_error_code="AuthenticationFailed"), says(404), says(413))
     with pytest.raises(Unavailable, match="403 AuthenticationFailed"):
         await service.rest().call("PUT", "/q")
@@ -75,11 +75,11 @@ async def test_the_key_itself_travels_nowhere() -> None:
 
 async def test_the_signature_is_the_documented_one() -> None:
     headers = {"x-ms-date": "Sun, 11 Oct 2026 19:52:39 GMT", "x-ms-version": "2021-12-02"}
-    found = await SharedKey("acct", KEY).authorization(
+    result = await SharedKey("acct", KEY).authorization(
         "GET", "/acct/q/messages", {"b": "2"}, headers, table=False
     )
     # Computed with openssl over the string of the documentation's example for these fields.
-    assert found == "SharedKey acct:rkt3ATBm/OCk3a2nJD2nwdhvqMncrxkVghNNdEjecr4="
+    assert result == "SharedKey acct:rkt3ATBm/OCk3a2nJD2nwdhvqMncrxkVghNNdEjecr4="
 
 
 @pytest.mark.parametrize(

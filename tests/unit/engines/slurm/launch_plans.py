@@ -102,14 +102,14 @@ def order(block: dict[str, Any], **properties: Any) -> Order:
 
 def goldens() -> dict[str, str]:
     """Each golden file with its text as it should be now."""
-    found = {}
+    goldens = {}
     for name, block in TOOLKITS.items():
-        asked = order(block, **(EVERYTHING if name == "custom" else {}))
-        whole = plan(site(CLUSTER, asked), asked)
+        job_order = order(block, **(EVERYTHING if name == "custom" else {}))
+        whole = plan(site(CLUSTER, job_order), job_order)
         # What all toolkits have alike stands in one of them.
         shown = whole if name == "custom" else {"slots": whole["slots"], "main": whole["main"]}
-        found[f"{name}.json"] = json.dumps(shown, indent=2) + "\n"
-    return found
+        goldens[f"{name}.json"] = json.dumps(shown, indent=2) + "\n"
+    return goldens
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def test_containers_are_honoured_where_the_cluster_has_them_but_for_what_they_ca
 def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None:
     bundles = {"reg.example/torch:2": "/bundles/torch"}
     cluster = replace(CLUSTER, container="oci", mpi="pmix", bundles=bundles)
-    here = {"imageSourceRegistry": {"serverUrl": "https://reg.example", "image": "torch:2"}}
+    settings = {"imageSourceRegistry": {"serverUrl": "https://reg.example", "image": "torch:2"}}
     spec = JobSpec.model_validate(order(TOOLKITS["pytorch"], containerSettings=_IMAGE).document)
 
     (problem,) = SlurmEngine({"gpu": cluster}, {"gpu": SigningKey(b"k" * 32)}).check(spec)
@@ -126,7 +126,7 @@ def test_an_image_without_a_bundle_is_refused_with_those_that_have_one() -> None
     assert "pytorch/pytorch:2" in problem.message
     assert "`bundles`" in problem.message
     assert "reg.example/torch:2" in problem.remedy
-    assert refused(cluster, nodeCount=1, containerSettings=here) == []
+    assert refused(cluster, nodeCount=1, containerSettings=settings) == []
 
 
 #: What becomes of each property of a job.json on Slurm; docs/reference/engines.md has the same in words.

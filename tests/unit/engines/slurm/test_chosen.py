@@ -11,7 +11,7 @@ import pytest
 from shared.core.errors import Busy, Misconfigured, Rejected, Saturated, Transient
 from shared.jobspec import RESOURCES
 from tests.crash.slurmrestd import NEW, OLD
-from tests.unit.engines.slurm.test_engine import BOTH, Place, order, place
+from tests.unit.engines.slurm.test_engine import BOTH, Rig, order, slurm_rig
 
 ALLOWED: dict[str, Any] = {"partition": "gpu", "allow": RESOURCES}
 
@@ -20,25 +20,25 @@ def number(value: int) -> dict[str, Any]:
     return {"set": True, "infinite": False, "number": value}
 
 
-def listed(here: Place, version: str = NEW, *, total: int = 2) -> None:
+def listed(rig: Rig, version: str = NEW, *, total: int = 2) -> None:
     """Two nodes of the partition gpu, and an empty partition."""
     for name, nodes in (("gpu", total), ("debug", 0)):
         size = {"total_nodes": nodes} if version == OLD else {"nodes": {"total": nodes}}
-        here.server.partitions.append({"name": name, **size})
-    here.server.nodes = [
+        rig.server.partitions.append({"name": name, **size})
+    rig.server.nodes = [
         {"name": "n1", "partitions": ["gpu"], "gres": "gpu:a100:8", "real_memory": 4096, "cpus": 64},
         {"name": "n2", "partitions": ["gpu"], "gres": "gpu:v100:4", "real_memory": 8192, "cpus": 32},
     ]
 
 
-async def refused(here: Place, asked: dict[str, Any]) -> list[tuple[str, str]]:
-    await here.engine.facts("gpu", asked)
-    return [(one.pointer, f"{one.message}; {one.remedy}") for one in here.engine.allots("gpu", asked)]
+async def refused(rig: Rig, resources: dict[str, Any]) -> list[tuple[str, str]]:
+    await rig.engine.facts("gpu", resources)
+    return [(one.pointer, f"{one.message}; {one.remedy}") for one in rig.engine.allots("gpu", resources)]
 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("asked", "at", "said"),
+    ("resources", "at", "message"),
     [
         ({"partition": "gpus"}, "/resources/partition", "no partition gpus; .*debug, gpu"),
         ({"gpus": 9}, "/resources/gpus", "no node of gpu has more than 8 GPUs"),
@@ -54,17 +54,17 @@ async def refused(here: Place, asked: dict[str, Any]) -> list[tuple[str, str]]:
     ids=["partition", "gpus", "gpus of a type", "type", "memory", "cpus"],
 )
 async def test_what_no_node_of_the_partition_has_is_refused_when_the_job_comes(
-    version: str, asked: dict[str, Any], at: str, said: str
+    version: str, resources: dict[str, Any], at: str, message: str
 ) -> None:
-    async with place(version, options=ALLOWED) as here:
-        listed(here, version)
-        ((where, text),) = await refused(here, asked)
+    async with slurm_rig(version, options=ALLOWED) as rig:
+        listed(rig, version)
+        ((where, text),) = await refused(rig, resources)
         assert where == at
-        assert re.search(said, text), text
+        assert re.search(message, text), text
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "resources",
     [
         {"gpus": 8, "memory": "8G", "cpus": 64},
         {"gpus": 8, "gpuType": "a100"},
@@ -72,32 +72,32 @@ async def test_what_no_node_of_the_partition_has_is_refused_when_the_job_comes(
         {"partition": "debug"},
     ],
 )
-async def test_what_some_node_has_is_not(asked: dict[str, Any]) -> None:
-    async with place(NEW, options=ALLOWED) as here:
-        listed(here)
-        assert await refused(here, asked) == []
+async def test_what_some_node_has_is_not(resources: dict[str, Any]) -> None:
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        listed(rig)
+        assert await refused(rig, resources) == []
 
 
 async def test_gpus_without_a_type_are_of_none() -> None:
-    async with place(NEW, options=ALLOWED) as here:
-        listed(here)
-        for node in here.server.nodes:
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        listed(rig)
+        for node in rig.server.nodes:
             node["gres"] = "gpu:8"
-        assert await refused(here, {"gpus": 8}) == []
-        ((at, said),) = await refused(here, {"gpus": 1, "gpuType": "a100"})
-        assert (at, said) == ("/resources/gpuType", "no node of gpu has GPUs of type a100; leave it out")
+        assert await refused(rig, {"gpus": 8}) == []
+        ((at, output),) = await refused(rig, {"gpus": 1, "gpuType": "a100"})
+        assert (at, output) == ("/resources/gpuType", "no node of gpu has GPUs of type a100; leave it out")
 
 
 async def test_nothing_is_refused_by_a_cluster_that_is_not_known_or_lists_some_of_its_nodes() -> None:
-    async with place(NEW, options=ALLOWED) as here:
-        assert await refused(here, {"partition": "any", "gpus": 9}) == []
-    async with place(NEW, options=ALLOWED) as here:
-        listed(here, total=3)
-        assert await refused(here, {"gpus": 9, "memory": "9G", "cpus": 65}) == []
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        assert await refused(rig, {"partition": "any", "gpus": 9}) == []
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        listed(rig, total=3)
+        assert await refused(rig, {"gpus": 9, "memory": "9G", "cpus": 65}) == []
 
 
 @pytest.mark.parametrize(
-    ("code", "asked", "at"),
+    ("code", "resources", "at"),
     [
         (2000, {"partition": "p"}, "partition"),
         (2003, {"partition": "p"}, "partition"),
@@ -113,12 +113,12 @@ async def test_nothing_is_refused_by_a_cluster_that_is_not_known_or_lists_some_o
     ],
 )
 async def test_what_slurm_refuses_of_a_choice_ends_the_job_and_says_which(
-    code: int, asked: dict[str, Any], at: str
+    code: int, resources: dict[str, Any], at: str
 ) -> None:
-    async with place(NEW, options=ALLOWED) as here:
-        here.server.says, here.server.takes = (code, "Slurm's own words"), False
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        rig.server.says, rig.server.takes = (code, "Slurm's own words"), False
         with pytest.raises(Rejected, match=rf"^resources\.{at}: .*Slurm's own words \({code}\)"):
-            await here.engine.submit(replace(order(), resources=asked))
+            await rig.engine.submit(replace(order(), resources=resources))
 
 
 @pytest.mark.parametrize(
@@ -137,19 +137,19 @@ async def test_what_slurm_refuses_of_a_choice_ends_the_job_and_says_which(
 async def test_what_the_job_did_not_choose_is_the_operator_s_to_mend(
     code: int, error: type[Exception]
 ) -> None:
-    async with place(NEW, options=ALLOWED) as here:
-        here.server.says, here.server.takes = (code, "Slurm's own words"), False
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
+        rig.server.says, rig.server.takes = (code, "Slurm's own words"), False
         with pytest.raises(error) as caught:
-            await here.engine.submit(replace(order(), resources={"cpus": 1} if code == 2000 else {}))
+            await rig.engine.submit(replace(order(), resources={"cpus": 1} if code == 2000 else {}))
         assert "resources." not in str(caught.value)
 
 
 async def test_an_option_that_slurmrestd_does_not_know_ends_the_job_that_chose_it() -> None:
-    async with place(NEW, options=ALLOWED) as here:
+    async with slurm_rig(NEW, options=ALLOWED) as rig:
         with pytest.raises(Rejected, match=r"^resources\.options: .*nosuch: ignoring unknown key"):
-            await here.engine.submit(replace(order(), resources={"options": {"nosuch": 1}}))
-        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED"]
+            await rig.engine.submit(replace(order(), resources={"options": {"nosuch": 1}}))
+        assert [job.state for job in rig.model.jobs.values()] == ["CANCELLED"]
 
-    async with place(NEW, options={"resources": {"options": {"nosuch": 1}}}) as here:
+    async with slurm_rig(NEW, options={"resources": {"options": {"nosuch": 1}}}) as rig:
         with pytest.raises(Misconfigured, match="ignoring unknown key"):
-            await here.engine.submit(order())
+            await rig.engine.submit(order())

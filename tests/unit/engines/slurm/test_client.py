@@ -21,12 +21,12 @@ FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
 @asynccontextmanager
-async def served(known: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmClient]:
+async def served(name: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmClient]:
     """A client of a server that knows one dialect."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await reader.readuntil(b"\r\n\r\n")
-        writer.write(FINE if known.encode() in asked else otherwise)
+        request = await reader.readuntil(b"\r\n\r\n")
+        writer.write(FINE if name.encode() in request else otherwise)
         await writer.drain()
         writer.close()
 
@@ -45,7 +45,7 @@ async def test_a_dialect_whose_refusal_is_sent_twice_is_passed_over() -> None:
         assert (await client.agree()).version == "v0.0.44"
 
 
-async def test_an_error_that_is_sent_twice_is_told() -> None:
+async def test_an_error_that_is_sent_twice_is_reported() -> None:
     async with served("ping") as client:
         answer = await client.call("DELETE", "/job/7?signal=9")
 

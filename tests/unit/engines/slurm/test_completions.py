@@ -19,19 +19,19 @@ from shared.engines.slurm.wire.key import SigningKey
 
 def line(number: int = 1, **changes: str) -> str:
     """A line as Slurm 22.05 writes it."""
-    given = {"UserId": "ada(1000)", "Name": "n", "JobState": "COMPLETED", "StartTime": "2026-11-21T12:00:00"}
-    said = given | {"ExitCode": "0:0"} | changes
+    values = {"UserId": "ada(1000)", "Name": "n", "JobState": "COMPLETED", "StartTime": "2026-11-21T12:00:00"}
+    output = values | {"ExitCode": "0:0"} | changes
     return (
-        f"JobId={number} UserId={said['UserId']} GroupId=ada(1000) Name={said['Name']} "
-        f"JobState={said['JobState']} Partition=warm TimeLimit=3 StartTime={said['StartTime']} "
+        f"JobId={number} UserId={output['UserId']} GroupId=ada(1000) Name={output['Name']} "
+        f"JobState={output['JobState']} Partition=warm TimeLimit=3 StartTime={output['StartTime']} "
         "EndTime=2026-11-21T12:00:05 NodeList=warm-1 NodeCnt=1 ProcCnt=4 WorkDir=/ ReservationName= "
         "Tres=cpu=4,mem=4G,node=1,billing=4 Account= QOS= WcKey= Cluster=unknown "
         "SubmitTime=2026-11-21T11:59:50 EligibleTime=2026-11-21T11:59:56 DerivedExitCode=0:0 "
-        f"ExitCode={said['ExitCode']} \n"
+        f"ExitCode={output['ExitCode']} \n"
     )
 
 
-async def told(tmp_path: Path, *lines: str) -> Observation | None:
+async def end_of(tmp_path: Path, *lines: str) -> Observation | None:
     """What is said of the attempt `n` of ada."""
     file = tmp_path / "completions.log"
     file.write_text("".join(lines))
@@ -55,11 +55,11 @@ async def told(tmp_path: Path, *lines: str) -> Observation | None:
 async def test_a_line_tells_the_end(
     tmp_path: Path, state: str, code: str, expected: tuple[JobState, Reason | None, int | None]
 ) -> None:
-    seen = await told(tmp_path, line(JobState=state, ExitCode=code))
+    observation = await end_of(tmp_path, line(JobState=state, ExitCode=code))
 
-    assert seen is not None
-    assert (seen.state, seen.reason, seen.exit_code) == expected
-    assert seen.ended is None, "the file says no time zone"
+    assert observation is not None
+    assert (observation.state, observation.reason, observation.exit_code) == expected
+    assert observation.ended is None, "the file says no time zone"
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,19 @@ async def test_a_line_tells_the_end(
     ],
 )
 async def test_other_lines_say_nothing_of_it(tmp_path: Path, other: str) -> None:
-    assert await told(tmp_path, other) is None
+    assert await end_of(tmp_path, other) is None
 
 
 async def test_the_run_that_was_not_cut_off_counts(tmp_path: Path) -> None:
-    seen = await told(
+    observation = await end_of(
         tmp_path,
         line(4, JobState="NODE_FAIL", ExitCode="0:1"),
         line(7, JobState="FAILED", ExitCode="253:0"),
         line(4, JobState="FAILED", ExitCode="5:0"),
     )
 
-    assert seen is not None
-    assert seen.exit_code == 5
+    assert observation is not None
+    assert observation.exit_code == 5
 
 
 @pytest.mark.parametrize("number", [1, 4, 9])
@@ -109,7 +109,7 @@ async def test_a_line_that_another_user_had_written_takes_no_jobs_end_for_anothe
     name = f"{end}{line(number)}JobId=9 UserId=eve(1001) GroupId=eve(1001) Name=y"
     forged = line(8, UserId="eve(1001)", Name=name)
 
-    assert await told(tmp_path, *([own, forged] if late else [forged, own])) is None
+    assert await end_of(tmp_path, *([own, forged] if late else [forged, own])) is None
     assert "none of it is believed" in caplog.text
 
 

@@ -27,7 +27,7 @@ BOTH = pytest.mark.parametrize("version", [OLD, NEW])
 
 
 @dataclass
-class Place:
+class Rig:
     """A model of Slurm, a server over it, and an engine that talks to it."""
 
     server: Slurmrestd
@@ -42,21 +42,21 @@ class Place:
         self.time[0] += seconds
 
     async def status(self, *orders: Order) -> dict[str, JobState]:
-        seen = await self.engine.status("gpu", [order.target for order in orders])
-        return {name: one.state for name, one in seen.items()}
+        observation = await self.engine.status("gpu", [order.target for order in orders])
+        return {name: one.state for name, one in observation.items()}
 
 
 @asynccontextmanager
-async def place(
+async def slurm_rig(
     version: str = OLD, wire: dict[int, Wire] | None = None, options: dict[str, Any] | None = None
-) -> AsyncIterator[Place]:
+) -> AsyncIterator[Rig]:
     time = [1000.0]
     server = Slurmrestd(Slurmctld(lambda: time[0]), wire, version=version)
     async with server.running() as url:
         cluster = SlurmCluster("gpu", **{"url": url, "user": "u", "shared": "/shared", **(options or {})})
         engine = SlurmEngine({"gpu": cluster}, {"gpu": SigningKey(b"k" * 32)}, clock=lambda: time[0])
         try:
-            yield Place(server, engine, time)
+            yield Rig(server, engine, time)
         finally:
             await engine.close()
 
@@ -71,16 +71,16 @@ def order(name: str = "n", token: str = "t.1", **properties: Any) -> Order:
 
 @BOTH
 async def test_a_job_is_held_until_the_controller_cannot_forget_it(version: str) -> None:
-    async with place(version, options={"gpus": 2}) as here:
-        asked = order()
-        await here.engine.submit(asked)
-        assert await here.status(asked) == {"n": JobState.QUEUED}
-        assert [job.held for job in here.model.jobs.values()] == [True]
+    async with slurm_rig(version, options={"gpus": 2}) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        assert await rig.status(job_order) == {"n": JobState.QUEUED}
+        assert [job.held for job in rig.model.jobs.values()] == [True]
 
-        here.later()
-        await here.status(asked)
+        rig.later()
+        await rig.status(job_order)
 
-        assert [job.held for job in here.model.jobs.values()] == [False]
+        assert [job.held for job in rig.model.jobs.values()] == [False]
 
 
 @BOTH
@@ -92,182 +92,182 @@ async def test_only_fields_that_the_dialect_knows_are_sent(version: str) -> None
         "preemptible": True,
         "priorities": {"low": "spot"},
     }
-    async with place(version, options=options) as here:
-        await here.engine.submit(order(schedulingPriority="low"))
-        assert len(here.model.jobs) == 1
+    async with slurm_rig(version, options=options) as rig:
+        await rig.engine.submit(order(schedulingPriority="low"))
+        assert len(rig.model.jobs) == 1
 
 
 async def test_a_warning_other_than_held_is_a_broken_contract() -> None:
-    async with place(NEW) as here:
-        here.server.warns = ["gres: ignoring unknown key"]
+    async with slurm_rig(NEW) as rig:
+        rig.server.warns = ["gres: ignoring unknown key"]
         with pytest.raises(Misconfigured, match="ignoring unknown key"):
-            await here.engine.submit(order())
-        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED"]
+            await rig.engine.submit(order())
+        assert [job.state for job in rig.model.jobs.values()] == ["CANCELLED"]
 
 
 @BOTH
 async def test_a_sweep_asks_once_however_many_jobs_there_are(version: str) -> None:
-    async with place(version) as here:
+    async with slurm_rig(version) as rig:
         orders = [order(f"n{number}") for number in range(40)]
-        for asked in orders:
-            await here.engine.submit(asked)
-        here.later()
-        await here.status(*orders)
-        await here.status(*orders)
-        before = len(here.server.calls)
+        for job_order in orders:
+            await rig.engine.submit(job_order)
+        rig.later()
+        await rig.status(*orders)
+        await rig.status(*orders)
+        before = len(rig.server.calls)
 
-        assert len(await here.status(*orders)) == 40
+        assert len(await rig.status(*orders)) == 40
 
         paths = ["jobs/"] if version == OLD else ["jobs/state/"]
-        assert here.server.calls[before:] == [f"GET /slurm/{version}/{path}" for path in paths]
+        assert rig.server.calls[before:] == [f"GET /slurm/{version}/{path}" for path in paths]
 
 
 async def test_states_alone_are_enough_until_a_job_ends() -> None:
-    async with place(NEW) as here:
-        asked = order()
-        await here.engine.submit(asked)
-        here.later()
-        await here.status(asked)
-        await here.status(asked)
-        here.model.advance(lambda name: False)
-        assert await here.status(asked) == {"n": JobState.RUNNING}
-        here.model.advance(lambda name: False)
-        assert await here.status(asked) == {"n": JobState.SUCCEEDED}
+    async with slurm_rig(NEW) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        rig.later()
+        await rig.status(job_order)
+        await rig.status(job_order)
+        rig.model.advance(lambda name: False)
+        assert await rig.status(job_order) == {"n": JobState.RUNNING}
+        rig.model.advance(lambda name: False)
+        assert await rig.status(job_order) == {"n": JobState.SUCCEEDED}
 
 
 async def test_what_a_job_waits_for_is_looked_up_once_a_minute() -> None:
-    async with place(NEW) as here:
-        asked = order()
-        await here.engine.submit(asked)
-        here.later()
-        await here.status(asked)
-        await here.status(asked)
-        (job,) = here.model.jobs.values()
+    async with slurm_rig(NEW) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        rig.later()
+        await rig.status(job_order)
+        await rig.status(job_order)
+        (job,) = rig.model.jobs.values()
         job.reason = "PartitionDown"
 
-        before = len(here.server.calls)
-        assert await _waits(here, asked) == ""
-        assert here.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
+        before = len(rig.server.calls)
+        assert await _waits(rig, job_order) == ""
+        assert rig.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
 
-        here.later(61)
-        assert await _waits(here, asked) == "PartitionDown"
-        before = len(here.server.calls)
-        assert await _waits(here, asked) == "PartitionDown"
-        assert here.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
+        rig.later(61)
+        assert await _waits(rig, job_order) == "PartitionDown"
+        before = len(rig.server.calls)
+        assert await _waits(rig, job_order) == "PartitionDown"
+        assert rig.server.calls[before:] == [f"GET /slurm/{NEW}/jobs/state/"]
 
 
-async def _waits(here: Place, asked: Order) -> str:
-    seen = (await here.engine.status("gpu", [asked.target]))[asked.target.name]
-    return seen.why.word if seen.why else ""
+async def _waits(rig: Rig, job_order: Order) -> str:
+    observation = (await rig.engine.status("gpu", [job_order.target]))[job_order.target.name]
+    return observation.why.word if observation.why else ""
 
 
 @BOTH
 async def test_a_job_has_the_number_and_the_times_that_slurm_gave_it(version: str) -> None:
-    async with place(version) as here:
-        asked = order()
-        told = await here.engine.submit(asked)
-        assert told is not None
-        assert (told.state, told.handle) == (JobState.QUEUED, "1")
-        here.later()
-        await here.status(asked)
-        await here.status(asked)
-        here.model.advance(lambda name: False)
-        began = here.time[0]
-        here.later(20)  # the sweep comes late
+    async with slurm_rig(version) as rig:
+        job_order = order()
+        reports = await rig.engine.submit(job_order)
+        assert reports is not None
+        assert (reports.state, reports.handle) == (JobState.QUEUED, "1")
+        rig.later()
+        await rig.status(job_order)
+        await rig.status(job_order)
+        rig.model.advance(lambda name: False)
+        began = rig.time[0]
+        rig.later(20)  # the sweep comes late
 
         for _ in range(2):
-            (seen,) = (await here.engine.status("gpu", [asked.target])).values()
-            assert (seen.state, seen.handle) == (JobState.RUNNING, "1")
-            assert seen.started is not None
-            assert seen.started.timestamp() == began
+            (observation,) = (await rig.engine.status("gpu", [job_order.target])).values()
+            assert (observation.state, observation.handle) == (JobState.RUNNING, "1")
+            assert observation.started is not None
+            assert observation.started.timestamp() == began
 
 
 async def test_calls_that_come_together_share_a_list() -> None:
-    async with place() as here:
+    async with slurm_rig() as rig:
         orders = [order(f"n{number}") for number in range(20)]
-        await here.engine.submit(orders[0])
-        before = len(here.server.calls)
+        await rig.engine.submit(orders[0])
+        before = len(rig.server.calls)
 
-        await asyncio.gather(*(here.engine.see(orders[0].target) for _ in range(20)))
+        await asyncio.gather(*(rig.engine.see(orders[0].target) for _ in range(20)))
 
-        assert len(here.server.calls) - before <= 2
+        assert len(rig.server.calls) - before <= 2
 
 
 @pytest.mark.parametrize("fault", [Wire.LOST, Wire.TIMEOUT, Wire.GARBAGE], ids=lambda fault: fault.name)
 async def test_a_lost_answer_is_transient_and_the_repetition_finds_the_job(fault: Wire) -> None:
-    async with place(wire={1: fault}) as here:
+    async with slurm_rig(wire={1: fault}) as rig:
         with pytest.raises(Transient):
-            await here.engine.submit(order())
-        await here.engine.submit(order())
-        assert len(here.model.jobs) == 1
+            await rig.engine.submit(order())
+        await rig.engine.submit(order())
+        assert len(rig.model.jobs) == 1
 
 
 async def test_copies_are_cancelled_and_their_end_says_nothing() -> None:
-    async with place() as here:
-        asked = order()
-        await here.engine.submit(asked)
-        job = here.model.jobs[1]
-        here.model.submit("n", job.comment, job.environment, held=True)
-        here.later()
-        await here.status(asked)
-        assert [(one.held, one.state) for one in here.model.jobs.values()] == [
+    async with slurm_rig() as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        job = rig.model.jobs[1]
+        rig.model.submit("n", job.comment, job.environment, held=True)
+        rig.later()
+        await rig.status(job_order)
+        assert [(one.held, one.state) for one in rig.model.jobs.values()] == [
             (False, "PENDING"),
             (False, "CANCELLED"),
         ]
 
-        del here.model.jobs[1]
+        del rig.model.jobs[1]
 
-        assert await here.status(asked) == {}, "the copy that was cancelled is not the job"
-
-
-async def test_a_copy_that_nobody_asks_for_goes_after_an_hour() -> None:
-    async with place() as here:
-        await here.engine.submit(order("old"))
-        asked = order("new")
-        await here.engine.submit(asked)
-        await here.status(asked)
-        assert [job.state for job in here.model.jobs.values()] == ["PENDING", "PENDING"]
-        here.later(3700)
-        await here.status(asked)
-        assert [job.state for job in here.model.jobs.values()] == ["CANCELLED", "PENDING"]
+        assert await rig.status(job_order) == {}, "the copy that was cancelled is not the job"
 
 
-async def test_a_job_of_somebody_else_with_our_name_is_left_alone() -> None:
-    async with place() as here:
-        here.model.submit("n", "theirs", {}, held=True)
-        asked = order()
-        await here.engine.submit(asked)
-        here.later()
-        await here.status(asked)
-        assert here.model.jobs[1].held
-        assert not here.model.jobs[2].held
-        await here.engine.submit(asked)
-        assert len(here.model.jobs) == 2
+async def test_a_copy_that_no_one_asks_for_goes_after_an_hour() -> None:
+    async with slurm_rig() as rig:
+        await rig.engine.submit(order("old"))
+        job_order = order("new")
+        await rig.engine.submit(job_order)
+        await rig.status(job_order)
+        assert [job.state for job in rig.model.jobs.values()] == ["PENDING", "PENDING"]
+        rig.later(3700)
+        await rig.status(job_order)
+        assert [job.state for job in rig.model.jobs.values()] == ["CANCELLED", "PENDING"]
 
 
-def imitate(here: Place, *, held: bool = False) -> int:
-    """A job of another user with the name and the comment of our last one, which everybody sees."""
-    ours = here.model.jobs[here.model.last]
-    return here.model.submit(ours.name, ours.comment, {}, held=held, user="eve")
+async def test_a_job_of_someone_else_with_our_name_is_left_alone() -> None:
+    async with slurm_rig() as rig:
+        rig.model.submit("n", "theirs", {}, held=True)
+        job_order = order()
+        await rig.engine.submit(job_order)
+        rig.later()
+        await rig.status(job_order)
+        assert rig.model.jobs[1].held
+        assert not rig.model.jobs[2].held
+        await rig.engine.submit(job_order)
+        assert len(rig.model.jobs) == 2
+
+
+def imitate(rig: Rig, *, held: bool = False) -> int:
+    """A job of another user with the name and the comment of our last one, which everyone sees."""
+    ours = rig.model.jobs[rig.model.last]
+    return rig.model.submit(ours.name, ours.comment, {}, held=held, user="eve")
 
 
 @BOTH
 async def test_a_job_of_another_user_with_our_name_and_mark_is_not_taken_for_ours(
     version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with place(version) as here:
-        asked = order()
-        await here.engine.submit(asked)
-        theirs = imitate(here)
+    async with slurm_rig(version) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        theirs = imitate(rig)
         for _ in range(3):
-            here.model.advance(lambda name: False)
-        assert here.model.jobs[theirs].state == "COMPLETED"
+            rig.model.advance(lambda name: False)
+        assert rig.model.jobs[theirs].state == "COMPLETED"
 
-        assert await here.status(asked) == {"n": JobState.QUEUED}
-        here.later()
-        await here.status(asked)
+        assert await rig.status(job_order) == {"n": JobState.QUEUED}
+        rig.later()
+        await rig.status(job_order)
 
-        assert [(job.held, job.state) for job in here.model.jobs.values()] == [
+        assert [(job.held, job.state) for job in rig.model.jobs.values()] == [
             (False, "PENDING"),
             (False, "COMPLETED"),
         ]
@@ -276,24 +276,24 @@ async def test_a_job_of_another_user_with_our_name_and_mark_is_not_taken_for_our
 
 @BOTH
 async def test_a_job_of_another_user_is_neither_found_again_nor_released_nor_cancelled(version: str) -> None:
-    async with place(version, wire={1: Wire.LOST}) as here:
-        asked = order()
+    async with slurm_rig(version, wire={1: Wire.LOST}) as rig:
+        job_order = order()
         with pytest.raises(Transient):
-            await here.engine.submit(asked)
-        theirs = [imitate(here, held=True), imitate(here)]
-        del here.model.jobs[1]
+            await rig.engine.submit(job_order)
+        theirs = [imitate(rig, held=True), imitate(rig)]
+        del rig.model.jobs[1]
 
-        await here.engine.submit(asked)
-        here.later(3700)
-        await here.engine.cancel(asked.target)
+        await rig.engine.submit(job_order)
+        rig.later(3700)
+        await rig.engine.cancel(job_order.target)
         with pytest.raises(Conflict):
-            await here.engine.submit(order(token="other.1"))
-        await here.status(order("another"))
+            await rig.engine.submit(order(token="other.1"))
+        await rig.status(order("another"))
 
-        assert [here.model.jobs[number].state for number in theirs] == ["PENDING", "PENDING"]
-        assert [here.model.jobs[number].held for number in theirs] == [True, False]
-        assert here.model.jobs[4].state == "CANCELLED"
-        assert await here.engine.at_work("gpu") == {}
+        assert [rig.model.jobs[number].state for number in theirs] == ["PENDING", "PENDING"]
+        assert [rig.model.jobs[number].held for number in theirs] == [True, False]
+        assert rig.model.jobs[4].state == "CANCELLED"
+        assert await rig.engine.at_work("gpu") == {}
 
 
 @BOTH
@@ -301,90 +301,90 @@ async def test_a_job_that_slurm_holds_again_is_released_again_and_reported(
     version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its launch failed, and it was requeued; a list of states alone does not say that it is held."""
-    async with place(version) as here:
-        asked = order()
-        await here.engine.submit(asked)
+    async with slurm_rig(version) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
         for _ in range(2):
-            here.later()
-            await here.status(asked)
-        job = here.model.jobs[1]
+            rig.later()
+            await rig.status(job_order)
+        job = rig.model.jobs[1]
         job.held, job.description = True, "launch failed requeued held"
 
-        here.later(600)
-        seen = (await here.engine.status("gpu", [asked.target]))["n"]
+        rig.later(600)
+        observation = (await rig.engine.status("gpu", [job_order.target]))["n"]
 
-        assert seen.why is not None
-        assert (seen.state, seen.why.word) == (JobState.QUEUED, "JobHeldUser")
-        assert "launch failed requeued held" in seen.why.text
+        assert observation.why is not None
+        assert (observation.state, observation.why.word) == (JobState.QUEUED, "JobHeldUser")
+        assert "launch failed requeued held" in observation.why.text
         assert not job.held
         assert "is released again: launch failed requeued held" in caplog.text
 
 
 @BOTH
 async def test_a_number_that_belongs_to_another_after_a_loss_of_state_says_nothing(version: str) -> None:
-    """The controller comes back without any job, and gives the number to somebody else."""
-    async with place(version) as here:
-        asked = order()
-        await here.engine.submit(asked)
+    """The controller comes back without any job, and gives the number to someone else."""
+    async with slurm_rig(version) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
         for _ in range(2):
-            here.later()
-            await here.status(asked)
-        here.model.advance(lambda name: False)
-        assert await here.status(asked) == {"n": JobState.RUNNING}
-        here.model.forget_everything()
-        here.model.submit("theirs", "", {}, held=False, user="eve")
-        here.model.advance(lambda name: False)
-        assert here.model.jobs[1].state == "RUNNING"
+            rig.later()
+            await rig.status(job_order)
+        rig.model.advance(lambda name: False)
+        assert await rig.status(job_order) == {"n": JobState.RUNNING}
+        rig.model.forget_everything()
+        rig.model.submit("theirs", "", {}, held=False, user="eve")
+        rig.model.advance(lambda name: False)
+        assert rig.model.jobs[1].state == "RUNNING"
 
-        assert await here.status(asked) == {}
+        assert await rig.status(job_order) == {}
         with pytest.raises(NotFound):
-            await here.engine.see(asked.target)
+            await rig.engine.see(job_order.target)
 
 
 @pytest.mark.parametrize("change", ["user", "name", "comment", "submitted"])
 async def test_an_end_counts_if_user_name_mark_and_time_of_submission_are_the_jobs_own(change: str) -> None:
     """The controller was restarted between the list of states and the question about the one job."""
-    async with place(NEW) as here:
-        asked = order()
-        await here.engine.submit(asked)
+    async with slurm_rig(NEW) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
         for _ in range(2):
-            here.later()
-            await here.status(asked)
+            rig.later()
+            await rig.status(job_order)
         for _ in range(2):
-            here.model.advance(lambda name: False)
-        job = here.model.jobs[1]
+            rig.model.advance(lambda name: False)
+        job = rig.model.jobs[1]
         other = {"user": "eve", "name": "m", "comment": "", "submitted": job.submitted + 60}
         setattr(job, change, other[change])
 
-        seen = await here.status(asked)
+        observation = await rig.status(job_order)
 
-        assert seen == ({"n": JobState.SUCCEEDED} if change == "submitted" else {})
+        assert observation == ({"n": JobState.SUCCEEDED} if change == "submitted" else {})
 
 
 async def test_a_name_of_another_job_of_ours_is_a_conflict() -> None:
-    async with place() as here:
-        await here.engine.submit(order())
+    async with slurm_rig() as rig:
+        await rig.engine.submit(order())
         with pytest.raises(Conflict):
-            await here.engine.submit(order(token="other.1"))
+            await rig.engine.submit(order(token="other.1"))
 
 
 async def test_what_slurm_does_not_know_is_not_found_and_cancelled_in_silence() -> None:
-    async with place() as here:
+    async with slurm_rig() as rig:
         with pytest.raises(NotFound):
-            await here.engine.see(order().target)
-        await here.engine.cancel(order().target)
+            await rig.engine.see(order().target)
+        await rig.engine.cancel(order().target)
 
 
 @BOTH
 async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str) -> None:
     """As slurmdbd lists it; its v0.0.38 says 0 of a job that failed, so that number is not told."""
-    async with place(version, options={"accounting": True}) as here:
-        asked = order()
+    async with slurm_rig(version, options={"accounting": True}) as rig:
+        job_order = order()
         code: Any = 0 if version == OLD else {"set": True, "infinite": False, "number": 3}
         states: Any = "FAILED" if version == OLD else ["FAILED"]
         theirs = {"user": "eve", "job_id": 3, "state": {"current": "COMPLETED"}}
         ours = {"user": "u", "job_id": 7, "state": {"current": states, "reason": "NonZeroExitCode"}}
-        here.server.accounted = [
+        rig.server.accounted = [
             {
                 "name": "n",
                 "comment": {"job": comment("t.1", None), "administrator": "", "system": ""},
@@ -394,23 +394,23 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
             }
             for owned in (theirs, ours)
         ]
-        assert await here.status(asked) == {"n": JobState.FAILED}
-        seen = await here.engine.see(asked.target)
-        assert (seen.reason, seen.exit_code) == (Reason.USER, None if version == OLD else 3)
+        assert await rig.status(job_order) == {"n": JobState.FAILED}
+        observation = await rig.engine.see(job_order.target)
+        assert (observation.reason, observation.exit_code) == (Reason.USER, None if version == OLD else 3)
         with pytest.raises(NotFound):
-            await here.engine.see(order(token="other.1").target)
+            await rig.engine.see(order(token="other.1").target)
 
 
-def write_record(shared: Path, asked: Order, text: str) -> None:
+def write_record(shared: Path, job_order: Order, text: str) -> None:
     """What a job that may write everywhere in the shared directory leaves there."""
-    place = shared / "attempts/e" / asked.target.name
-    (place / "own").mkdir(parents=True)
-    (place / "claim.json").write_text(json.dumps({"token": asked.target.token, "run": "own"}))
-    (place / "own/result.json").write_text(text)
+    attempt = shared / "attempts/e" / job_order.target.name
+    (attempt / "own").mkdir(parents=True)
+    (attempt / "claim.json").write_text(json.dumps({"token": job_order.target.token, "run": "own"}))
+    (attempt / "own/result.json").write_text(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reports"),
     [
         ('{"state": "ended", "final": true, "reason": "bogus"}', {"bad": JobState.FAILED}),
         ('{"state": "ended", "final": true, "ended": "yesterday"}', {"bad": JobState.SUCCEEDED}),
@@ -421,65 +421,65 @@ def write_record(shared: Path, asked: Order, text: str) -> None:
 )
 @BOTH
 async def test_a_record_of_one_job_hides_no_other(
-    tmp_path: Path, version: str, text: str, told: dict[str, JobState]
+    tmp_path: Path, version: str, text: str, reports: dict[str, JobState]
 ) -> None:
-    async with place(version, options={"reads": {"/shared": str(tmp_path)}}) as here:
+    async with slurm_rig(version, options={"reads": {"/shared": str(tmp_path)}}) as rig:
         bad, good = order("bad"), order("good")
-        for asked in (bad, good):
-            await here.engine.submit(asked)
-        here.later()
+        for job_order in (bad, good):
+            await rig.engine.submit(job_order)
+        rig.later()
         for _ in range(2):
-            await here.status(bad, good)  # released, and known by their numbers
+            await rig.status(bad, good)  # released, and known by their numbers
         for _ in range(2):
-            here.model.advance(lambda name: False)
+            rig.model.advance(lambda name: False)
         write_record(tmp_path, bad, text)
 
-        assert await here.status(bad, good) == {"good": JobState.SUCCEEDED, **told}
+        assert await rig.status(bad, good) == {"good": JobState.SUCCEEDED, **reports}
 
 
 @BOTH
 async def test_a_defect_met_by_one_job_hides_no_other(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def of(records: Records, target: Target) -> None:
+    async def owner(records: Records, target: Target) -> None:
         if target.name == "bad":
             raise LookupError("a defect")
 
-    monkeypatch.setattr(Records, "find", of)
-    async with place(version) as here:
+    monkeypatch.setattr(Records, "find", owner)
+    async with slurm_rig(version) as rig:
         bad, good = order("bad"), order("good")
-        for asked in (bad, good):
-            await here.engine.submit(asked)
-        here.later()
+        for job_order in (bad, good):
+            await rig.engine.submit(job_order)
+        rig.later()
         for _ in range(2):
-            await here.status(bad, good)
+            await rig.status(bad, good)
         for _ in range(2):
-            here.model.advance(lambda name: False)
+            rig.model.advance(lambda name: False)
 
-        assert await here.status(bad, good) == {"good": JobState.SUCCEEDED}
+        assert await rig.status(bad, good) == {"good": JobState.SUCCEEDED}
 
 
 @BOTH
 async def test_a_job_that_accounting_does_not_know_either_is_submitted_again(version: str) -> None:
-    async with place(version, options={"accounting": True}) as here:
-        asked = order()
-        assert await here.status(asked) == {}
-        await here.engine.submit(asked)
-        here.model.jobs.clear()
-        await here.engine.submit(asked)
-        assert len(here.model.jobs) == 1
+    async with slurm_rig(version, options={"accounting": True}) as rig:
+        job_order = order()
+        assert await rig.status(job_order) == {}
+        await rig.engine.submit(job_order)
+        rig.model.jobs.clear()
+        await rig.engine.submit(job_order)
+        assert len(rig.model.jobs) == 1
 
 
-async def test_a_word_that_nobody_knows_decides_nothing() -> None:
-    async with place() as here:
-        await here.engine.submit(order())
-        here.model.jobs[1].state, here.model.jobs[1].held = "DREAMING", False
+async def test_a_word_that_no_one_knows_decides_nothing() -> None:
+    async with slurm_rig() as rig:
+        await rig.engine.submit(order())
+        rig.model.jobs[1].state, rig.model.jobs[1].held = "DREAMING", False
         with pytest.raises(Transient, match="DREAMING"):
-            await here.engine.see(order().target)
+            await rig.engine.see(order().target)
 
 
 async def test_a_server_of_an_unknown_dialect_is_ours_to_mend() -> None:
-    async with place("v0.0.99") as here:
+    async with slurm_rig("v0.0.99") as rig:
         with pytest.raises(Misconfigured, match=r"v0\.0\.38 to v0\.0\.45"):
-            await here.engine.nodes("gpu")
+            await rig.engine.nodes("gpu")
 
 
 async def test_a_cluster_without_a_key_is_ours_to_mend() -> None:

@@ -16,7 +16,7 @@ from shared.engines.slurm.facts import facts_of
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.wire.dialect import DIALECTS
 from tests.crash.slurmrestd import OLD
-from tests.unit.engines.slurm.test_engine import BOTH, order, place
+from tests.unit.engines.slurm.test_engine import BOTH, order, slurm_rig
 
 DAY = timedelta(days=1)
 NODES = [
@@ -62,8 +62,8 @@ def number(value: int) -> dict[str, Any]:
 def test_a_partition_says_how_many_nodes_and_how_much_time_a_job_may_have(
     partition: dict[str, Any], nodes: int, longest: timedelta | None
 ) -> None:
-    found = facts_of(cluster(partition="p"), [old("other", minutes=1), partition], NODES)
-    assert found == ClusterFacts(max_nodes=nodes, gpus=6, memory=8192, longest=longest)
+    facts = facts_of(cluster(partition="p"), [old("other", minutes=1), partition], NODES)
+    assert facts == ClusterFacts(max_nodes=nodes, gpus=6, memory=8192, longest=longest)
 
 
 def test_without_a_name_the_partition_is_the_default_one_or_the_only_one() -> None:
@@ -100,53 +100,53 @@ def test_the_time_that_is_asked_for_and_its_slack_stay_within_the_limit_of_the_p
 async def test_what_a_partition_allows_is_asked_once_in_some_minutes_however_many_jobs_come(
     version: str,
 ) -> None:
-    async with place(version, options={"partition": "p"}) as here:
-        here.server.partitions = [old(minutes=60) if version == OLD else new(minutes=number(60))]
-        here.server.nodes = NODES
+    async with slurm_rig(version, options={"partition": "p"}) as rig:
+        rig.server.partitions = [old(minutes=60) if version == OLD else new(minutes=number(60))]
+        rig.server.nodes = NODES
         for index in range(20):
-            await here.engine.submit(order(f"n{index}"))
-            assert (await here.engine.facts("gpu", {})).longest == timedelta(hours=1)
-        assert sorted(here.server.looks) == ["nodes", "partitions"]
+            await rig.engine.submit(order(f"n{index}"))
+            assert (await rig.engine.facts("gpu", {})).longest == timedelta(hours=1)
+        assert sorted(rig.server.looks) == ["nodes", "partitions"]
 
-        here.server.partitions = [old() if version == OLD else new()]
-        here.later(301)
-        assert (await here.engine.facts("gpu", {})).longest is None
-        assert len(here.server.looks) == 4
+        rig.server.partitions = [old() if version == OLD else new()]
+        rig.later(301)
+        assert (await rig.engine.facts("gpu", {})).longest is None
+        assert len(rig.server.looks) == 4
 
 
 @BOTH
 async def test_a_job_above_the_limit_of_its_partition_ends_with_field_and_limit_and_is_not_submitted(
     version: str,
 ) -> None:
-    async with place(version, options={"partition": "p"}) as here:
-        here.server.partitions = [old(minutes=60) if version == OLD else new(minutes=number(60))]
+    async with slurm_rig(version, options={"partition": "p"}) as rig:
+        rig.server.partitions = [old(minutes=60) if version == OLD else new(minutes=number(60))]
         with pytest.raises(Rejected, match=r"constraints\.maxWallClockTime: gpu .*no job run for P2D.*PT1H"):
-            await here.engine.submit(order(constraints={"maxWallClockTime": "P2D"}))
-        assert here.model.jobs == {}
+            await rig.engine.submit(order(constraints={"maxWallClockTime": "P2D"}))
+        assert rig.model.jobs == {}
 
 
 @BOTH
-@pytest.mark.parametrize(("written", "said"), [("P2D", "run for P2D"), (None, "P7D, the default")])
-async def test_a_limit_that_only_slurm_knows_is_told_with_the_field(
-    version: str, written: str | None, said: str
+@pytest.mark.parametrize(("written", "message"), [("P2D", "run for P2D"), (None, "P7D, the default")])
+async def test_a_limit_that_only_slurm_knows_is_reported_with_the_field(
+    version: str, written: str | None, message: str
 ) -> None:
-    async with place(version) as here:
-        here.server.says, here.server.takes = (2051, "Requested time limit is invalid"), False
+    async with slurm_rig(version) as rig:
+        rig.server.says, rig.server.takes = (2051, "Requested time limit is invalid"), False
         constraints: dict[str, Any] = {"constraints": {"maxWallClockTime": written}} if written else {}
-        with pytest.raises(Rejected, match=rf"properties\.constraints\.maxWallClockTime: .*{said}.*2051"):
-            await here.engine.submit(order(**constraints))
+        with pytest.raises(Rejected, match=rf"properties\.constraints\.maxWallClockTime: .*{message}.*2051"):
+            await rig.engine.submit(order(**constraints))
 
 
 @BOTH
 async def test_a_job_that_slurm_took_and_does_not_start_is_left_in_its_queue(version: str) -> None:
     """v0.0.38 tells an error with the job's number, the others a warning of the call that took the job."""
-    async with place(version) as here:
-        said = "Requested partition configuration not available now"
+    async with slurm_rig(version) as rig:
+        output = "Requested partition configuration not available now"
         if version == OLD:
-            here.server.says = (2015, said)
+            rig.server.says = (2015, output)
         else:
-            here.server.waits = [said]
-        seen = await here.engine.submit(order())
-        assert seen is not None
-        assert seen.state is JobState.QUEUED
-        assert [job.state for job in here.model.jobs.values()] == ["PENDING"]
+            rig.server.waits = [output]
+        observation = await rig.engine.submit(order())
+        assert observation is not None
+        assert observation.state is JobState.QUEUED
+        assert [job.state for job in rig.model.jobs.values()] == ["PENDING"]

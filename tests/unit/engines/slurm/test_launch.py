@@ -32,9 +32,9 @@ def test_the_program_is_one_text_for_python_3_6_and_holds_nothing_of_any_job() -
 
 
 def test_the_environment_of_the_program_is_the_only_place_of_secrets() -> None:
-    asked = order(TOOLKITS["custom"], **EVERYTHING)
+    job_order = order(TOOLKITS["custom"], **EVERYTHING)
 
-    environment = launch.environment(site(CLUSTER, asked), asked, "s1")
+    environment = launch.environment(site(CLUSTER, job_order), job_order, "s1")
 
     assert "a $b 'c'" in json.loads(environment[launch.PLAN])["secrets"].values()
     assert "canary" not in str(environment), "keys of accounts have no business on the nodes"

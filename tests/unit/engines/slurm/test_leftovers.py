@@ -14,7 +14,7 @@ from shared.core.job import Target
 from shared.engines.launch.plan import PLAN, forgetting
 from shared.engines.slurm.ended.leftovers import NAME
 from tests.crash.slurmrestd import Wire
-from tests.unit.engines.slurm.test_engine import BOTH, Place, place
+from tests.unit.engines.slurm.test_engine import BOTH, Rig, slurm_rig
 
 OLD_AGE = 1_000_000.0
 
@@ -31,9 +31,9 @@ def begun(shared: Path, name: str = "n", token: str = "t.1", run: str = "7-0") -
     return attempt
 
 
-def cleanup(on: Place) -> list[dict[str, Any]]:
+def cleanup(slurm: Rig) -> list[dict[str, Any]]:
     """The plans of the jobs that clean up."""
-    return [json.loads(one.environment[PLAN]) for one in on.model.jobs.values() if one.name == NAME]
+    return [json.loads(one.environment[PLAN]) for one in slurm.model.jobs.values() if one.name == NAME]
 
 
 def run(plan: dict[str, Any]) -> int:
@@ -49,71 +49,71 @@ def run(plan: dict[str, Any]) -> int:
 async def test_attempts_are_forgotten_once_their_directories_are_gone(version: str, tmp_path: Path) -> None:
     options = {"shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}}
     attempt = begun(tmp_path)
-    async with place(version, options=options) as here:
-        assert await here.engine.forget("gpu", [target(), target("never")]) == {"n"}
-        (plan,) = cleanup(here)
+    async with slurm_rig(version, options=options) as rig:
+        assert await rig.engine.forget("gpu", [target(), target("never")]) == {"n"}
+        (plan,) = cleanup(rig)
         assert plan["attempts"] == [[str(attempt), "t.1"]]
 
         assert run(plan) == 0
 
-        assert await here.engine.forget("gpu", [target(), target("never")]) == frozenset()
-        assert len(cleanup(here)) == 1
+        assert await rig.engine.forget("gpu", [target(), target("never")]) == frozenset()
+        assert len(cleanup(rig)) == 1
 
 
 async def test_where_the_directory_is_not_seen_a_job_that_slurm_took_is_trusted() -> None:
-    async with place(options={"ends": "/ends"}) as here:
-        assert await here.engine.forget("gpu", [target()]) == frozenset()
-        assert cleanup(here) == [
+    async with slurm_rig(options={"ends": "/ends"}) as rig:
+        assert await rig.engine.forget("gpu", [target()]) == frozenset()
+        assert cleanup(rig) == [
             {"attempts": [["/shared/attempts/e/n", "t.1"]], "outputs": "/shared", "ends": "/ends"}
         ]
-        assert await here.engine.at_work("gpu") == {}
+        assert await rig.engine.at_work("gpu") == {}
 
 
 async def test_another_jobs_attempt_of_that_name_is_no_leftover(tmp_path: Path) -> None:
     options = {"shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}}
     begun(tmp_path, token="another.1")
-    async with place(options=options) as here:
-        assert await here.engine.forget("gpu", [target()]) == frozenset()
-        assert cleanup(here) == []
+    async with slurm_rig(options=options) as rig:
+        assert await rig.engine.forget("gpu", [target()]) == frozenset()
+        assert cleanup(rig) == []
 
 
 async def test_so_many_such_jobs_are_waited_for() -> None:
-    async with place() as here:
+    async with slurm_rig() as rig:
         for number in range(16):
-            assert await here.engine.forget("gpu", [target(f"n{number}")]) == frozenset()
-        assert await here.engine.forget("gpu", [target("n16")]) == {"n16"}
-        for job in list(here.model.jobs.values()):
-            here.model.cancel(job.id)
-        assert await here.engine.forget("gpu", [target("n16")]) == frozenset()
+            assert await rig.engine.forget("gpu", [target(f"n{number}")]) == frozenset()
+        assert await rig.engine.forget("gpu", [target("n16")]) == {"n16"}
+        for job in list(rig.model.jobs.values()):
+            rig.model.cancel(job.id)
+        assert await rig.engine.forget("gpu", [target("n16")]) == frozenset()
 
 
 async def test_one_job_gets_a_bounded_number_of_attempts() -> None:
     targets = [target(f"n{number}") for number in range(502)]
-    async with place() as here:
-        assert await here.engine.forget("gpu", targets) == {"n500", "n501"}
-        (plan,) = cleanup(here)
+    async with slurm_rig() as rig:
+        assert await rig.engine.forget("gpu", targets) == {"n500", "n501"}
+        (plan,) = cleanup(rig)
         assert len(plan["attempts"]) == 500
 
 
 async def test_it_asks_for_little_and_for_what_every_job_of_the_cluster_needs() -> None:
     resources = {"gpus": 2, "cpus": 8, "qos": "normal", "options": {"licenses": "x"}}
     options = {"gpus": 4, "partition": "p", "account": "a", "resources": resources}
-    async with place(options=options) as here:
-        await here.engine.forget("gpu", [target()])
-        sent = here.server.submitted[-1]
-    assert (sent["partition"], sent["account"], sent["qos"]) == ("p", "a", "normal")
-    assert (sent["nodes"], sent["tasks"], sent["cpus_per_task"]) == ("1", 1, 1)
-    assert not {"gres", "exclusive", "licenses", "hold"} & sent.keys()
+    async with slurm_rig(options=options) as rig:
+        await rig.engine.forget("gpu", [target()])
+        messages = rig.server.submitted[-1]
+    assert (messages["partition"], messages["account"], messages["qos"]) == ("p", "a", "normal")
+    assert (messages["nodes"], messages["tasks"], messages["cpus_per_task"]) == ("1", 1, 1)
+    assert not {"gres", "exclusive", "licenses", "hold"} & messages.keys()
 
 
 async def test_a_cluster_that_takes_nothing_or_says_nothing_is_asked_again() -> None:
-    async with place() as here:
-        here.server.says, here.server.takes = (2007, "too many jobs"), False
+    async with slurm_rig() as rig:
+        rig.server.says, rig.server.takes = (2007, "too many jobs"), False
         with pytest.raises(Saturated):
-            await here.engine.forget("gpu", [target()])
-    async with place(wire={1: Wire.DOWN}) as here:
+            await rig.engine.forget("gpu", [target()])
+    async with slurm_rig(wire={1: Wire.DOWN}) as rig:
         with pytest.raises(Transient):
-            await here.engine.forget("gpu", [target()])
+            await rig.engine.forget("gpu", [target()])
 
 
 def test_the_program_removes_all_of_an_attempt_and_nothing_of_another(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_options_are_camel_case_and_the_page_names_all_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ([], "S must be an object"),
         ({"gpu": 1}, "S: gpu must be an object"),
@@ -72,8 +72,8 @@ def test_options_are_camel_case_and_the_page_names_all_of_them() -> None:
         ({"gpu": {**GOOD, "allow": ["gpus", "disk"]}}, "no resource 'disk'; there are exclusive, gpus"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(document: Any, said: str) -> None:
-    with pytest.raises(Misconfigured, match=said):
+def test_a_mistake_is_named_with_its_place(document: Any, message: str) -> None:
+    with pytest.raises(Misconfigured, match=message):
         clusters_from(document, "S")
 
 
@@ -103,8 +103,8 @@ def test_clusters_of_both_engines_stand_side_by_side() -> None:
     }
     engines = ConfiguredEngines(Settings(values))
 
-    found = {
+    by_name = {
         name: (cluster.engine, cluster.id.rpartition("/")[2]) for name, cluster in engines.clusters.items()
     }
-    assert found == {"dev-cluster-00": ("batchai", "dev-cluster-00"), "gpu": ("slurm", "gpu")}
+    assert by_name == {"dev-cluster-00": ("batchai", "dev-cluster-00"), "gpu": ("slurm", "gpu")}
     assert engines.get("slurm").version.startswith("slurmrestd")

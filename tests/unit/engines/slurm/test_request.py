@@ -21,10 +21,10 @@ EVERY = order(TOOLKITS["custom"], **EVERYTHING)
 
 
 def job(body: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {**body["job"]}
-    del found["environment"]
-    found.pop("script", None)
-    return found
+    members: dict[str, Any] = {**body["job"]}
+    del members["environment"]
+    members.pop("script", None)
+    return members
 
 
 def test_the_request_in_both_dialects() -> None:
@@ -68,8 +68,8 @@ def test_the_request_in_both_dialects() -> None:
 
 
 def test_low_priority_is_a_qos_here_and_means_that_the_job_waits_again_when_it_loses_its_nodes() -> None:
-    asked = order(TOOLKITS["custom"], schedulingPriority="low")
-    body = job(submission(CLUSTER, OLD, asked).body)
+    job_order = order(TOOLKITS["custom"], schedulingPriority="low")
+    body = job(submission(CLUSTER, OLD, job_order).body)
     assert (body["qos"], body["requeue"]) == ("spot", True)
     assert json.loads(body["comment"])["priority"] is None
 
@@ -83,8 +83,8 @@ def test_no_secret_stands_in_the_script_or_in_anything_that_slurm_lists() -> Non
 @pytest.mark.parametrize("server", [None, "https://registry.example.com"])
 def test_apptainer_stands_before_every_process_of_the_job(server: str | None) -> None:
     registry = {"image": "team/torch:2", **({"serverUrl": server} if server else {})}
-    asked = order(TOOLKITS["horovod"], containerSettings={"imageSourceRegistry": registry})
-    (step,) = launch.plan(site(replace(CLUSTER, container="apptainer"), asked), asked)["main"]
+    job_order = order(TOOLKITS["horovod"], containerSettings={"imageSourceRegistry": registry})
+    (step,) = launch.plan(site(replace(CLUSTER, container="apptainer"), job_order), job_order)["main"]
 
     start = step["argv"].index("apptainer")
     host = "registry.example.com/" if server else ""
@@ -97,12 +97,12 @@ def test_apptainer_stands_before_every_process_of_the_job(server: str | None) ->
 
 def test_pyxis_is_an_option_of_srun_which_starts_mpi_too() -> None:
     registry = {"image": "nvcr.io/nvidia/pytorch:24.01"}
-    asked = order(
+    job_order = order(
         TOOLKITS["horovod"],
         containerSettings={"imageSourceRegistry": registry},
         jobPreparation={"commandLine": "pip install x"},
     )
-    plan = launch.plan(site(replace(CLUSTER, container="pyxis", mpi="pmix"), asked), asked)
+    plan = launch.plan(site(replace(CLUSTER, container="pyxis", mpi="pmix"), job_order), job_order)
 
     for step in (*plan["preparation"], *plan["main"]):
         assert step["argv"][0] == "srun"
@@ -113,28 +113,28 @@ def test_pyxis_is_an_option_of_srun_which_starts_mpi_too() -> None:
 
 
 def test_a_bundle_is_an_option_of_srun_and_a_job_whose_bundle_went_away_is_not_started() -> None:
-    asked = order(
+    job_order = order(
         TOOLKITS["pytorch"], containerSettings={"imageSourceRegistry": {"image": "nvcr.io/torch:24.01"}}
     )
     cluster = replace(CLUSTER, container="oci", mpi="pmix", bundles={"nvcr.io/torch:24.01": "/bundles/torch"})
-    plan = launch.plan(site(cluster, asked), asked)
+    plan = launch.plan(site(cluster, job_order), job_order)
 
     assert "--container=/bundles/torch" in plan["main"][0]["argv"]
     assert not any("--container" in word for word in plan["setup"][0]["argv"])
     with pytest.raises(Misconfigured, match="taken away"):
-        site(replace(cluster, bundles={}), asked)
+        site(replace(cluster, bundles={}), job_order)
     with pytest.raises(Misconfigured, match=r"23\.11"):
-        submission(cluster, OLD, asked)
+        submission(cluster, OLD, job_order)
 
 
 def test_explain_shows_the_environment_before_anything_runs() -> None:
-    found = {one.name: one for one in SlurmEngine({"gpu": CLUSTER}, {}).environment(EVERY)}
+    by_name = {one.name: one for one in SlurmEngine({"gpu": CLUSTER}, {}).environment(EVERY)}
 
-    assert found["AZ_BATCHAI_MOUNT_ROOT"].value == "/shared/mounts"
-    assert found["AZ_BATCHAI_MOUNT_ROOT"].exact
-    assert found["WHERE"].source == "job"
-    assert found["WHERE"].value.endswith("/mounts/data/train/x")
-    assert not found["AZ_BATCHAI_OUTPUT_MODEL"].exact
-    assert found["TOKEN"].value == "a $b 'c'", "whoever shows it masks the order first"
+    assert by_name["AZ_BATCHAI_MOUNT_ROOT"].value == "/shared/mounts"
+    assert by_name["AZ_BATCHAI_MOUNT_ROOT"].exact
+    assert by_name["WHERE"].source == "job"
+    assert by_name["WHERE"].value.endswith("/mounts/data/train/x")
+    assert not by_name["AZ_BATCHAI_OUTPUT_MODEL"].exact
+    assert by_name["TOKEN"].value == "a $b 'c'", "whoever shows it masks the order first"
     ranked = SlurmEngine({"gpu": CLUSTER}, {}).environment(order(TOOLKITS["pytorch"]))
     assert {"AZ_BATCHAI_TASK_INDEX", "AZ_BATCHAI_PYTORCH_INIT_METHOD"} <= {one.name for one in ranked}

@@ -28,9 +28,9 @@ def asking(resources: dict[str, Any], **properties: Any) -> Order:
     return replace(order(TOOLKITS["custom"], **properties), resources=resources)
 
 
-def sent(cluster: SlurmCluster, asked: Order, dialect: Any = NEW) -> dict[str, Any]:
+def fields_of(cluster: SlurmCluster, job_order: Order, dialect: Any = NEW) -> dict[str, Any]:
     """What the job says of its resources."""
-    body = submission(cluster, dialect, asked).body["job"]
+    body = submission(cluster, dialect, job_order).body["job"]
     ours = (
         "name comment hold nodes tasks time_limit current_working_directory standard_output standard_error "
         "open_mode environment script requeue no_requeue"
@@ -43,17 +43,17 @@ def number(value: int) -> dict[str, Any]:
 
 
 def test_a_share_of_each_node_in_both_dialects() -> None:
-    asked = asking({**ONE_GPU, "gpuType": "a100", "constraint": "a100&nvlink", "reservation": "monday"})
+    job_order = asking({**ONE_GPU, "gpuType": "a100", "constraint": "a100&nvlink", "reservation": "monday"})
 
     where = {"partition": "gpu", "constraints": "a100&nvlink", "reservation": "monday", "cpus_per_task": 8}
-    assert sent(ALL, asked, OLD) == {**where, "memory_per_node": 61440, "gres": "gpu:a100:1"}
+    assert fields_of(ALL, job_order, OLD) == {**where, "memory_per_node": 61440, "gres": "gpu:a100:1"}
     new = {**where, "memory_per_node": number(61440), "tres_per_node": "gres/gpu:a100:1"}
-    assert sent(ALL, asked, NEW) == new
+    assert fields_of(ALL, job_order, NEW) == new
 
 
 def test_what_a_cluster_gives_holds_for_jobs_that_ask_for_nothing() -> None:
     cluster = replace(CLUSTER, resources=ONE_GPU)
-    assert sent(cluster, asking({})) == {
+    assert fields_of(cluster, asking({})) == {
         "partition": "gpu",
         "cpus_per_task": 8,
         "memory_per_node": number(61440),
@@ -63,8 +63,8 @@ def test_what_a_cluster_gives_holds_for_jobs_that_ask_for_nothing() -> None:
 
 def test_what_a_job_asks_for_comes_before_what_its_cluster_gives() -> None:
     cluster = replace(ALL, resources={**ONE_GPU, "gpuType": "a100", "options": {"wckey": "x", "nice": 1}})
-    asked = asking({"gpus": 2, "partition": "big", "account": "team", "options": {"nice": 5}})
-    assert sent(cluster, asked) == {
+    job_order = asking({"gpus": 2, "partition": "big", "account": "team", "options": {"nice": 5}})
+    assert fields_of(cluster, job_order) == {
         "partition": "big",
         "account": "team",
         "cpus_per_task": 8,
@@ -77,7 +77,7 @@ def test_what_a_job_asks_for_comes_before_what_its_cluster_gives() -> None:
 
 def test_a_job_may_ask_for_whole_nodes_where_others_get_a_share() -> None:
     cluster = replace(ALL, resources={**ONE_GPU, "gpuType": "a100", "constraint": "a100"})
-    assert sent(cluster, asking({"exclusive": True})) == {
+    assert fields_of(cluster, asking({"exclusive": True})) == {
         "partition": "gpu",
         "memory_per_node": number(0),
         "shared": ["none"],
@@ -87,39 +87,39 @@ def test_a_job_may_ask_for_whole_nodes_where_others_get_a_share() -> None:
 
 
 def test_a_share_without_gpus_has_none() -> None:
-    found = sent(ALL, asking({"cpus": 2}))
-    assert found == {"partition": "gpu", "cpus_per_task": 2}
+    result = fields_of(ALL, asking({"cpus": 2}))
+    assert result == {"partition": "gpu", "cpus_per_task": 2}
 
 
 @pytest.mark.parametrize(
-    ("asked", "priority", "qos"),
+    ("resources", "priority", "qos"),
     [({}, None, "slow"), ({}, "low", "spot"), ({"qos": "mine"}, "low", "mine")],
 )
 def test_the_quality_of_service_is_the_job_s_then_its_priority_s_then_the_cluster_s(
-    asked: dict[str, Any], priority: str | None, qos: str
+    resources: dict[str, Any], priority: str | None, qos: str
 ) -> None:
     cluster = replace(ALL, resources={"qos": "slow"})
-    assert sent(cluster, asking(asked, schedulingPriority=priority))["qos"] == qos
+    assert fields_of(cluster, asking(resources, schedulingPriority=priority))["qos"] == qos
 
 
-def test_the_job_is_told_of_as_many_gpus_as_it_has() -> None:
-    asked = asking(ONE_GPU)
-    system = dict(launch.plan(site(ALL, asked), asked)["system"])
+def test_the_job_learns_of_as_many_gpus_as_it_has() -> None:
+    job_order = asking(ONE_GPU)
+    system = dict(launch.plan(site(ALL, job_order), job_order)["system"])
     assert (system["AZ_BATCHAI_NUM_GPUS"], system["AZ_BATCHAI_NUM_GPUS_PER_NODE"]) == ("1", "1")
     whole = asking({})
     assert dict(launch.plan(site(ALL, whole), whole)["system"])["AZ_BATCHAI_NUM_GPUS"] == "8"
 
 
-def refused(cluster: SlurmCluster, asked: dict[str, Any]) -> list[tuple[str, str]]:
-    problems = SlurmEngine({"gpu": cluster}, {}).allots("gpu", asked)
+def refused(cluster: SlurmCluster, resources: dict[str, Any]) -> list[tuple[str, str]]:
+    problems = SlurmEngine({"gpu": cluster}, {}).allots("gpu", resources)
     assert {problem.code for problem in problems} <= {"SW109"}
     return [(problem.pointer, f"{problem.message}: {problem.remedy}") for problem in problems]
 
 
 def test_what_the_operator_does_not_allow_is_refused_with_its_place() -> None:
-    found = refused(replace(CLUSTER, allow=["gpus"]), {"gpus": 1, "partition": "big"})
-    assert [at for at, _ in found] == ["/resources/partition"]
-    assert "jobs may choose gpus" in found[0][1]
+    result = refused(replace(CLUSTER, allow=["gpus"]), {"gpus": 1, "partition": "big"})
+    assert [at for at, _ in result] == ["/resources/partition"]
+    assert "jobs may choose gpus" in result[0][1]
 
 
 def test_more_gpus_than_a_node_has_are_refused() -> None:

@@ -81,12 +81,12 @@ def test_a_user_whom_the_server_cannot_name_is_a_number() -> None:
     "text",
     ["", "a note", "[1]", None, "{", pytest.param("[" * 200_000, id="deep")],
 )
-def test_a_comment_of_somebody_else_is_no_mark(text: str | None) -> None:
+def test_a_comment_of_someone_else_is_no_mark(text: str | None) -> None:
     assert copy_of(OLD, {"job_id": 1, "comment": text}).token == ""
 
 
 @pytest.mark.parametrize(
-    ("states", "code", "meant"),
+    ("states", "code", "meaning"),
     [
         ({"PENDING"}, 0, (_S.QUEUED, None, None)),
         ({"CONFIGURING"}, 0, (_S.QUEUED, None, None)),
@@ -107,32 +107,32 @@ def test_a_comment_of_somebody_else_is_no_mark(text: str | None) -> None:
         ({"BOOT_FAIL"}, 0, (_S.FAILED, _R.INFRASTRUCTURE, None)),
     ],
 )
-def test_a_state_of_slurm_in_ours(states: set[str], code: int, meant: tuple[Any, ...]) -> None:
-    seen = observation(replace(COPY, states=frozenset(states), code=code), None)
-    told = seen.exit_code if seen.state.terminal else None
-    assert (seen.state, seen.reason, told) == meant
+def test_a_state_of_slurm_in_ours(states: set[str], code: int, meaning: tuple[Any, ...]) -> None:
+    view = observation(replace(COPY, states=frozenset(states), code=code), None)
+    reports = view.exit_code if view.state.terminal else None
+    assert (view.state, view.reason, reports) == meaning
 
 
 def test_a_script_that_could_not_even_start_is_no_fault_of_the_job() -> None:
-    seen = observation(replace(COPY, states=frozenset({"FAILED"}), signal=53), None)
-    assert (seen.reason, seen.exit_code, seen.unstarted) == (_R.INFRASTRUCTURE, None, True)
+    view = observation(replace(COPY, states=frozenset({"FAILED"}), signal=53), None)
+    assert (view.reason, view.exit_code, view.unstarted) == (_R.INFRASTRUCTURE, None, True)
 
 
 BEGUN = {"state": "running", "final": False}
 
 
 @pytest.mark.parametrize(
-    ("record", "visible", "meant"),
+    ("record", "visible", "meaning"),
     [(BEGUN, True, (_R.USER, 137)), (None, False, (_R.USER, 137)), (None, True, (_R.INFRASTRUCTURE, None))],
     ids=["begun", "unseen", "not begun"],
 )
 def test_a_run_that_was_killed_was_killed_for_its_own_sake(
-    record: dict[str, Any] | None, visible: bool, meant: tuple[Any, ...]
+    record: dict[str, Any] | None, visible: bool, meaning: tuple[Any, ...]
 ) -> None:
     killed = replace(COPY, states=frozenset({"FAILED"}), signal=9)
-    seen = observation(killed, record, visible=visible)
-    assert (seen.reason, seen.exit_code, seen.unstarted) == (*meant, False)
-    assert ("memory" in seen.message) is (seen.reason is _R.USER)
+    view = observation(killed, record, visible=visible)
+    assert (view.reason, view.exit_code, view.unstarted) == (*meaning, False)
+    assert ("memory" in view.message) is (view.reason is _R.USER)
 
 
 @pytest.mark.parametrize("code", [126, 127])
@@ -152,9 +152,9 @@ def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> N
     """Its exit code is 0:125 in Slurm's words."""
     killed = replace(COPY, states=frozenset({"OUT_OF_MEMORY"}), signal=125)
     for record, visible in ((BEGUN, True), (None, True), (None, False)):
-        seen = observation(killed, record, visible=visible)
-        assert (seen.state, seen.reason, seen.unstarted) == (_S.FAILED, _R.USER, False)
-        assert "memory" in seen.message
+        view = observation(killed, record, visible=visible)
+        assert (view.state, view.reason, view.unstarted) == (_S.FAILED, _R.USER, False)
+        assert "memory" in view.message
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,9 @@ def test_what_slurm_gave_up_before_it_began_was_not_started(
     state: str, nodes: str, code: int, record: dict[str, Any] | None, visible: bool, unstarted: bool
 ) -> None:
     copy = replace(COPY, states=frozenset({state}), nodes=nodes, code=code)
-    seen = observation(copy, record, visible=visible)
-    assert seen.unstarted is unstarted
-    assert (seen.state is _S.FAILED) is (unstarted or state != "CANCELLED")
+    view = observation(copy, record, visible=visible)
+    assert view.unstarted is unstarted
+    assert (view.state is _S.FAILED) is (unstarted or state != "CANCELLED")
 
 
 def test_the_record_of_a_run_that_came_to_its_end_says_more_than_slurm() -> None:
@@ -203,7 +203,7 @@ def test_an_exit_code_that_is_none_is_left_out(code: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "meaning"),
     [
         ("2026-01-01T00:00:00", datetime(2026, 1, 1, tzinfo=UTC)),
         ("2026-01-01T01:00:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)),
@@ -212,16 +212,16 @@ def test_an_exit_code_that_is_none_is_left_out(code: Any) -> None:
         (5, None),
     ],
 )
-def test_a_time_in_a_record_is_in_utc_or_left_out(written: Any, meant: datetime | None) -> None:
-    seen = recorded({"started": written, "ended": written})
-    assert (seen.started, seen.ended) == (meant, meant)
-    assert all(moment is None or moment.tzinfo is UTC for moment in (seen.started, seen.ended))
+def test_a_time_in_a_record_is_in_utc_or_left_out(written: Any, meaning: datetime | None) -> None:
+    observation = recorded({"started": written, "ended": written})
+    assert (observation.started, observation.ended) == (meaning, meaning)
+    assert all(moment is None or moment.tzinfo is UTC for moment in (observation.started, observation.ended))
 
 
 @pytest.mark.parametrize("reason", ["bogus", ["user"], 7])
-def test_a_reason_that_nobody_knows_is_the_jobs_own(reason: Any) -> None:
-    seen = recorded({"reason": reason, "message": {"no": "text"}})
-    assert (seen.state, seen.reason, seen.message) == (_S.FAILED, _R.USER, "")
+def test_a_reason_that_no_one_knows_is_the_jobs_own(reason: Any) -> None:
+    observation = recorded({"reason": reason, "message": {"no": "text"}})
+    assert (observation.state, observation.reason, observation.message) == (_S.FAILED, _R.USER, "")
 
 
 def test_unknown_words_decide_nothing() -> None:
@@ -328,11 +328,11 @@ def test_a_job_that_ended_in_the_queue_never_started(word: str) -> None:
 )
 def test_why_a_pending_job_waits(reason: str, word: str, text: str) -> None:
     pending = replace(COPY, states=frozenset({"PENDING"}), reason=reason)
-    seen = observation(pending, None).why
-    assert seen is not None
-    assert seen.word == word
-    assert seen.text.startswith(text)
-    assert seen.never is text.startswith("can never start")
+    view = observation(pending, None).why
+    assert view is not None
+    assert view.word == word
+    assert view.text.startswith(text)
+    assert view.never is text.startswith("can never start")
 
 
 @pytest.mark.parametrize("reason", ["None", ""])
@@ -347,6 +347,6 @@ def test_no_reason_is_no_wait_and_our_own_hold_passes(reason: str) -> None:
 
 def test_a_description_says_more_than_a_word_that_is_not_in_the_table() -> None:
     pending = replace(COPY, states=frozenset({"PENDING"}), reason="New", description="the moon is full")
-    seen = observation(pending, None).why
-    assert seen is not None
-    assert (seen.word, seen.text) == ("New", "Slurm says the moon is full")
+    view = observation(pending, None).why
+    assert view is not None
+    assert (view.word, view.text) == ("New", "Slurm says the moon is full")

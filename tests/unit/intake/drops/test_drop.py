@@ -21,7 +21,7 @@ async def _settle(world: World) -> list[Job]:
     """Time passes, and the delayed looks that were ordered come back."""
     jobs: list[Job] = []
     for _ in range(5):
-        due, world.queues.sent[:] = list(world.queues.sent), []
+        due, world.queues.messages[:] = list(world.queues.messages), []
         if not due:
             return jobs
         world.pass_time(max(delay for _, _, delay in due) + 0.1)
@@ -39,9 +39,7 @@ async def _drop(world: World, *names: str, **bodies: bytes) -> list[Job]:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-async def test_a_folder_runs_once_it_is_complete_whatever_the_order(
-    world: World, order: tuple[int, int]
-) -> None:
+async def test_a_folder_runs_once_it_is_complete_in_any_order(world: World, order: tuple[int, int]) -> None:
     files = ("digits/run/job.json", "digits/run/train.py")
     (job,) = await _drop(world, *(files[i] for i in order))
 
@@ -71,20 +69,20 @@ async def test_a_look_leaves_a_younger_file_to_its_own_look(world: World) -> Non
     world.drops.upload("digits/run/job.json", JOB)
     world.drops.upload("digits/run/train.py", b"print(1)")
     await look_at_folder(world.ports, "digits/run/")
-    ((_, body, _),) = world.queues.sent
+    ((_, body, _),) = world.queues.messages
     world.pass_time(3)
     world.drops.upload("digits/run/train.py", b"print(2)")
-    world.queues.sent.clear()
+    world.queues.messages.clear()
 
     await message_arrived(world.ports, body.encode(), "m")
 
-    assert world.queues.sent == []
+    assert world.queues.messages == []
     assert world.engine.started == []
 
 
 async def test_late_duplicates_of_an_event_start_nothing_even_after_the_end(world: World) -> None:
     (job,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(3600)
 
@@ -97,7 +95,7 @@ async def test_late_duplicates_of_an_event_start_nothing_even_after_the_end(worl
 
 async def test_dropping_the_same_files_after_the_end_runs_them_again(world: World) -> None:
     (first,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(10)
 
@@ -244,7 +242,7 @@ async def test_another_container_triggers_nothing(world: World) -> None:
     assert looked.accepted == ()
 
 
-async def test_what_python_leaves_behind_is_nobodys_drop(world: World) -> None:
+async def test_what_python_leaves_behind_is_no_ones_drop(world: World) -> None:
     await _drop(world, "digits/job.json", job=TEMPLATE)
     await _drop(world, "digits/alice/train.py", "digits/alice/__pycache__/tools.cpython-313.pyc")
     world.pass_time(600)
@@ -256,7 +254,7 @@ async def test_what_python_leaves_behind_is_nobodys_drop(world: World) -> None:
 async def test_a_generation_belongs_to_its_content_and_not_to_the_folder(world: World) -> None:
     a, b = b"print('a')", b"print('b')"
     await _drop(world, "digits/run/job.json", "digits/run/train.py", train=a)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(10)
     await _drop(world, "digits/run/train.py", train=b)
@@ -271,7 +269,7 @@ async def test_a_generation_belongs_to_its_content_and_not_to_the_folder(world: 
 
 async def test_dropping_again_in_the_second_of_the_end_runs_again(world: World) -> None:
     await _drop(world, "digits/run/job.json", "digits/run/train.py")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.now = world.now.replace(microsecond=100_000)
     await world.sweep(60)
     world.pass_time(0.5)

@@ -26,12 +26,12 @@ SOMEBODY = Caller("app", frozenset({SUBMIT}))
 class Files(MemoryDrops):
     """Notes what is read and up to which size; some blobs cannot be read now, or never."""
 
-    asked: list[tuple[str, int]] = field(default_factory=list)
+    reads: list[tuple[str, int]] = field(default_factory=list)
     away: tuple[str, ...] = ()
     refused: str = ""
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
-        self.asked.append((name, limit))
+        self.reads.append((name, limit))
         if name in self.away:
             raise Unavailable("storage did not answer")
         return await super().read(name, etag=etag, limit=limit)
@@ -44,8 +44,8 @@ class Files(MemoryDrops):
 
 @pytest.fixture
 def files(world: World) -> Files:
-    world.use(drops=(found := Files(world.clock)))
-    return found
+    world.use(drops=(result := Files(world.clock)))
+    return result
 
 
 def named(reference: str = "scripts/a/job.json", **members: Any) -> Request:
@@ -61,16 +61,16 @@ async def test_the_document_of_a_blob_takes_its_place_and_counts_for_the_payload
     text = json.dumps(job_json()).encode()
     files.upload("a/job.json", text)
     request = named(name="mine")
-    found = await fetched(world.ports, request)
+    fetched_request = await fetched(world.ports, request)
 
-    assert found.document == job_json()
-    assert found.payload == digest([request.payload, digest(job_json())])
-    assert (found.pointer, found.readable, found.problems) == ("", True, ())
-    assert found.source is not None
-    assert (found.source.data, found.source.file) == (text, "scripts/a/job.json")
-    assert found.around == request.source
-    assert found.envelope == request.envelope
-    assert files.asked[0] == ("a/job.json", world.ports.policy.limits.max_bytes)
+    assert fetched_request.document == job_json()
+    assert fetched_request.payload == digest([request.payload, digest(job_json())])
+    assert (fetched_request.pointer, fetched_request.readable, fetched_request.problems) == ("", True, ())
+    assert fetched_request.source is not None
+    assert (fetched_request.source.data, fetched_request.source.file) == (text, "scripts/a/job.json")
+    assert fetched_request.around == request.source
+    assert fetched_request.envelope == request.envelope
+    assert files.reads[0] == ("a/job.json", world.ports.policy.limits.max_bytes)
 
 
 async def test_a_request_with_its_document_is_left_as_it_is(world: World, files: Files) -> None:
@@ -80,16 +80,20 @@ async def test_a_request_with_its_document_is_left_as_it_is(world: World, files:
     nothing = Request(Envelope(), None, "p")
     assert await fetched(world.ports, nothing) is nothing
     assert await fetched(world.ports, nothing, folder="a") is nothing
-    assert files.asked == []
+    assert files.reads == []
 
 
-async def test_problems_are_told_in_the_text_in_which_they_are(world: World, files: Files) -> None:
+async def test_problems_are_reported_in_the_text_in_which_they_are(world: World, files: Files) -> None:
     files.upload("a/job.json", json.dumps({**job_json(), "x": 1}).encode()[:-1] + b",}")
-    found = await fetched(world.ports, named(nmae="mine"))
+    fetched_request = await fetched(world.ports, named(nmae="mine"))
 
-    assert not found.readable
-    sent, read = found.problems[0], found.problems[-1]
-    assert (sent.pointer, sent.as_dict()["file"], sent.as_dict()["line"]) == ("/nmae", "message", 1)
+    assert not fetched_request.readable
+    messages, read = fetched_request.problems[0], fetched_request.problems[-1]
+    assert (messages.pointer, messages.as_dict()["file"], messages.as_dict()["line"]) == (
+        "/nmae",
+        "message",
+        1,
+    )
     assert read.code == "SW003"
 
 
@@ -97,17 +101,17 @@ async def test_the_limits_of_the_deployment_hold_for_the_document(world: World, 
     world.policy(limits=Limits(max_values=3))
     files.upload("a/job.json", json.dumps(job_json()).encode())
     request = Request(Envelope.model_validate({"specBlob": "scripts/a/job.json"}), None, "p")
-    found = await fetched(world.ports, request)
-    assert found.problems
-    assert not found.readable
-    assert found.around is None
+    fetched_request = await fetched(world.ports, request)
+    assert fetched_request.problems
+    assert not fetched_request.readable
+    assert fetched_request.around is None
 
 
 async def test_a_job_that_stands_in_the_wrong_place_of_the_blob_is_found(world: World, files: Files) -> None:
     files.upload("a/job.json", json.dumps({"job": job_json()}).encode())
-    found = await fetched(world.ports, named())
-    assert found.document == job_json()
-    assert (found.properties, found.readable) == ("/job/properties", False)
+    fetched_request = await fetched(world.ports, named())
+    assert fetched_request.document == job_json()
+    assert (fetched_request.properties, fetched_request.readable) == ("/job/properties", False)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +126,13 @@ async def test_a_blob_that_gives_no_document_is_a_problem_of_the_message(
 ) -> None:
     files.refused = refused
     request = named(reference, nmae="mine")
-    found = await fetched(world.ports, request)
-    *before, problem = found.problems
+    fetched_request = await fetched(world.ports, request)
+    *before, problem = fetched_request.problems
     assert (problem.code, problem.pointer, problem.message) == ("SW106", "/specBlob", message)
     assert remedy in (None, problem.remedy)
     assert tuple(before) == request.problems
     assert len(before) == 1
-    assert found.document is None
+    assert fetched_request.document is None
 
 
 async def test_only_who_sees_every_job_may_name_a_drop(world: World, files: Files) -> None:
@@ -136,7 +140,7 @@ async def test_only_who_sees_every_job_may_name_a_drop(world: World, files: File
     with pytest.raises(Misuse, match="specBlob names a drop") as caught:
         await fetched(world.ports, named(), who=SOMEBODY)
     assert (caught.value.status, caught.value.remedy) == (403, "send the document itself, as `spec`")
-    assert files.asked == []
+    assert files.reads == []
 
     files.container = "specs"
     for who, reference in ((KEY_HOLDER, "specs/a/job.json"), (SOMEBODY, "specs/a/job.json")):
@@ -166,14 +170,14 @@ async def test_scripts_that_are_missing_or_have_the_line_ends_of_windows_are_kno
         files.upload(name, body)
     files.away = ("away.py",)
     names = ("unix.py", "dos.py", "empty.py", "away.py", "gone.py")
-    found = await fetched(world.ports, with_scripts(*names))
-    assert (set(found.absent), set(found.crlf)) == ({"gone.py"}, {"dos.py"})
-    assert sorted(files.asked) == sorted((name, 1 << 20) for name in names)
+    fetched_request = await fetched(world.ports, with_scripts(*names))
+    assert (set(fetched_request.absent), set(fetched_request.crlf)) == ({"gone.py"}, {"dos.py"})
+    assert sorted(files.reads) == sorted((name, 1 << 20) for name in names)
 
 
 async def test_no_more_than_ten_scripts_are_looked_at(world: World, files: Files) -> None:
-    found = await fetched(world.ports, with_scripts(*(f"s{n:02}.py" for n in range(12))))
-    assert found.absent == {f"s{n:02}.py" for n in range(10)}
+    fetched_request = await fetched(world.ports, with_scripts(*(f"s{n:02}.py" for n in range(12))))
+    assert fetched_request.absent == {f"s{n:02}.py" for n in range(10)}
 
 
 @pytest.mark.parametrize(
@@ -190,10 +194,10 @@ async def test_what_is_not_in_the_drop_container_is_not_asked_for(
 ) -> None:
     request = with_scripts("gone.py", mount=mount)
     assert await fetched(world.ports, request) == request
-    assert files.asked == []
+    assert files.reads == []
 
 
 async def test_a_folder_that_is_about_to_be_dropped_need_not_be_there_yet(world: World, files: Files) -> None:
     request = with_scripts("a/b/train.py", "a/bc.py", "lib/x.py", mount={})
-    found = await fetched(world.ports, request, folder="a/b")
-    assert found.absent == {"a/bc.py", "lib/x.py"}
+    fetched_request = await fetched(world.ports, request, folder="a/b")
+    assert fetched_request.absent == {"a/bc.py", "lib/x.py"}

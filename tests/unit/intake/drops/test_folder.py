@@ -36,10 +36,10 @@ class Listed(MemoryDrops):
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
         self.listed.append((prefix, deep))
-        found = await super().list(prefix, deep=deep)
+        answer = await super().list(prefix, deep=deep)
         if self.newer in self.blobs:
             self.upload(self.newer, b"{}")
-        return found
+        return answer
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         if name == self.large:
@@ -83,10 +83,10 @@ def dropped(world: World) -> Dropped:
 
 async def test_a_folder_without_any_job_file_says_so(dropped: Dropped) -> None:
     dropped.put(**{"a/train.py": b"", "a/job.json.bak": PLAIN, "a/x/job.json": PLAIN})
-    said = "there is no job.json in this folder, and no template above it"
-    assert await dropped.plans("a/") == Plans(waits=said)
+    output = "there is no job.json in this folder, and no template above it"
+    assert await dropped.plans("a/") == Plans(waits=output)
     dropped.put(**{"job.json.bak": PLAIN})
-    assert await dropped.plans("") == Plans(waits=said)
+    assert await dropped.plans("") == Plans(waits=output)
 
 
 async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropped: Dropped) -> None:
@@ -117,8 +117,8 @@ async def test_a_job_at_the_top_runs_and_nothing_is_asked_for_above_it(dropped: 
 
 async def test_a_script_that_is_missing_is_waited_for_by_name(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": job_for("a/b.py", "a/c.py", "a/d.py"), "a/c.py": b"", "a/b.py.txt": b""})
-    said = "waits for a/b.py, a/d.py, which a/job.json names"
-    assert await dropped.plans("a/") == Plans(waits=said)
+    output = "waits for a/b.py, a/d.py, which a/job.json names"
+    assert await dropped.plans("a/") == Plans(waits=output)
 
 
 async def test_a_job_of_another_container_waits_for_no_script(dropped: Dropped) -> None:
@@ -201,8 +201,8 @@ async def test_a_template_above_runs_each_script_that_it_asks_for(dropped: Dropp
 async def test_a_template_runs_neither_itself_nor_without_its_script(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": template(), "a/train.py": b"", "a/b/notes.txt": b""})
     assert await dropped.plans("a/") == Plans()
-    said = "waits for a script that matches '*.py', which a/job.json asks for"
-    assert await dropped.plans("a/b/") == Plans(waits=said)
+    output = "waits for a script that matches '*.py', which a/job.json asks for"
+    assert await dropped.plans("a/b/") == Plans(waits=output)
 
 
 async def test_a_script_beside_a_template_takes_none_from_the_folders_below(dropped: Dropped) -> None:
@@ -233,11 +233,11 @@ async def test_a_template_that_names_no_script_runs_the_only_one_and_asks_which_
     )
 
 
-@pytest.mark.parametrize(("levels", "found"), [(1, True), (8, True), (9, False)])
-async def test_a_template_is_looked_for_eight_levels_up(dropped: Dropped, levels: int, found: bool) -> None:
+@pytest.mark.parametrize(("levels", "result"), [(1, True), (8, True), (9, False)])
+async def test_a_template_is_looked_for_eight_levels_up(dropped: Dropped, levels: int, result: bool) -> None:
     folder = "/".join("abcdefghi"[:levels]) + "/"
     dropped.put(**{"job.json": template(), f"{folder}train.py": b""})
-    assert ((await dropped.plans(folder)).runs != ()) is found
+    assert ((await dropped.plans(folder)).runs != ()) is result
 
 
 async def test_the_nearest_template_counts_and_no_more_is_asked_for(dropped: Dropped) -> None:

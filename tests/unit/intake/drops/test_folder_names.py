@@ -39,16 +39,16 @@ def test_a_plan_explains_when_its_job_or_a_script_says_so(job: str, script: str,
 
 def test_a_document_that_had_to_be_mended_is_good_for_diagnostics_only() -> None:
     document: dict[str, Any] = {"properties": {}}
-    sound = JobFile(blob("job.json"), b"", Request(Envelope(), document, ""))
-    assert sound.document == document
-    assert replace(sound, request=replace(sound.request, readable=False)).document is None
+    good = JobFile(blob("job.json"), b"", Request(Envelope(), document, ""))
+    assert good.document == document
+    assert replace(good, request=replace(good.request, readable=False)).document is None
 
 
 # Names
 
 
 @pytest.mark.parametrize(
-    ("name", "left_alone", "told"),
+    ("name", "left_alone", "reports"),
     [
         ("a/train.py", False, False),
         ("a/..b/c", True, False),
@@ -65,10 +65,10 @@ def test_a_document_that_had_to_be_mended_is_good_for_diagnostics_only() -> None
         ("__pycache__/../x", True, False),
     ],
 )
-def test_hidden_names_are_left_alone_and_those_that_nothing_can_ask_for_are_told_of(
-    name: str, left_alone: bool, told: bool
+def test_hidden_names_are_left_alone_and_those_that_nothing_can_ask_for_are_reported(
+    name: str, left_alone: bool, reports: bool
 ) -> None:
-    assert (ignored(name), unusable(name)) == (left_alone, told)
+    assert (ignored(name), unusable(name)) == (left_alone, reports)
 
 
 @pytest.mark.parametrize(("name", "folder"), [("a/b/c", "a/b/"), ("a", ""), ("", ""), ("a/", "a/")])
@@ -88,13 +88,13 @@ def test_the_folder_of_a_name_ends_with_its_slash(name: str, folder: str) -> Non
     ],
 )
 def test_an_answer_goes_below_the_name_of_its_folder_or_what_fits_of_it(folder: str, path: str) -> None:
-    found = answer_path(folder, "waiting.json")
+    result = answer_path(folder, "waiting.json")
     if path.endswith("-"):
-        assert found.startswith(path)
-        assert len(found) == len(path) + 16 + len("/waiting.json")
-        assert found != answer_path(folder + "y", "waiting.json")
+        assert result.startswith(path)
+        assert len(result) == len(path) + 16 + len("/waiting.json")
+        assert result != answer_path(folder + "y", "waiting.json")
     else:
-        assert found == path
+        assert result == path
 
 
 def test_what_lies_in_a_folder_is_recognised_in_any_order_and_by_each_version() -> None:

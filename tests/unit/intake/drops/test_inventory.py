@@ -86,11 +86,11 @@ async def test_a_script_that_changed_while_it_was_read_is_found_though_its_sibli
     class Changing(MemoryDrops):
         """The version of train2 that was listed is gone when it is read for the first time."""
 
-        gone = True
+        deleted = True
 
         async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
-            if name.endswith("train2.py") and self.gone:
-                self.gone = False
+            if name.endswith("train2.py") and self.deleted:
+                self.deleted = False
                 return None
             return await super().read(name, etag=etag, limit=limit)
 
@@ -155,7 +155,7 @@ async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_answers(world: W
     drops.upload(f"{folder}/job.json", json.dumps(job_json()).encode())
     world.pass_time(120)
     looked = await blob_arrived(world.ports, "scripts", f"{folder}/job.json")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
     assert note not in drops.answers
@@ -212,7 +212,7 @@ async def test_an_envelope_that_is_added_after_the_end_runs_nothing_again(world:
     world.drops.upload("d/run/job.json", JOB)
     world.drops.upload("d/run/train.py", b"1")
     assert await _later(world) == (1, 1)
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.pass_time(wait)
 
@@ -245,13 +245,13 @@ async def test_a_note_that_came_while_the_drop_was_accepted_is_removed_later(wor
 
         waits = False
 
-        async def remember(self, seen: object) -> None:
-            if getattr(seen, "waiting", False) and not self.waits:
+        async def remember(self, observation: object) -> None:
+            if getattr(observation, "waiting", False) and not self.waits:
                 self.waits = True
                 world.drops.upload("d/run/train.py", b"1")
                 world.pass_time(60)
                 await blob_arrived(world.ports, "scripts", "d/run/train.py")
-            await super().remember(seen)  # type: ignore[arg-type]
+            await super().remember(observation)  # type: ignore[arg-type]
 
     world.use(ledger=Late(world.clock))
     world.drops.upload("d/run/job.json", JOB)
@@ -267,7 +267,7 @@ async def test_a_note_that_came_while_the_drop_was_accepted_is_removed_later(wor
 class Defective(MemoryDrops):
     """Reading a file fails, as code does."""
 
-    async def read(self, name: str, **asked: Any) -> Content | None:
+    async def read(self, name: str, **request: Any) -> Content | None:
         """Not this time, nor another."""
         raise ArithmeticError("canary-77")
 

@@ -45,9 +45,9 @@ async def test_it_looks_back_as_far_as_its_window(world: World, over: float, loo
     world.drops.upload(ODD, JOB)
     world.pass_time(world.ports.policy.inventory_window.total_seconds() + over)
 
-    found = await unseen(world.ports)
+    inventory = await unseen(world.ports)
 
-    assert (len(found.folders), len(found.unusable)) == (looked, looked)
+    assert (len(inventory.folders), len(inventory.unusable)) == (looked, looked)
 
 
 @pytest.mark.parametrize(("over", "stale"), [(0, 0), (1, 1)])
@@ -58,9 +58,9 @@ async def test_it_forgets_what_is_older_than_its_window(world: World, over: floa
     await inventory(world.ports)
     world.now = uploaded + world.ports.policy.inventory_window + timedelta(seconds=over)
 
-    found = await unseen(world.ports)
+    result = await unseen(world.ports)
 
-    assert (len(found.remembered), len(found.stale)) == (1, stale)
+    assert (len(result.remembered), len(result.stale)) == (1, stale)
 
 
 async def test_a_template_that_is_edited_after_the_start_gives_it_nothing_to_look_at(world: World) -> None:
@@ -105,7 +105,7 @@ class _NotedDefect(Noted, Defective):
 async def test_a_defect_is_noted_once_and_again_when_it_comes_back(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def told() -> tuple[int, int]:
+    def reports() -> tuple[int, int]:
         return drops.notes, len([record for record in caplog.records if record.exc_info])
 
     drops: Any = _NotedDefect(world.clock)
@@ -114,7 +114,7 @@ async def test_a_defect_is_noted_once_and_again_when_it_comes_back(
     for _ in range(2):
         world.pass_time(120)
         await inventory(world.ports)
-    assert told() == (1, 1)
+    assert reports() == (1, 1)
 
     well = Noted(world.clock)
     well.blobs, well.answers = drops.blobs, drops.answers
@@ -125,4 +125,4 @@ async def test_a_defect_is_noted_once_and_again_when_it_comes_back(
     drops.upload("d/job.json", JOB.replace(b"hello", b"again"))
     world.pass_time(120)
     await inventory(world.ports)
-    assert told() == (2, 2)
+    assert reports() == (2, 2)

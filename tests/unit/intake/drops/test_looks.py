@@ -42,9 +42,9 @@ class Writes(MemoryLedger):
     remembered = 0
     created = 0
 
-    async def remember(self, seen: DropMemo) -> None:
+    async def remember(self, memo: DropMemo) -> None:
         self.remembered += 1
-        await super().remember(seen)
+        await super().remember(memo)
 
     async def create(self, *args: Any) -> Any:
         self.created += 1
@@ -53,16 +53,16 @@ class Writes(MemoryLedger):
 
 @pytest.fixture
 def drops(world: World) -> Reads:
-    world.drops = found = Reads(world.clock)
-    world.use(drops=found)
-    return found
+    world.drops = result = Reads(world.clock)
+    world.use(drops=result)
+    return result
 
 
 @pytest.fixture
 def ledger(world: World) -> Writes:
-    world.ledger = found = Writes(world.clock, table=world.ledger.table)
-    world.use(ledger=found)
-    return found
+    world.ledger = result = Writes(world.clock, table=world.ledger.table)
+    world.use(ledger=result)
+    return result
 
 
 def upload(world: World, mode: str = "", **bodies: bytes) -> None:
@@ -77,8 +77,8 @@ async def looked(world: World) -> FolderResult:
 
 
 async def accepted(world: World) -> Job:
-    (found,) = (await looked(world)).accepted
-    return found.job
+    (accepted_one,) = (await looked(world)).accepted
+    return accepted_one.job
 
 
 # Quiet
@@ -93,7 +93,7 @@ async def test_a_folder_that_is_not_quiet_is_looked_at_when_it_will_be(
 
     await look_at_folder(world.ports, FOLDER)
 
-    assert [sent[2] for sent in world.queues.sent] == [delay]
+    assert [messages[2] for messages in world.queues.messages] == [delay]
 
 
 async def test_a_folder_is_quiet_a_second_after_its_time(world: World) -> None:
@@ -109,7 +109,7 @@ async def test_a_look_that_comes_too_early_orders_another_one(world: World) -> N
 
     await look_at_folder(world.ports, FOLDER, ordered_for=world.now)
 
-    assert len(world.queues.sent) == 1
+    assert len(world.queues.messages) == 1
 
 
 # What is read
@@ -183,7 +183,7 @@ async def test_the_next_generation_is_tried_from_the_one_that_is_known(world: Wo
         tried = ledger.created
         assert (await accepted(world)).generation == generation
         assert ledger.created - tried == min(generation, 2)
-        world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+        world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
         await world.sweep()
         world.pass_time(10)
 
@@ -215,9 +215,9 @@ async def test_the_note_of_a_folder_that_waited_is_taken_away_once(world: World,
 async def test_a_drop_at_the_top_has_the_default_name_and_experiment(world: World) -> None:
     world.drops.upload("job.json", PLAIN)
     world.pass_time(60)
-    (found,) = (await look_at_folder(world.ports, "")).accepted
+    (accepted_one,) = (await look_at_folder(world.ports, "")).accepted
 
-    assert (found.job.name, found.job.experiment) == ("default", "default")
+    assert (accepted_one.job.name, accepted_one.job.experiment) == ("default", "default")
 
 
 async def test_the_key_of_a_message_that_is_dropped_is_not_that_of_the_drop(world: World) -> None:
@@ -239,9 +239,9 @@ async def test_a_shell_script_with_the_line_ends_of_windows_is_warned_of(
     world.drops.upload(f"{FOLDER}train.sh", b"echo" + ends)
     upload(world, job=document)
 
-    (found,) = (await looked(world)).accepted
+    (accepted_one,) = (await looked(world)).accepted
 
-    assert any("Windows" in p["message"] + p["remedy"] for p in found.job.problems) is warned
+    assert any("Windows" in p["message"] + p["remedy"] for p in accepted_one.job.problems) is warned
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ async def test_a_script_and_an_envelope_have_limits_of_their_own(
     upload(world, train=b"print('hello')", envelope=json.dumps({"name": "n" * 250}).encode())
     world.policy(**limits)
 
-    (found,) = (await looked(world)).accepted
+    (accepted_one,) = (await looked(world)).accepted
 
-    (problem,) = [p for p in found.job.problems if p["code"] == "SW107"]
+    (problem,) = [p for p in accepted_one.job.problems if p["code"] == "SW107"]
     assert named in problem["message"]
     assert "smaller" in problem["remedy"] or "split" in problem["remedy"], problem["remedy"]
 
@@ -284,9 +284,9 @@ async def test_an_envelope_keeps_the_limits_and_is_refused_in_its_own_file(
     bounds: dict[str, Any] = {"max_receivers": {"max_receivers": 1}, "max_depth": {"max_depth": 3}}
     world.policy(limits=replace(world.ports.policy.limits, **bounds[limits]))
 
-    (found,) = (await looked(world)).accepted
+    (accepted_one,) = (await looked(world)).accepted
 
-    (problem,) = [p for p in found.job.problems if p["code"] == code]
+    (problem,) = [p for p in accepted_one.job.problems if p["code"] == code]
     assert problem["message"].startswith("slipway.json: ")
     assert problem["line"] > 0
 
@@ -302,17 +302,17 @@ async def test_what_storage_advises_about_a_file_is_the_remedy(world: World) -> 
     world.use(drops=world.drops)
     upload(world, job=JOB, train=b"print(1)")
 
-    (found,) = (await looked(world)).accepted
+    (accepted_one,) = (await looked(world)).accepted
 
-    assert [p["remedy"] for p in found.job.problems if p["code"] == "SW107"] == ["cut it into pieces"]
+    assert [p["remedy"] for p in accepted_one.job.problems if p["code"] == "SW107"] == ["cut it into pieces"]
 
 
 async def test_a_receiver_that_is_refused_is_placed_in_the_envelope(world: World) -> None:
     upload(world, job=PLAIN, envelope=b'{\n\n "notify": [{"url": "http://h.example.com"}]}')
 
-    (found,) = (await looked(world)).accepted
+    (accepted_one,) = (await looked(world)).accepted
 
-    (problem,) = [p for p in found.job.problems if p["code"] == "SW103"]
+    (problem,) = [p for p in accepted_one.job.problems if p["code"] == "SW103"]
     assert (problem["file"], problem["line"]) == ("digits/run/slipway.json", 3)
 
 
@@ -343,9 +343,9 @@ async def test_files_below_a_folder_are_no_part_of_what_is_explained(world: Worl
     world.drops.upload(f"{FOLDER}sub/slipway.json", b'{"name": "other"}')
     world.drops.upload(f"{FOLDER}.swp", b"x")
 
-    found = await explain_folder(world.ports, FOLDER, live=True)
+    result = await explain_folder(world.ports, FOLDER, live=True)
 
-    assert [body["job"]["name"] for body in found.bodies] == ["run"]
+    assert [body["job"]["name"] for body in result.bodies] == ["run"]
 
 
 @pytest.mark.parametrize("mode", ["", "explain"])

@@ -17,7 +17,7 @@ from tests.unit.world import World, job_json
 BAD = '{"properties": {\n  "nodeCuont": 1,\n  "customToolkitSettings": {"commandLine": "true"}\n}}'
 
 
-def found(job: Job) -> list[tuple[Any, ...]]:
+def problems_of(job: Job) -> list[tuple[Any, ...]]:
     errors = [problem for problem in job.problems if problem["severity"] == "error"]
     return [(one["file"], one["line"], one["column"], one["code"]) for one in errors]
 
@@ -64,22 +64,22 @@ async def test_problems_of_the_envelope_beside_a_drop_stand_in_its_own_file(worl
         slipway='{\n "labels": {"a b": ""},\n "notify": [{"url": "https://10.0.0.1/x"}]}',
     )
 
-    assert ("digits/slipway.json", 2, 13, "SW062") in found(job)
-    assert ("digits/job.json", 2, 3, "SW012") in found(job)
+    assert ("digits/slipway.json", 2, 13, "SW062") in problems_of(job)
+    assert ("digits/job.json", 2, 3, "SW012") in problems_of(job)
 
 
 async def test_a_refused_receiver_beside_a_drop_stands_in_its_own_file(world: World) -> None:
     good = json.dumps(job_json())
     job = await dropped(world, job=good, slipway='{\n "notify": [{"url":\n "https://10.0.0.1/x"}]}')
 
-    assert found(job) == [("digits/slipway.json", 3, 2, "SW103")]
+    assert problems_of(job) == [("digits/slipway.json", 3, 2, "SW103")]
 
 
-async def test_what_stands_behind_a_mistake_of_syntax_is_told_as_well(world: World) -> None:
+async def test_what_stands_behind_a_mistake_of_syntax_is_reported_as_well(world: World) -> None:
     job = await dropped(world, job=BAD.replace("1,", "1, // one"))
 
-    assert ("digits/job.json", 2, 19, "SW003") in found(job)
-    assert ("digits/job.json", 2, 3, "SW012") in found(job)
+    assert ("digits/job.json", 2, 19, "SW003") in problems_of(job)
+    assert ("digits/job.json", 2, 3, "SW012") in problems_of(job)
     assert job.state is JobState.REJECTED
     assert await world.ledger.spec(job.id) is None
 
@@ -89,9 +89,9 @@ async def test_problems_of_a_message_and_of_the_job_inside_come_together(world: 
     plain = await world.message(text.encode(), "m1")
     encoded = await world.message(base64.b64encode(text.encode()), "m2")
 
-    assert ("message", 1, 10, "SW061") in found(plain.job)
-    assert ("message", 3, 3, "SW012") in found(plain.job)
-    assert found(encoded.job) == found(plain.job)
+    assert ("message", 1, 10, "SW061") in problems_of(plain.job)
+    assert ("message", 3, 3, "SW012") in problems_of(plain.job)
+    assert problems_of(encoded.job) == problems_of(plain.job)
 
 
 async def test_problems_of_a_cloud_event_stand_where_its_data_stands(world: World) -> None:
@@ -100,7 +100,7 @@ async def test_problems_of_a_cloud_event_stand_where_its_data_stands(world: Worl
 
     accepted = await world.message(text.encode())
 
-    assert ("message", 3, 3, "SW012") in found(accepted.job)
+    assert ("message", 3, 3, "SW012") in problems_of(accepted.job)
 
 
 async def test_problems_of_a_blob_stand_in_the_blob(world: World) -> None:
@@ -110,8 +110,8 @@ async def test_problems_of_a_blob_stand_in_the_blob(world: World) -> None:
         {"specBlob": "scripts/digits/job.json", "notify": [{"url": "https://127.0.0.1/"}]}
     )
 
-    assert ("scripts/digits/job.json", 2, 3, "SW012") in found(accepted.job)
-    assert ("message", 1, 60, "SW103") in found(accepted.job)
+    assert ("scripts/digits/job.json", 2, 3, "SW012") in problems_of(accepted.job)
+    assert ("message", 1, 60, "SW103") in problems_of(accepted.job)
 
 
 async def test_a_message_with_a_secret_shows_it_nowhere(world: World) -> None:
@@ -126,9 +126,9 @@ async def test_a_message_with_a_secret_shows_it_nowhere(world: World) -> None:
 
 
 def test_validation_answers_what_the_command_line_prints(world: World) -> None:
-    asked = read_request(BAD.encode(), Limits())
+    request = read_request(BAD.encode(), Limits())
 
-    prepared = prepare(world.ports, asked, key="k")
+    prepared = prepare(world.ports, request, key="k")
 
     answer = as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)
     assert answer.keys() == {"valid", "problems", "notes"}
@@ -152,7 +152,7 @@ async def test_a_good_job_is_recorded_without_errors_and_its_hints_have_places(w
     assert hint["source"]
 
 
-async def test_a_dropped_script_with_the_line_ends_of_windows_is_told_and_runs(world: World) -> None:
+async def test_a_dropped_script_with_the_line_ends_of_windows_is_reported_and_runs(world: World) -> None:
     script = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run.sh"
     document = job_json(customToolkitSettings={"commandLine": f"bash {script}"})
     world.drops.upload("digits/run.sh", b"#!/bin/sh\r\necho 1\r\n")

@@ -86,7 +86,7 @@ async def test_its_event_is_a_warning(world: World, caplog: pytest.LogCaptureFix
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
-async def test_it_is_told_once_and_again_only_when_it_is_written_again_or_its_note_failed(
+async def test_it_is_reported_once_and_again_only_when_it_is_written_again_or_its_note_failed(
     world: World,
 ) -> None:
     class Counted(MemoryDrops):

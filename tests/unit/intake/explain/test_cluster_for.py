@@ -48,32 +48,32 @@ def asking(named_by_job: str = "", **envelope: Any) -> Request:
 async def test_it_is_the_one_of_the_message_or_of_the_document_or_the_default(
     two: World, request_: Request, name: str | None
 ) -> None:
-    found = await cluster_for(two.ports, request_)
-    assert (found.name if found else None) == name
+    result = await cluster_for(two.ports, request_)
+    assert (result.name if result else None) == name
 
 
 async def test_limits_that_are_configured_and_those_that_it_says_bound_each_other(two: World) -> None:
-    two.engine.known = ClusterFacts(max_nodes=9, longest=timedelta(hours=1))
-    found = await cluster_for(two.ports, asking("/other"))
-    assert found == replace(OTHER, facts=ClusterFacts(max_nodes=3, longest=timedelta(hours=1)))
+    two.engine.own_facts = ClusterFacts(max_nodes=9, longest=timedelta(hours=1))
+    result = await cluster_for(two.ports, asking("/other"))
+    assert result == replace(OTHER, facts=ClusterFacts(max_nodes=3, longest=timedelta(hours=1)))
 
 
 @pytest.mark.parametrize(
-    ("resources", "asked"), [(None, {}), ({"partition": "short"}, {"partition": "short"})]
+    ("resources", "choice"), [(None, {}), ({"partition": "short"}, {"partition": "short"})]
 )
 async def test_it_is_asked_for_what_the_job_chose(
-    two: World, monkeypatch: pytest.MonkeyPatch, resources: JsonObject | None, asked: JsonObject
+    two: World, monkeypatch: pytest.MonkeyPatch, resources: JsonObject | None, choice: JsonObject
 ) -> None:
-    seen: list[tuple[str, JsonObject]] = []
+    records: list[tuple[str, JsonObject]] = []
 
     async def facts(self: MemoryEngine, cluster: str, resources: JsonObject) -> ClusterFacts:
-        seen.append((cluster, resources))
-        return self.known
+        records.append((cluster, resources))
+        return self.own_facts
 
     monkeypatch.setattr(MemoryEngine, "facts", facts)
     envelope: dict[str, Any] = {"resources": resources} if resources else {}
     await cluster_for(two.ports, asking("", **envelope))
-    assert seen == [("dev", asked)]
+    assert records == [("dev", choice)]
 
 
 async def test_one_that_does_not_answer_or_is_not_configured_has_the_facts_of_the_settings(

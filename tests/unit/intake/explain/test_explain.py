@@ -37,13 +37,13 @@ async def test_nothing_runs_and_nothing_is_written(world: World) -> None:
     assert body["verdict"] == "runs"
     assert world.ledger.rows == rows
     assert world.drops.answers == {}
-    assert world.queues.sent == []
+    assert world.queues.messages == []
     assert world.engine.orders == []
 
 
 async def test_the_id_is_that_of_the_job_that_runs_afterwards(world: World) -> None:
-    said = await _explain(world, {"spec": job_json(), "idempotencyKey": "k"})
-    assert "joins" in said["job"]["duplicates"]
+    answer = await _explain(world, {"spec": job_json(), "idempotencyKey": "k"})
+    assert "joins" in answer["job"]["duplicates"]
 
     dropped = await _dropped(world, mode="explain")
     ran = await _dropped(world)
@@ -63,10 +63,10 @@ async def _dropped(world: World, mode: str = "") -> dict[str, Any]:
     looked = await blob_arrived(world.ports, "scripts", "digits/run/job.json")
     if mode:
         assert looked.accepted == ()
-        found: dict[str, Any] = json.loads(world.drops.answers[f"{looked.explained[0]}/explain.json"])
-        return found
+        document: dict[str, Any] = json.loads(world.drops.answers[f"{looked.explained[0]}/explain.json"])
+        return document
     job = looked.accepted[0].job
-    world.engine.turn(world.engine.started[-1], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
     return world.receipt(job)
 
@@ -77,8 +77,8 @@ async def test_a_drop_with_the_mode_explain_is_answered_and_never_runs(world: Wo
         world.drops.upload(f"digits/run/{name}", body, "explain" if name == marked else "")
         await blob_arrived(world.ports, "scripts", f"digits/run/{name}")
     world.pass_time(10)
-    for _, look, _ in list(world.queues.sent):
-        await message_arrived(world.ports, look.encode(), "m")
+    for _, check, _ in list(world.queues.messages):
+        await message_arrived(world.ports, check.encode(), "m")
     await inventory(world.ports)
 
     assert world.engine.started == []
@@ -244,7 +244,7 @@ async def test_offline_neither_ledger_nor_cluster_is_asked(
     world.engine.fail = [Transient("must not be asked")]
     monkeypatch.setattr(world.engine, "facts", None)
 
-    found = await explain_folder(world.ports, "digits/run/", live=False)
+    result = await explain_folder(world.ports, "digits/run/", live=False)
 
-    assert found.bodies[0]["cluster"]["note"] == "was not queried"
+    assert result.bodies[0]["cluster"]["note"] == "was not queried"
     assert world.engine.fail != []

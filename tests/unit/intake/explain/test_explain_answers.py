@@ -52,28 +52,28 @@ async def test_without_a_key_the_ledger_is_asked_for_no_job_and_ids_are_placehol
     assert body["job"]["id"] is None
 
 
-async def test_after_its_end_the_next_generation_is_told_and_it_is_the_one_that_comes(world: World) -> None:
+async def test_after_its_end_the_next_generation_is_shown_and_it_is_the_one_that_comes(world: World) -> None:
     for generation in range(1, 4):
         document = {"spec": job_json(nodeCount=-generation), "idempotencyKey": "k"}  # another each time
-        told = (await explained(world, document))["job"]["id"]
+        reports = (await explained(world, document))["job"]["id"]
         (accepted,) = await message_arrived(world.ports, json.dumps(document).encode(), "m")
-        assert (told, accepted.job.generation) == (accepted.job.id, generation)
+        assert (reports, accepted.job.generation) == (accepted.job.id, generation)
 
 
 async def test_of_generations_that_have_all_ended_a_hundred_are_looked_through(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     rejected = (await world.message({"spec": job_json(nodeCount=-1), "idempotencyKey": "k"})).job
 
     async def get(job_id: str) -> Stored | None:
-        asked.append(job_id)
+        requests.append(job_id)
         return Stored(rejected, "1", None)
 
     monkeypatch.setattr(world.ledger, "get", get)
     body = await explained(world, {"spec": job_json(), "idempotencyKey": "k"})
-    assert len(set(asked)) == len(asked) == 101
-    assert (body["verdict"], body["job"]["id"], body["job"]["existing"]) == ("runs", asked[-1], None)
+    assert len(set(requests)) == len(requests) == 101
+    assert (body["verdict"], body["job"]["id"], body["job"]["existing"]) == ("runs", requests[-1], None)
 
 
 async def test_the_verdict_counts_the_errors_and_not_the_warnings(world: World) -> None:
@@ -109,17 +109,19 @@ async def test_a_document_that_cannot_be_read_has_its_cluster_if_that_can(world:
 
 
 @pytest.mark.parametrize(("nodes", "add"), [(3, 2), (1, 0), ("three", None), (True, None)])
-async def test_nodes_to_add_are_told_for_a_number_of_nodes(world: World, nodes: Any, add: int | None) -> None:
+async def test_nodes_to_add_are_shown_for_a_number_of_nodes(
+    world: World, nodes: Any, add: int | None
+) -> None:
     world.engine.view = view_of()
     assert (await explained(world, job_json(nodeCount=nodes)))["cluster"]["nodesToAdd"] == add
 
 
-async def test_the_cluster_is_told_as_it_stands(world: World) -> None:
+async def test_the_cluster_is_reported_as_it_stands(world: World) -> None:
     world.engine.view = view_of(errors=("a node is broken",))
     facts = ClusterFacts(max_nodes=3)
     world.use(engines=Engines(world.engine, {"dev": replace(CLUSTER, facts=facts)}))
-    found = (await explained(world, job_json()))["cluster"]
-    assert found == {
+    result = (await explained(world, job_json()))["cluster"]
+    assert result == {
         "name": "dev",
         "id": CLUSTER.id,
         "engine": "memory",
@@ -136,7 +138,7 @@ async def test_the_cluster_is_told_as_it_stands(world: World) -> None:
 
 
 async def test_the_facts_of_the_cluster_as_it_is_now_decide(world: World) -> None:
-    world.engine.known = ClusterFacts(longest=timedelta(hours=1))
+    world.engine.own_facts = ClusterFacts(longest=timedelta(hours=1))
     body = await explained(world, job_json(constraints={"maxWallClockTime": "PT2H"}))
     assert body["verdict"] == "rejected"
     assert "SW074" in {problem["code"] for problem in body["problems"]}
@@ -164,16 +166,16 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
     await world.message({"spec": job_json(), "cluster": "other"}, "m0")
     for n in range(1, 4):
         await world.message(job_json(), f"m{n}")
-    here = [order.target.name for order in world.engine.orders if order.target.cluster == "dev"]
-    world.engine.turn(here[0], JobState.RUNNING)
+    names = [order.target.name for order in world.engine.orders if order.target.cluster == "dev"]
+    world.engine.set_state(names[0], JobState.RUNNING)
     await world.sweep()
     world.policy(paused=True)
     await world.message(job_json(), "m4")  # it has no place there yet
     world.engine.view = view_of(nodes=4, counts={})
     assert (await explained(world, job_json()))["wait"]["reason"].startswith("2 jobs are of this deployment")
 
-    for name in here[1:]:
-        world.engine.turn(name, JobState.SUCCEEDED)
+    for name in names[1:]:
+        world.engine.set_state(name, JobState.SUCCEEDED)
     await world.sweep()
     reason = (await explained(world, job_json()))["wait"]["reason"]
     assert reason.endswith("; 1 job is of this deployment running there")
@@ -248,7 +250,7 @@ async def test_an_engine_may_need_several_requests_and_all_are_shown_in_their_or
 async def test_the_longest_run_follows_from_the_job_and_its_cluster(
     world: World, constraints: JsonObject | None, facts: ClusterFacts, length: str
 ) -> None:
-    world.engine.known = facts
+    world.engine.own_facts = facts
     body = await explained(world, job_json(constraints=constraints))
     assert body["wallClockLimit"] == length
     named = {one["name"]: one["asked"] for one in body["limits"]}
@@ -274,12 +276,12 @@ async def test_a_cluster_that_was_not_asked_has_no_price(world: World) -> None:
 # Warnings
 
 
-async def test_what_deserves_attention_is_told_once(world: World) -> None:
+async def test_what_deserves_attention_is_reported_once(world: World) -> None:
     world.engine.view = view_of(errors=("no quota", "no quota"))
     body = await explained(world, job_json(nodeCount=9))
     assert body["verdict"] == "runs"
-    told = [text for text in body["warnings"] if not text.startswith("SW")]
-    assert told == [
+    reports = [text for text in body["warnings"] if not text.startswith("SW")]
+    assert reports == [
         "nodes of the cluster: asked 9, allowed 4",
         "quota for nodes: no quota",
         "cluster dev: no quota",

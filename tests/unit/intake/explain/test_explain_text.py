@@ -45,8 +45,8 @@ def page(**members: Any) -> str:
 
 
 def before_the_identity(**members: Any) -> str:
-    text, found, rest = page(**members).partition(IDENTITY)
-    assert (found, rest) == (IDENTITY, "")
+    text, result, rest = page(**members).partition(IDENTITY)
+    assert (result, rest) == (IDENTITY, "")
     return text.strip("\n")
 
 
@@ -109,7 +109,7 @@ def test_problems_are_sentences_with_their_place() -> None:
         ({"state": None, "note": "was not queried"}, " It was not queried."),
     ],
 )
-def test_the_cluster_is_told_as_it_is(changes: dict[str, Any], text: str) -> None:
+def test_the_cluster_is_reported_as_it_is(changes: dict[str, Any], text: str) -> None:
     assert before_the_identity(cluster={**CLUSTER, **changes}) == (
         f"## Cluster\n\n`dev` (batchai), because the job names it.{text}"
     )
@@ -145,7 +145,7 @@ def _price(*rows: dict[str, Any], currency: str = "EUR") -> dict[str, Any]:
         ({**WAIT, "from": None, "to": None}, "not known"),
     ],
 )
-def test_limits_wait_and_node_hours_are_told_with_their_reasons(wait: dict[str, Any], words: str) -> None:
+def test_limits_wait_and_node_hours_are_reported_with_their_reasons(wait: dict[str, Any], words: str) -> None:
     assert before_the_identity(limits=LIMITS, wait=wait, cost=COST) == (
         f"{TABLE}\n\n## Wait and price\n\n- Expected wait: **{words}**. 1 node is idle.\n"
         "- Node-hours: **0 to 2.5** (2 nodes).\n- No price."

@@ -72,8 +72,8 @@ def test_a_job_that_is_larger_than_its_cluster_never_starts(nodes: int, view: Cl
 
 
 def test_each_limit_says_what_is_asked_what_is_allowed_and_whether_it_is_met() -> None:
-    def limit(name: str, asked: Any, allowed: Any, met: bool | None = True, **why: str) -> dict[str, Any]:
-        return {"name": name, "asked": asked, "allowed": allowed, "met": met, **why}
+    def limit(name: str, request: Any, allowed: Any, met: bool | None = True, **why: str) -> dict[str, Any]:
+        return {"name": name, "asked": request, "allowed": allowed, "met": met, **why}
 
     allowed, day = Limits(max_nodes=4, max_wall_clock=timedelta(days=2)), timedelta(days=1)
     own = [limit("nodes of a job", 4, 4), limit("wall-clock limit", "P2D", "P2D")]
@@ -96,9 +96,9 @@ def test_each_limit_says_what_is_asked_what_is_allowed_and_whether_it_is_met() -
 
 def test_a_cost_goes_from_nothing_to_the_whole_wall_clock_limit() -> None:
     rows = prices_from([ROW, {**ROW, "perHour": 0.7}, {**ROW, "currency": "CHF", "perHour": 0.33333}])
-    found = cost(3, timedelta(minutes=100), "Standard_NC6", "", rows)
-    prices = found.pop("price")
-    assert found == {
+    estimate = cost(3, timedelta(minutes=100), "Standard_NC6", "", rows)
+    prices = estimate.pop("price")
+    assert estimate == {
         "nodes": 3,
         "size": "Standard_NC6",
         "priority": None,
@@ -117,8 +117,8 @@ def test_a_cost_goes_from_nothing_to_the_whole_wall_clock_limit() -> None:
     [("NC6", "no price known for NC6"), ("", "no price: the VM size of the cluster is not known")],
 )
 def test_without_a_price_it_says_which_is_missing_and_who_may_add_it(size: str, note: str) -> None:
-    found = cost(1, timedelta(seconds=10), size, "dedicated", ())
-    assert found == {
+    estimate = cost(1, timedelta(seconds=10), size, "dedicated", ())
+    assert estimate == {
         "nodes": 1,
         "size": size or None,
         "priority": "dedicated",
@@ -131,15 +131,15 @@ def test_without_a_price_it_says_which_is_missing_and_who_may_add_it(size: str, 
 
 def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster() -> None:
     short = view_of(errors=("Core quota reached",))
-    found = {one["name"]: one for one in limits(9, timedelta(days=9), Limits(max_nodes=8), short, NO_FACTS)}
+    by_name = {one["name"]: one for one in limits(9, timedelta(days=9), Limits(max_nodes=8), short, NO_FACTS)}
     assert [
-        found[name]["met"] for name in ("nodes of a job", "wall-clock limit", "nodes of the cluster")
+        by_name[name]["met"] for name in ("nodes of a job", "wall-clock limit", "nodes of the cluster")
     ] == [
         False,
         False,
         False,
     ]
-    assert found["quota for nodes"]["why"] == "Core quota reached"
+    assert by_name["quota for nodes"]["why"] == "Core quota reached"
     fitting = {one["name"]: one for one in limits(2, timedelta(days=1), Limits(), view_of(), NO_FACTS)}
     assert fitting["quota for nodes"]["met"] is None
     assert "quota for nodes" not in {
@@ -150,17 +150,20 @@ def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster
 def test_a_cluster_that_lets_a_job_have_fewer_nodes_or_less_time_than_it_asks_for_says_so() -> None:
     facts = ClusterFacts(max_nodes=2, longest=timedelta(days=1))
     view = view_of(facts=facts)
-    found = {one["name"]: one for one in limits(3, timedelta(days=2), Limits(), view, facts)}
+    cluster_facts = {one["name"]: one for one in limits(3, timedelta(days=2), Limits(), view, facts)}
 
-    assert found["wall-clock limit of the cluster"]["met"] is False
-    assert (found["nodes of the cluster"]["allowed"], found["nodes of the cluster"]["met"]) == (2, False)
+    assert cluster_facts["wall-clock limit of the cluster"]["met"] is False
+    assert (
+        cluster_facts["nodes of the cluster"]["allowed"],
+        cluster_facts["nodes of the cluster"]["met"],
+    ) == (2, False)
     assert "at most 2" in wait(3, view, Ahead(0, 0))["reason"]
 
 
 def test_a_price_is_never_guessed() -> None:
-    found = cost(2, timedelta(hours=1), "Standard_NC6", "lowpriority", ())
-    assert found["price"] is None
-    assert "no price known for Standard_NC6" in found["note"]
+    estimate = cost(2, timedelta(hours=1), "Standard_NC6", "lowpriority", ())
+    assert estimate["price"] is None
+    assert "no price known for Standard_NC6" in estimate["note"]
 
 
 def test_an_operators_prices_win_and_without_a_region_those_of_all_regions_count() -> None:

@@ -44,13 +44,13 @@ ONE: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_what_follows_from_a_mistake_is_not_told(name: str) -> None:
+def test_what_follows_from_a_mistake_is_not_reported(name: str) -> None:
     document, code, pointer = ONE[name]
-    given = {key: value for key, value in document["properties"].items() if value is not None}
+    values = {key: value for key, value in document["properties"].items() if value is not None}
 
-    _, problems = validate({"properties": given})
+    _, problems = validate({"properties": values})
 
-    assert [(found.code, found.pointer) for found in problems] == [(code, f"/properties{pointer}")]
+    assert [(one.code, one.pointer) for one in problems] == [(code, f"/properties{pointer}")]
 
 
 _TOOLKIT = '"customToolkitSettings": {"commandLine": "a"}'
@@ -88,17 +88,20 @@ ONE_OF_TEXT: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", ONE_OF_TEXT)
-def test_what_follows_from_a_mistake_of_a_text_is_not_told(name: str) -> None:
+def test_what_follows_from_a_mistake_of_a_text_is_not_reported(name: str) -> None:
     properties, code, pointer, says = ONE_OF_TEXT[name]
 
-    found = problems_of(f'{{"properties": {{{properties}}}}}'.encode(), Path("/nowhere/digits/job.json"))
+    problems = problems_of(f'{{"properties": {{{properties}}}}}'.encode(), Path("/nowhere/digits/job.json"))
 
-    assert [(one.code, one.pointer) for one in found] == [(code, f"/properties/{pointer}".rstrip("/"))]
-    assert says in found[0].message + found[0].remedy
+    assert [(one.code, one.pointer) for one in problems] == [(code, f"/properties/{pointer}".rstrip("/"))]
+    assert says in problems[0].message + problems[0].remedy
 
 
-def test_the_wrapper_is_told_before_what_is_missing_in_it() -> None:
-    assert [code for _, code, _ in _told({"customMpiSettings": {"commandLine": "a"}})] == ["SW085", "SW010"]
+def test_the_wrapper_is_reported_before_what_is_missing_in_it() -> None:
+    assert [code for _, code, _ in _problems({"customMpiSettings": {"commandLine": "a"}})] == [
+        "SW085",
+        "SW010",
+    ]
 
 
 def test_a_name_with_a_hidden_character_is_mended_with_certainty() -> None:
@@ -110,9 +113,9 @@ def test_a_name_with_a_hidden_character_is_mended_with_certainty() -> None:
     assert after.text == text.replace("\u200b", "")
 
 
-def _told(document: Any) -> list[tuple[str, str, str]]:
-    found = problems_of(json.dumps(document, indent=1).encode(), Path("/nowhere/digits/job.json"))
-    return [(one.severity, one.code, one.message) for one in found]
+def _problems(document: Any) -> list[tuple[str, str, str]]:
+    problems = problems_of(json.dumps(document, indent=1).encode(), Path("/nowhere/digits/job.json"))
+    return [(one.severity, one.code, one.message) for one in problems]
 
 
 def test_errors_come_first_then_warnings_then_hints() -> None:
@@ -124,7 +127,7 @@ def test_errors_come_first_then_warnings_then_hints() -> None:
         nodeCount=0,
     )
 
-    assert [severity for severity, _, _ in _told(document)] == [
+    assert [severity for severity, _, _ in _problems(document)] == [
         "error",
         "error",
         "warning",
@@ -153,7 +156,7 @@ def test_a_mount_of_the_cluster_that_is_not_known_is_asked_about_once() -> None:
         outputDirectories=[{"id": "C", "pathPrefix": f"{CLUSTER_ROOT}/external"}],
     )
 
-    assert [message for _, code, message in _told(document) if code == "SW034"] == [
+    assert [message for _, code, message in _problems(document) if code == "SW034"] == [
         'it is not known whether the cluster mounts "external" (used here and in 2 more places)',
         'it is not known whether the cluster mounts "other"',
     ]
@@ -163,22 +166,22 @@ def test_a_mount_of_the_cluster_that_is_not_known_is_asked_about_once() -> None:
 def test_a_property_that_is_given_twice_says_where_it_was_given_first() -> None:
     text = '{"properties": {\n "nodeCount": 1,\n  "nodeCount": 2, "customMpiSettings": {"commandLine": "a"}}}'
 
-    (found,) = problems_of(text.encode(), Path("/nowhere/digits/job.json"))
+    (problem,) = problems_of(text.encode(), Path("/nowhere/digits/job.json"))
 
-    assert found.message == '"nodeCount" is given twice, first in line 2, column 2'
-    assert found.place is not None
-    assert found.place.line == 3
+    assert problem.message == '"nodeCount" is given twice, first in line 2, column 2'
+    assert problem.place is not None
+    assert problem.place.line == 3
 
 
 def test_the_mounts_of_a_cluster_say_nothing_of_another_one_of_its_name() -> None:
-    known = {"dev-cluster-00": ClusterFacts(mounts=frozenset({"afs"}))}
-    known[CLUSTER.lower()] = known["dev-cluster-00"]
+    facts = {"dev-cluster-00": ClusterFacts(mounts=frozenset({"afs"}))}
+    facts[CLUSTER.lower()] = facts["dev-cluster-00"]
     other = CLUSTER.replace("/resourceGroups/group", "/resourceGroups/other")
     codes = {}
     for cluster in ("dev-cluster-00", CLUSTER, CLUSTER.upper(), other, f"{CLUSTER}/"):
         document = job(cluster=cluster, stdOutErrPathPrefix=f"{CLUSTER_ROOT}/nfs")
-        found = diagnosed(Source(json.dumps(document).encode()), Path("/nowhere/digits/job.json"), known)
-        codes[cluster] = [one.code for one in found]
+        problems = diagnosed(Source(json.dumps(document).encode()), Path("/nowhere/digits/job.json"), facts)
+        codes[cluster] = [one.code for one in problems]
 
     assert codes == {
         "dev-cluster-00": ["SW033"],

@@ -106,25 +106,25 @@ _GONE = object()
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
+    results: list[tuple[Any, Any]] = []
     holders = [document]
     for holder in holders:
         for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            found.append((holder, key))
+            results.append((holder, key))
             if isinstance(holder[key], dict | list):
                 holders.append(holder[key])
-    return found
+    return results
 
 
 def _written(name: Any) -> tuple[Any, ...]:
     return _WRITTEN.get(name, _ON_PATHS if name in _PATHS else _ANYTHING)
 
 
-def _values(name: Any, here: Any) -> st.SearchStrategy[Any]:
-    if isinstance(here, list):
+def _values(name: Any, rig: Any) -> st.SearchStrategy[Any]:
+    if isinstance(rig, list):
         return st.sampled_from([[], None])
     written = _written(name)
-    if name not in _FORMS or (name == "id" and "/" in str(here)):
+    if name not in _FORMS or (name == "id" and "/" in str(rig)):
         return st.sampled_from(written)
     formed = st.from_regex(_FORMS[name], fullmatch=True)
     return formed if name not in _WRITTEN else formed | st.sampled_from(written)
@@ -159,30 +159,30 @@ def _refused(document: Any) -> list[str]:
         for kind in ("azureFileShares", "azureBlobFileSystems")
         for mount in (document["properties"].get("mountVolumes") or {}).get(kind) or ()
     }
-    sent = with_credentials(document, keys)
-    clean, problems = check(sent, JOB)
+    messages = with_credentials(document, keys)
+    clean, problems = check(messages, JOB)
     return [f"{one.target}: {one.message}" for one in problems or job_problems(clean["properties"])]
 
 
 def _completed(document: Any) -> Any:
     """As `az batchai` completed it: the cluster in full, the account of a share, the place of its logs."""
-    known = Defaults(
+    defaults = Defaults(
         cluster_id=CLUSTER, clusters={"dev": CLUSTER}, std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/x"
     )
-    return complete(document, known)[0]
+    return complete(document, defaults)[0]
 
 
 @given(_changed())
 @settings(max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-def test_the_emulator_refuses_nothing_that_is_valid(made: tuple[dict[str, Any], tuple[str, ...]]) -> None:
-    document, _ = made
+def test_the_emulator_refuses_nothing_that_is_valid(created: tuple[dict[str, Any], tuple[str, ...]]) -> None:
+    document, _ = created
     if _is_valid(document):
         assert _refused(_completed(document)) == []
 
 
 def _one_by_one() -> dict[str, list[Any]]:
     """Each field that holds a value → the jobs in which only it is another one or gone."""
-    found: dict[str, list[Any]] = {}
+    goldens: dict[str, list[Any]] = {}
     for start in _STARTS:
         for index, (holder, key) in enumerate(_places(start)):
             if isinstance(holder[key], dict | list) or not isinstance(key, str):
@@ -193,8 +193,8 @@ def _one_by_one() -> dict[str, list[Any]]:
                 at[name] = value
                 if value is _GONE:
                     del at[name]
-                found.setdefault(key, []).append(document)
-    return found
+                goldens.setdefault(key, []).append(document)
+    return goldens
 
 
 FIELDS = _one_by_one()

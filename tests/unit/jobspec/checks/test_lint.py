@@ -13,12 +13,12 @@ from tests.unit.jobspec.jobs import job
 
 @pytest.mark.parametrize("linted", LINTED, ids=lambda linted: linted.name)
 def test_each_oddity_gives_exactly_its_finding(linted: Linted) -> None:
-    found = lint(linted.document, linted.facts)
+    problems = lint(linted.document, linted.facts)
 
-    assert [(one.code, one.pointer, one.severity) for one in found] == [
+    assert [(one.code, one.pointer, one.severity) for one in problems] == [
         (linted.code, f"/properties{linted.pointer}", linted.severity)
     ]
-    assert linted.says in found[0].message + found[0].remedy
+    assert linted.says in problems[0].message + problems[0].remedy
 
 
 @pytest.mark.parametrize("linted", LINTED, ids=lambda linted: linted.name)
@@ -52,11 +52,11 @@ def test_the_right_root_is_a_certain_fix_once_the_mounts_of_the_cluster_are_know
     )
 
 
-def test_nothing_is_said_of_a_default_path_that_nobody_wrote() -> None:
+def test_nothing_is_said_of_a_default_path_that_no_one_wrote() -> None:
     document = job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
 
-    told = with_lint((), document, original=document)
+    reports = with_lint((), document, original=document)
     untold = with_lint((), document, original=job(stdOutErrPathPrefix=None))
 
-    assert [one.code for one in told] == ["SW073"]
+    assert [one.code for one in reports] == ["SW073"]
     assert untold == ()

@@ -51,14 +51,14 @@ _STARTS = (
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
+    results: list[tuple[Any, Any]] = []
     holders = [document]
     for holder in holders:
         for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            found.append((holder, key))
+            results.append((holder, key))
             if isinstance(holder[key], dict | list):
                 holders.append(holder[key])
-    return found
+    return results
 
 
 @st.composite
@@ -99,7 +99,7 @@ def _decided(problems: Any) -> set[tuple[str, str]]:
     }
 
 
-def _said(data: bytes) -> tuple[set[tuple[str, str]], set[tuple[str, str]], set[tuple[str, str]]]:
+def _verdicts(data: bytes) -> tuple[set[tuple[str, str]], set[tuple[str, str]], set[tuple[str, str]]]:
     ports = World().ports
     request = read_request(data, ports.policy.limits)
     return (
@@ -112,14 +112,14 @@ def _said(data: bytes) -> tuple[set[tuple[str, str]], set[tuple[str, str]], set[
 @given(_documents())
 @settings(max_examples=examples(400), deadline=None)
 def test_the_command_the_api_and_the_drop_decide_alike(document: dict[str, Any]) -> None:
-    command, api, drop = _said(json.dumps(document).encode())
+    command, api, drop = _verdicts(json.dumps(document).encode())
 
     assert command == api == drop
 
 
 @pytest.mark.parametrize("bad", one_each(BAD_JOBS, attrgetter("code")), ids=lambda bad: bad.name)
 def test_they_decide_alike_on_every_known_mistake(bad: Any) -> None:
-    command, api, drop = _said(json.dumps(bad.document).encode())
+    command, api, drop = _verdicts(json.dumps(bad.document).encode())
 
     assert command == api == drop
 

@@ -33,7 +33,7 @@ def test_each_mistake_gives_exactly_its_finding(bad: Bad) -> None:
 
     spec, problems = validate(bad.document)
 
-    assert [(found.code, found.pointer, found.severity) for found in problems] == [
+    assert [(one.code, one.pointer, one.severity) for one in problems] == [
         (bad.code, f"/properties{bad.pointer}", bad.severity)
     ]
     assert bad.says in problems[0].message + problems[0].remedy
@@ -173,7 +173,7 @@ def test_all_problems_come_at_once_errors_first_and_in_document_order() -> None:
 
     _, problems = validate(document)
 
-    assert [(found.code, found.pointer) for found in problems] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW010", "/properties/cluster"),
         ("SW012", "/properties/nodeCuont"),
         ("SW033", "/properties/stdOutErrPathPrefix"),
@@ -187,7 +187,7 @@ def test_all_problems_come_at_once_errors_first_and_in_document_order() -> None:
 
 
 def _codes(problems: tuple[Problem, ...]) -> list[tuple[str, str]]:
-    return [(found.code, found.severity) for found in problems]
+    return [(one.code, one.severity) for one in problems]
 
 
 def test_cluster_mounts_are_an_error_once_they_are_known() -> None:
@@ -232,39 +232,39 @@ def test_a_cluster_has_to_be_configured_once_those_are_known() -> None:
     ],
 )
 def test_an_id_of_no_cluster_here_says_what_is_wrong_with_it(written: str, says: str) -> None:
-    (found,) = validate(job(cluster={"id": written}), clusters={"dev-cluster-00": CLUSTER})[1]
+    (problem,) = validate(job(cluster={"id": written}), clusters={"dev-cluster-00": CLUSTER})[1]
 
-    assert (found.code, found.fix) == ("SW047", None)
-    assert says in found.message
+    assert (problem.code, problem.fix) == ("SW047", None)
+    assert says in problem.message
 
 
 @pytest.mark.parametrize("clusters", [None, {"dev-cluster-00": CLUSTER}])
 def test_a_slash_behind_an_id_is_certainly_none_of_it(clusters: dict[str, str] | None) -> None:
-    (found,) = validate(job(cluster={"id": f"{CLUSTER}/"}), clusters=clusters)[1]
+    (problem,) = validate(job(cluster={"id": f"{CLUSTER}/"}), clusters=clusters)[1]
 
-    assert found.code == "SW047"
-    assert found.fix is not None
-    assert found.fix.value == CLUSTER
+    assert problem.code == "SW047"
+    assert problem.fix is not None
+    assert problem.fix.value == CLUSTER
 
 
-def test_a_mount_that_is_missing_is_told_once_where_it_matters_most() -> None:
+def test_a_mount_that_is_missing_is_reported_once_where_it_matters_most() -> None:
     document = job(
         customToolkitSettings={"commandLine": "ls $AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/a"},
         inputDirectories=[{"id": name, "path": f"$AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/{name}"} for name in "AB"],
     )
 
-    (found,) = validate(document)[1]
+    (problem,) = validate(document)[1]
 
-    assert (found.code, found.severity) == ("SW033", "error")
-    assert found.pointer == "/properties/inputDirectories/0/path"
-    assert "used here and in 2 more places" in found.message
+    assert (problem.code, problem.severity) == ("SW033", "error")
+    assert problem.pointer == "/properties/inputDirectories/0/path"
+    assert "used here and in 2 more places" in problem.message
 
 
 def test_an_account_needs_a_key_once_the_accounts_are_known() -> None:
     assert _codes(validate(job(), accounts=["account"])[1]) == []
     assert _codes(validate(job(), accounts=[])[1]) == [("SW039", "error")] * 2
     with_key = share(credentials={"accountKey": "a"})
-    assert [found.pointer for found in validate(with_key, accounts=[])[1]] == [
+    assert [one.pointer for one in validate(with_key, accounts=[])[1]] == [
         "/properties/mountVolumes/azureBlobFileSystems/0"
     ]
 
@@ -276,7 +276,7 @@ def test_an_operator_may_lower_the_limits_and_allow_mount_commands() -> None:
 
     _, problems = validate(document, limits=limits)
 
-    assert [(found.code, found.pointer) for found in problems] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW013", "/properties/nodeCount"),
         ("SW051", "/properties/constraints/maxWallClockTime"),
     ]
@@ -305,7 +305,7 @@ def test_warnings_beyond_the_limit_stop_nothing() -> None:
 @pytest.mark.parametrize(
     "document", [None, [], "text", 7, True, {}, {"properties": None}, {"properties": []}]
 )
-def test_what_is_no_job_at_all_is_told_so(document: Any) -> None:
+def test_what_is_no_job_at_all_is_reported_as_that(document: Any) -> None:
     spec, problems = validate(document)
 
     assert spec is None
@@ -313,9 +313,9 @@ def test_what_is_no_job_at_all_is_told_so(document: Any) -> None:
 
 
 def test_a_problem_can_be_placed_under_another_document() -> None:
-    found = Problem("SW001", "/a", "message", "remedy")
+    result = Problem("SW001", "/a", "message", "remedy")
 
-    assert found.relocate("/spec").as_dict() == {
+    assert result.relocate("/spec").as_dict() == {
         "code": "SW001",
         "severity": "error",
         "pointer": "/spec/a",

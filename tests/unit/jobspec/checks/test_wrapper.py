@@ -109,13 +109,13 @@ def test_a_wrong_wrapper_is_one_problem_with_a_certain_fix(name: str, in_message
     document = {"spec": document} if in_message else document
     text = json.dumps(document, indent=2)
 
-    (found,) = problems_of(text.encode(), FILE)
+    (problem,) = problems_of(text.encode(), FILE)
 
-    assert (found.code, found.pointer) == ("SW085", "/spec" if in_message else "")
-    assert says in found.message
-    assert found.fix is not None
-    after = applied(text, [Source(text.encode()).edits(found)])
-    assert json.loads(after) == patched(document, found.fix.patch())
+    assert (problem.code, problem.pointer) == ("SW085", "/spec" if in_message else "")
+    assert says in problem.message
+    assert problem.fix is not None
+    after = applied(text, [Source(text.encode()).edits(problem)])
+    assert json.loads(after) == patched(document, problem.fix.patch())
     assert _codes(json.loads(after)) == []
 
 
@@ -123,11 +123,11 @@ def test_a_wrong_wrapper_is_one_problem_with_a_certain_fix(name: str, in_message
 def test_what_would_be_lost_is_not_cut_away(name: str) -> None:
     document, remedy = UNCERTAIN[name]
 
-    (found,) = problems_of(json.dumps(document).encode(), FILE)
+    (problem,) = problems_of(json.dumps(document).encode(), FILE)
 
-    assert found.code == "SW085"
-    assert found.fix is None
-    assert remedy in found.remedy
+    assert problem.code == "SW085"
+    assert problem.fix is None
+    assert remedy in problem.remedy
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_wrappers_in_wrappers_are_taken_off_one_by_one(document: Any) -> None:
 
 
 def test_a_list_of_jobs_is_several_documents() -> None:
-    (found,) = problems_of(json.dumps([{"properties": SENT}] * 2).encode(), FILE)
+    (problem,) = problems_of(json.dumps([{"properties": SENT}] * 2).encode(), FILE)
 
-    assert (found.code, found.fix) == ("SW008", None)
-    assert "2 jobs" in found.message
+    assert (problem.code, problem.fix) == ("SW008", None)
+    assert "2 jobs" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def test_a_list_of_jobs_is_several_documents() -> None:
 def test_what_stands_beside_the_properties_is_not_called_missing_in_them(
     document: Any, pointer: str, says: str
 ) -> None:
-    (found,) = problems_of(json.dumps(document).encode(), FILE)
+    (problem,) = problems_of(json.dumps(document).encode(), FILE)
 
-    assert (found.code, found.pointer) == ("SW012", pointer)
-    assert says in found.message
+    assert (problem.code, problem.pointer) == ("SW012", pointer)
+    assert says in problem.message
 
 
 @pytest.mark.parametrize("name", WRAPPED)
@@ -189,15 +189,15 @@ def test_the_doors_say_the_same_and_run_nothing(name: str) -> None:
 def test_what_is_wrong_inside_comes_behind_at_the_place_where_it_stands() -> None:
     text = '{\n  "nodeCount": "2",\n  "customToolkitSettings": {"commandLine": "a"},\n  "zzz": "canary"\n}\n'
 
-    found = problems_of(text.encode(), FILE)
+    problems = problems_of(text.encode(), FILE)
 
-    assert [(one.code, one.pointer) for one in found] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW085", ""),
         ("SW011", "/nodeCount"),
         ("SW012", "/zzz"),
     ]
-    assert [one.place.line for one in found if one.place] == [1, 2, 4]
-    assert "canary" not in str([one.as_dict() for one in found])
+    assert [one.place.line for one in problems if one.place] == [1, 2, 4]
+    assert "canary" not in str([one.as_dict() for one in problems])
     after = json.loads(mended(Source(text.encode()), lambda source: problems_of(source.data, FILE)).text)
     assert after == {
         "properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "a"}, "zzz": "canary"}
@@ -205,12 +205,12 @@ def test_what_is_wrong_inside_comes_behind_at_the_place_where_it_stands() -> Non
 
 
 def test_the_job_of_a_template_is_judged_where_it_stands_and_the_rest_is_not_shown() -> None:
-    found = problems_of(json.dumps(TEMPLATE).encode(), FILE)
+    problems = problems_of(json.dumps(TEMPLATE).encode(), FILE)
 
-    places = [(one.code, one.pointer) for one in found]
+    places = [(one.code, one.pointer) for one in problems]
     assert places == [("SW085", ""), ("SW013", "/resources/1/properties/nodeCount")]
-    assert all(one.fix is None for one in found)
-    assert "canary" not in str([one.as_dict() for one in found])
+    assert all(one.fix is None for one in problems)
+    assert "canary" not in str([one.as_dict() for one in problems])
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_without_an_account_the_placeholder_stays_and_is_a_problem() -> None:
     completed, _ = complete(job(mountVolumes={"azureFileShares": [share, BLOBS]}), NOTHING)
     _, problems = validate(completed)
 
-    assert "SW046" in {found.code for found in problems}
+    assert "SW046" in {one.code for one in problems}
 
 
 def test_the_account_name_comes_of_the_share_address() -> None:

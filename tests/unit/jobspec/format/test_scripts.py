@@ -55,7 +55,7 @@ def test_names_that_a_shell_would_read_are_not_filled_in(script: str, folder: st
     completed, _ = complete(_command("python <SLIPWAY_SCRIPT>"), DROP, script=script, folder=folder)
     _, problems = validate(completed)
 
-    assert [found.code for found in problems if found.severity == "error"] == ["SW046"]
+    assert [one.code for one in problems if one.severity == "error"] == ["SW046"]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_a_template_names_the_pattern_of_its_scripts(line: str, pattern: str | N
     assert script_pattern(_command(line)) == pattern
 
 
-def _wanted(line: str, **arguments: Any) -> tuple[str, ...]:
+def _scripts(line: str, **arguments: Any) -> tuple[str, ...]:
     completed, _ = complete(_command(line, mountVolumes=None), DROP)
     return scripts_wanted(completed, **arguments)
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "expected"),
     [
         (f"python {ROOT}/scripts/digits/train.py", ("digits/train.py",)),
         (f"python '{ROOT}/scripts/b.py' && bash \"{ROOT}/scripts/a.sh\"; true", ("a.sh", "b.py")),
@@ -98,9 +98,9 @@ def _wanted(line: str, **arguments: Any) -> tuple[str, ...]:
     ],
 )
 def test_the_scripts_a_job_waits_for_are_found_in_its_command_lines(
-    line: str, wanted: tuple[str, ...]
+    line: str, expected: tuple[str, ...]
 ) -> None:
-    assert _wanted(line) == wanted
+    assert _scripts(line) == expected
 
 
 def test_a_script_path_counts_whatever_its_suffix_and_so_does_the_preparation() -> None:
@@ -120,11 +120,11 @@ def test_a_script_path_counts_whatever_its_suffix_and_so_does_the_preparation() 
 
 def test_no_script_is_awaited_when_scripts_is_another_mount() -> None:
     line = f"python {ROOT}/scripts/a.py"
-    taken = _command(line, mountVolumes={"azureFileShares": [{**SHARE, "relativeMountPath": "scripts"}]})
+    times = _command(line, mountVolumes={"azureFileShares": [{**SHARE, "relativeMountPath": "scripts"}]})
     other = _command(line, mountVolumes={"azureBlobFileSystems": [{**BLOBS, "relativeMountPath": "scripts"}]})
 
-    assert scripts_wanted(complete(taken, DROP)[0]) == ()
+    assert scripts_wanted(complete(times, DROP)[0]) == ()
     assert scripts_wanted(other, container="drop") == ()
     assert scripts_wanted(other, container="data") == ("a.py",)
-    assert _wanted(line, container="drop") == ("a.py",)
-    assert _wanted(f"python {ROOT}/code/a.py", mount="code") == ()
+    assert _scripts(line, container="drop") == ("a.py",)
+    assert _scripts(f"python {ROOT}/code/a.py", mount="code") == ()

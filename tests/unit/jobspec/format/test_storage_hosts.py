@@ -73,9 +73,9 @@ def test_what_is_not_the_accounts_own_host_is_refused_offline(url: str) -> None:
     spec, problems = validate(share(azureFileUrl=url))
 
     assert spec is None
-    # A strange letter is told as such.
-    assert {"SW035", "SW089"} & {found.code for found in problems if found.severity == "error"}
-    assert "evil" not in str([(found.message, found.remedy) for found in problems])
+    # A strange letter is reported as such.
+    assert {"SW035", "SW089"} & {one.code for one in problems if one.severity == "error"}
+    assert "evil" not in str([(one.message, one.remedy) for one in problems])
 
 
 @pytest.mark.parametrize("url", [OWN, f"{OWN}/", f"{OWN}/a/b", "https://ACCOUNT.File.Core.Windows.NET/logs"])
@@ -93,19 +93,19 @@ def test_the_key_goes_to_no_other_account_of_the_cloud() -> None:
     document = share(azureFileUrl="https://theirs.file.core.windows.net/logs", accountName="account")
 
     assert KEY not in _filled(document)
-    assert [(found.code, found.severity) for found in validate(document)[1]] == [("SW036", "error")]
+    assert [(one.code, one.severity) for one in validate(document)[1]] == [("SW036", "error")]
 
 
 def test_an_account_of_another_cloud_is_another_account() -> None:
-    here, there = OWN, "https://account.file.core.chinacloudapi.cn/logs"
+    own, remote = OWN, "https://account.file.core.chinacloudapi.cn/logs"
 
-    for url, suffix in ((here, "core.chinacloudapi.cn"), (there, "core.windows.net")):
+    for url, suffix in ((own, "core.chinacloudapi.cn"), (remote, "core.windows.net")):
         document = share(azureFileUrl=url)
-        found = validate(document, storage_suffix=suffix)[1]
-        assert [(one.code, one.severity) for one in found] == [("SW035", "error")]
-        assert f"ACCOUNT.file.{suffix}/SHARE" in found[0].remedy
+        problems = validate(document, storage_suffix=suffix)[1]
+        assert [(one.code, one.severity) for one in problems] == [("SW035", "error")]
+        assert f"ACCOUNT.file.{suffix}/SHARE" in problems[0].remedy
         assert KEY not in _filled(document, suffix)
-    assert validate(share(azureFileUrl=there), storage_suffix="core.chinacloudapi.cn")[1] == ()
+    assert validate(share(azureFileUrl=remote), storage_suffix="core.chinacloudapi.cn")[1] == ()
 
 
 def test_what_completion_fills_in_leads_the_key_to_no_other_host() -> None:
@@ -121,7 +121,7 @@ def test_what_completion_fills_in_leads_the_key_to_no_other_host() -> None:
 
     assert document["properties"]["mountVolumes"]["azureFileShares"][0]["accountName"] == "account"
     assert KEY not in _filled(document)
-    assert [found.code for found in validate(document)[1]] == ["SW035"]
+    assert [one.code for one in validate(document)[1]] == ["SW035"]
 
 
 def test_a_share_with_credentials_of_its_own_may_be_anywhere_but_no_container() -> None:
@@ -130,7 +130,7 @@ def test_a_share_with_credentials_of_its_own_may_be_anywhere_but_no_container() 
     container = share(azureFileUrl="https://account.blob.core.windows.net/logs", credentials=own)
 
     assert validate(elsewhere)[1] == ()
-    assert [found.code for found in validate(container)[1]] == ["SW035"]
+    assert [one.code for one in validate(container)[1]] == ["SW035"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_container_gets_the_key_by_the_exact_name_of_its_account_only(name: st
 def test_capitals_of_a_share_are_certainly_small_letters_and_those_below_it_stay() -> None:
     host = "https://account.file.core.windows.net"
     for written, right in (("Logs", "logs"), ("Logs/Of/Me", "logs/Of/Me")):
-        (found,) = validate(share(azureFileUrl=f"{host}/{written}"))[1]
+        (problem,) = validate(share(azureFileUrl=f"{host}/{written}"))[1]
 
-        assert found.fix is not None
-        assert found.fix.value == f"{host}/{right}"
+        assert problem.fix is not None
+        assert problem.fix.value == f"{host}/{right}"

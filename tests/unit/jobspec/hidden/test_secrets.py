@@ -110,10 +110,10 @@ def test_secrets_are_found_and_masked(pointer: str, document: Any) -> None:
 def test_no_problem_shows_them(pointer: str, document: Any) -> None:
     text = json.dumps({**document, "zzz": 1})
 
-    found = problems_of(text.encode(), Path("/nowhere/digits/job.json"))
+    problems = problems_of(text.encode(), Path("/nowhere/digits/job.json"))
 
-    assert found
-    assert CANARY not in json.dumps([one.as_dict() for one in found])
+    assert problems
+    assert CANARY not in json.dumps([one.as_dict() for one in problems])
 
 
 @pytest.mark.parametrize("words", [["--epochs", "3"], ["TOKENIZER", "x"], ["max_tokens", "5"], ["-x", "y"]])
@@ -191,7 +191,7 @@ def test_secrets_are_sealed_and_opened_by_the_same_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected"),
     [
         (f"curl 'https://a.example.com/x?sig={CANARY}&x=1' -o y", "curl 'https://a.example.com/x?***' -o y"),
         (f"run --token={CANARY} --password={CANARY}", "run --token=*** --password=***"),
@@ -199,13 +199,13 @@ def test_secrets_are_sealed_and_opened_by_the_same_places() -> None:
         (SEALED + b64(CANARY.encode()).decode(), "***"),
     ],
 )
-def test_what_is_secret_inside_of_a_text_is_sealed_and_the_rest_can_be_read(text: str, kept: str) -> None:
+def test_what_is_secret_inside_of_a_text_is_sealed_and_the_rest_can_be_read(text: str, expected: str) -> None:
     document = job(customToolkitSettings={"commandLine": text})
 
     sealed = seal_secrets(document, _seal)
 
     assert CANARY not in str(sealed)
-    assert redact(sealed)["properties"]["customToolkitSettings"]["commandLine"] == kept
+    assert redact(sealed)["properties"]["customToolkitSettings"]["commandLine"] == expected
     assert open_secrets(sealed, _unseal) == document
 
 

@@ -25,15 +25,15 @@ FILE = Path("job.json")
 
 
 def everything_shown(text: str | bytes) -> str:
-    """All that anybody gets to see of a document."""
+    """All that anyone gets to see of a document."""
     source = Source(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
     problems = problems_of(source.data, FILE)
-    found = report.problems_as_json(problems)
+    result = report.problems_as_json(problems)
     after = mended(source, lambda changed: problems_of(changed.data, FILE))
     outputs = [
-        report.text(found),
+        report.text(result),
         json.dumps(report.as_json(problems, valid=False)),
-        json.dumps(sarif({"job.json": found}, version="0")),
+        json.dumps(sarif({"job.json": result}, version="0")),
         repr(problems),
         repr(source),
     ]
@@ -89,11 +89,11 @@ def test_no_secret_is_shown_whatever_happens_to_the_text(data: st.DataObject) ->
     text = json.dumps(document, indent=data.draw(st.sampled_from([None, 1])))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
-        gone = data.draw(st.integers(0, 2))
+        removed = data.draw(st.integers(0, 2))
         text = (
             text[:at]
             + data.draw(st.sampled_from(["", '"', "'", ",", "}", "{", "\\", "x", "\n", ":"]))
-            + text[at + gone :]
+            + text[at + removed :]
         )
 
     shown = everything_shown(text)

@@ -19,15 +19,15 @@ DOCS = Path(__file__).parents[4] / "docs"
 
 
 def _all_findings() -> list[Problem]:
-    found = [problem for bad in BAD_TEXTS for problem in read(bad[0])[1]]
-    found += [problem for bad in BAD_JOBS for problem in validate(bad.document)[1]]
-    found += [problem for bad in BAD_ENVELOPES for problem in read_envelope(bad[1])[1]]
-    found += validate(job(a=1, b=2), accounts=[], limits=Limits(max_problems=1))[1]
-    found += validate(job(), accounts=[])[1]
-    found += read_request(b'{"specversion": "1.0", "type": "org.example"}', Limits()).problems
-    found += read_request(b'{"nodeCount": 1}', Limits()).problems
-    found += [problem for linted in LINTED for problem in lint(linted.document, linted.facts)]
-    return found
+    result = [problem for bad in BAD_TEXTS for problem in read(bad[0])[1]]
+    result += [problem for bad in BAD_JOBS for problem in validate(bad.document)[1]]
+    result += [problem for bad in BAD_ENVELOPES for problem in read_envelope(bad[1])[1]]
+    result += validate(job(a=1, b=2), accounts=[], limits=Limits(max_problems=1))[1]
+    result += validate(job(), accounts=[])[1]
+    result += read_request(b'{"specversion": "1.0", "type": "org.example"}', Limits()).problems
+    result += read_request(b'{"nodeCount": 1}', Limits()).problems
+    result += [problem for linted in LINTED for problem in lint(linted.document, linted.facts)]
+    return result
 
 
 def test_every_code_is_produced_by_some_document() -> None:

@@ -83,8 +83,8 @@ def test_a_certain_fix_of_a_text_takes_its_problem_away_and_its_edits_say_the_sa
         after = _edited(bad.text, one)
         if one.code == "SW003":
             # Places move when text goes; what is left of this kind stands elsewhere and is less.
-            left = [other for other in diagnosed(source.with_text(after)) if other.code == "SW003"]
-            assert len(left) < sum(other.code == "SW003" for other in diagnosed(source))
+            remaining = [other for other in diagnosed(source.with_text(after)) if other.code == "SW003"]
+            assert len(remaining) < sum(other.code == "SW003" for other in diagnosed(source))
         elif source.readable_part(tuple(x for x in read(source.data)[1])) is None:
             assert not any(same(one, other) for other in diagnosed(source.with_text(after)))
 
@@ -179,9 +179,9 @@ def test_patches_repeat_no_value_that_a_person_wrote() -> None:
     ids=["one name many times", "many variables", "many commas", "much that does not print"],
 )
 def test_what_is_kept_of_a_document_full_of_mistakes_is_small(text: str) -> None:
-    kept = json.dumps([one.as_dict() for one in problems_of(text.encode(), FILE)])
+    shown_text = json.dumps([one.as_dict() for one in problems_of(text.encode(), FILE)])
 
-    assert len(kept) < 300_000
+    assert len(shown_text) < 300_000
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,11 @@ def test_what_is_kept_of_a_document_full_of_mistakes_is_small(text: str) -> None
     ],
 )
 def test_nothing_is_called_mendable_of_a_text_that_fixes_make_no_document(text: str) -> None:
-    found = problems_of(text.encode(), FILE)
+    problems = problems_of(text.encode(), FILE)
 
-    assert found
-    assert all(one.fix is None and one.place and not one.place.edits for one in found)
-    assert "canary" not in json.dumps([one.as_dict() for one in found])
+    assert problems
+    assert all(one.fix is None and one.place and not one.place.edits for one in problems)
+    assert "canary" not in json.dumps([one.as_dict() for one in problems])
 
 
 _SLIPS = st.sampled_from(["lower", "snake", "swap", "drop", "double", "quote", "wrap", "float"])
@@ -240,15 +240,15 @@ def _edited(text: str, one: Problem) -> str:
 
 
 def _objects(document: Any) -> list[dict[str, Any]]:
-    found, stack = [], [document]
+    results, stack = [], [document]
     while stack:
         node = stack.pop()
         if isinstance(node, dict):
-            found.append(node)
+            results.append(node)
             stack.extend(node.values())
         elif isinstance(node, list):
             stack.extend(node)
-    return found
+    return results
 
 
 def _slip(holder: dict[str, Any], key: str, slip: str, at: int) -> None:

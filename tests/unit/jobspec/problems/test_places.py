@@ -59,9 +59,9 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
     return len(before), len(before[-1]) + 1
 
 
-def token_of(text: str, found: Problem) -> str:
+def token_of(text: str, result: Problem) -> str:
     """The characters that a problem's place names."""
-    place = found.place
+    place = result.place
     assert place is not None
     starts = [0]
     for line in text.split("\n"):
@@ -74,9 +74,9 @@ def _named(value: Any) -> str:
     return str(getattr(value, "name", value))
 
 
-def assert_points_at(document: Any, found: Iterable[Problem], dump: Dump) -> None:
+def assert_points_at(document: Any, result: Iterable[Problem], dump: Dump) -> None:
     text = dump(document)
-    for one in Source(text.encode()).locate(found):
+    for one in Source(text.encode()).locate(result):
         assert one.place is not None
         if one.part:
             assert json.loads(f'"{token_of(text, one)}"') == one.part
@@ -122,11 +122,11 @@ def test_each_text_that_cannot_be_read_has_a_place(data: bytes) -> None:
 def test_each_marked_token_is_found(bad: Text) -> None:
     problems = problems_of(bad.text.encode(), Path("job.json"))
 
-    here = line_and_column(bad.text, bad.token[0])
-    found = [one for one in problems if one.code == bad.code and one.place]
-    places = [(one.place.line, one.place.column) for one in found if one.place]
-    assert here in places, [(one.code, one.message, one.place) for one in problems]
-    one = found[places.index(here)]
+    position = line_and_column(bad.text, bad.token[0])
+    result = [one for one in problems if one.code == bad.code and one.place]
+    places = [(one.place.line, one.place.column) for one in result if one.place]
+    assert position in places, [(one.code, one.message, one.place) for one in problems]
+    one = result[places.index(position)]
     assert token_of(bad.text, one) == bad.text[slice(*bad.token)]
     assert bool(one.fix) is bad.mended
 
@@ -164,7 +164,7 @@ def test_mistakes_of_syntax_do_not_hide_those_behind_them() -> None:
 
     problems = problems_of(text.encode(), Path("job.json"))
 
-    found = [(one.code, token_of(text, one)) for one in problems]
-    assert ("SW012", "nodeCuont") in found
-    assert ("SW012", '"zzz"') in found
-    assert [code for code, _ in found].count("SW003") == 7
+    result = [(one.code, token_of(text, one)) for one in problems]
+    assert ("SW012", "nodeCuont") in result
+    assert ("SW012", '"zzz"') in result
+    assert [code for code, _ in result].count("SW003") == 7

@@ -137,7 +137,7 @@ DOCUMENTS = {
 }
 
 
-def _found(data: bytes) -> tuple[Problem, ...]:
+def _problems(data: bytes) -> tuple[Problem, ...]:
     return problems_of(data, Path("/nowhere/digits/job.json"))
 
 
@@ -145,14 +145,14 @@ def _found(data: bytes) -> tuple[Problem, ...]:
 def test_a_text_that_is_no_json_is_called_by_its_name(name: str) -> None:
     data, what, remedy = TEXTS[name]
 
-    (found,) = _found(data)
+    (problem,) = _problems(data)
 
-    assert found.code == "SW003"
-    assert what in found.message
-    assert remedy in found.remedy
-    assert found.place is not None
-    assert found.place.line == (2 if name == "HTML" else 1)
-    assert found.fix is None
+    assert problem.code == "SW003"
+    assert what in problem.message
+    assert remedy in problem.remedy
+    assert problem.place is not None
+    assert problem.place.line == (2 if name == "HTML" else 1)
+    assert problem.fix is None
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -163,10 +163,10 @@ def test_a_document_of_another_format_is_called_by_its_name_and_no_more_is_said(
     document, what = DOCUMENTS[name]
     data = json.dumps({"name": "a", "spec": document} if in_message else document).encode()
 
-    (found,) = _found(data)
+    (problem,) = _problems(data)
 
-    assert found.code == "SW086"
-    assert what in found.message
+    assert problem.code == "SW086"
+    assert what in problem.message
     assert not read_request(data, Limits()).readable
 
 
@@ -176,10 +176,10 @@ def test_nothing_of_a_foreign_document_is_shown() -> None:
         {"kind": "List", "items": ["canary"]},
         [{"run": "canary", "setup": "x"}, "canary"],
     ):
-        (found,) = _found(json.dumps(document).encode())
+        (problem,) = _problems(json.dumps(document).encode())
 
-        assert found.code == "SW086"
-        assert "canary" not in json.dumps(found.as_dict())
+        assert problem.code == "SW086"
+        assert "canary" not in json.dumps(problem.as_dict())
 
 
 def test_a_message_on_a_queue_may_be_in_base64() -> None:
@@ -209,7 +209,7 @@ def test_a_message_on_a_queue_may_be_in_base64() -> None:
     ],
 )
 def test_what_may_be_meant_as_a_job_is_not_called_foreign(text: str) -> None:
-    for one in _found(text.encode()):
+    for one in _problems(text.encode()):
         assert one.code != "SW086"
         assert "this is a" not in one.message.replace("this is a name", "")
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_seen_between_the_tokens_is_named_and_mended() -> None:
     for character, called in (("\u00a0", "U+00A0 (NO-BREAK SPACE)"), ("\u200b", "U+200B (ZERO WIDTH SPACE)")):
         text = JOB.decode().replace("{", "{" + character, 1)
 
-        first = _found(text.encode())[0]
+        first = _problems(text.encode())[0]
 
         assert first.code == "SW003"
         assert called in first.message

@@ -71,8 +71,8 @@ def test_text_that_cannot_be_taken_is_diagnosed(data: bytes, code: str, pointer:
     document, problems = read(data)
 
     assert document is None
-    found = next(found for found in problems if (found.code, found.pointer) == (code, pointer))
-    assert says in f"{found.message}. {found.remedy}"
+    one = next(one for one in problems if (one.code, one.pointer) == (code, pointer))
+    assert says in f"{one.message}. {one.remedy}"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_json_is_read_as_it_is(data: bytes) -> None:
 def test_all_flaws_of_a_readable_text_come_at_once_in_order() -> None:
     _, problems = read(b'{"a": NaN, "b": {"c": 1, "c": "\\u0000"}, "d": 1e999}')
 
-    assert [(found.code, found.pointer) for found in problems] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW006", "/a"),
         ("SW005", "/b/c"),
         ("SW007", "/b/c"),

@@ -30,18 +30,18 @@ class Counting(MemoryLedger):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def paused(self) -> Pause | None:
-        self.asked.append("paused")
+        self.requests.append("paused")
         return await super().paused()
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        self.asked.append("recent")
+        self.requests.append("recent")
         return await super().recent(source, since)
 
     async def active(self, shard: int) -> list[Active]:
-        self.asked.append("active")
+        self.requests.append("active")
         return await super().active(shard)
 
 
@@ -76,10 +76,10 @@ async def test_while_submissions_are_paused_jobs_are_accepted_and_wait(world: Wo
     assert len(world.engine.started) == 1
 
 
-async def test_a_pause_lets_what_runs_end_and_be_told(world: World) -> None:
+async def test_a_pause_lets_what_runs_end_and_be_reported(world: World) -> None:
     job = (await world.message(job_json())).job
     await pause(world.ports, "ann", "")
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
@@ -143,7 +143,7 @@ async def test_beyond_the_active_jobs_the_oldest_waits_least(world: World) -> No
     assert [job.state.value for job in jobs] == ["queued", "queued", "accepted", "accepted"]
     assert jobs[2].message == "waits for its turn: the limit on active jobs (2) is reached"
 
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     await world.sweep()
 
@@ -176,7 +176,7 @@ async def test_what_comes_faster_than_the_rate_for_long_never_starts_faster(worl
             started.append(len(world.engine.started))
         await world.message(job_json(), f"m{n}")
         for name in world.engine.started[started[-1] :]:
-            world.engine.turn(name, JobState.SUCCEEDED)
+            world.engine.set_state(name, JobState.SUCCEEDED)
         await world.sweep(239)
     assert started == [0, 5, 10, 15, 20, 25, 30, 35]
 
@@ -200,9 +200,9 @@ async def test_a_pause_does_not_switch_the_rate_off(world: World) -> None:
     await pause(world.ports, "ann", "")
     for n in range(3):
         assert (await by_http(world, f"k{n}")).job.state is JobState.ACCEPTED
-    with pytest.raises(Misuse) as told:
+    with pytest.raises(Misuse) as error:
         await by_http(world, "k3")
-    assert told.value.status == 429
+    assert error.value.status == 429
     waits = [(await world.message(job_json(), f"m{n}")).job.due - world.now for n in range(4)]
     assert waits == [timedelta(0)] * 3 + [timedelta(hours=1)]
     await resume(world.ports, "ann")
@@ -214,9 +214,9 @@ class Slow(MemoryLedger):
     """Storage that lets others come while it answers."""
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        found = await super().recent(source, since)
+        answer = await super().recent(source, since)
         await asyncio.sleep(0)
-        return found
+        return answer
 
     async def create(self, *args: Any) -> Any:
         for _ in range(10):
@@ -227,8 +227,8 @@ class Slow(MemoryLedger):
 async def test_many_at_once_in_one_process_do_not_pass_the_rate(world: World) -> None:
     world.use(ledger=Slow(world.clock))
     world.policy(max_jobs_per_hour=3)
-    found = await asyncio.gather(*(by_http(world, f"k{n}") for n in range(30)), return_exceptions=True)
-    assert sum(isinstance(one, Accepted) for one in found) == 3
+    result = await asyncio.gather(*(by_http(world, f"k{n}") for n in range(30)), return_exceptions=True)
+    assert sum(isinstance(one, Accepted) for one in result) == 3
 
 
 async def test_many_at_once_in_one_process_are_not_more_at_work_than_allowed(world: World) -> None:
@@ -254,23 +254,23 @@ async def test_a_message_whose_record_failed_keeps_its_place_and_takes_no_second
     assert (await world.message(job_json(), "m3")).job.state is JobState.ACCEPTED
 
 
-async def test_beyond_the_rate_a_caller_is_told_when_to_come_back_and_nothing_is_kept(world: World) -> None:
+async def test_beyond_the_rate_a_caller_learns_when_to_come_back_and_nothing_is_kept(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     first = await by_http(world, "a")
     world.pass_time(60)
 
-    with pytest.raises(Misuse) as told:
+    with pytest.raises(Misuse) as error:
         await by_http(world, "b")
 
-    assert told.value.status == 429
-    assert told.value.retry_after == 3600 - 60
-    assert (await by_http(world, "a")).job.id == first.job.id  # the same request is told the same
+    assert error.value.status == 429
+    assert error.value.retry_after == 3600 - 60
+    assert (await by_http(world, "a")).job.id == first.job.id  # the same request gets the same answer
     assert (await by_http(world, "b", "bob")).created  # another caller is another source
     world.pass_time(3541)
     assert (await by_http(world, "b")).job.state is JobState.QUEUED
 
 
-async def test_who_was_told_to_come_back_takes_no_place_from_the_next(world: World) -> None:
+async def test_who_was_sent_back_takes_no_place_from_the_next(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     await by_http(world, "a")
     world.pass_time(3590)
@@ -298,7 +298,7 @@ async def test_far_below_the_limits_many_jobs_cost_one_question(world: World) ->
     ledger = counted(world)
     for n in range(19):
         await world.message(job_json(), f"m{n}")
-    assert ledger.asked == ["paused"]
+    assert ledger.requests == ["paused"]
 
 
 async def test_while_one_asks_for_the_switch_again_the_others_take_what_it_was(world: World) -> None:
@@ -311,11 +311,11 @@ async def test_while_one_asks_for_the_switch_again_the_others_take_what_it_was(w
     await pause(world.ports, "ann", "the cluster moves")
     assert await paused(world.ports) is not None
     world.pass_time(60)
-    ledger.asked.clear()
+    ledger.requests.clear()
 
     assert None not in await asyncio.gather(*(paused(world.ports) for _ in range(20)))
 
-    assert ledger.asked == ["paused"]
+    assert ledger.requests == ["paused"]
 
 
 async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:
@@ -323,7 +323,7 @@ async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:
     world.policy(max_jobs_per_hour=100, max_active_jobs=100)
     for n in range(20):
         await world.message(job_json(), f"m{n}")
-    assert ledger.asked == ["paused", "recent", *["active"] * 4]
+    assert ledger.requests == ["paused", "recent", *["active"] * 4]
 
 
 async def test_far_from_the_rate_a_process_asks_every_five_minutes(world: World) -> None:
@@ -332,7 +332,7 @@ async def test_far_from_the_rate_a_process_asks_every_five_minutes(world: World)
     for n in range(20):
         await world.message(job_json(), f"m{n}")
         world.pass_time(20)
-    assert ledger.asked.count("recent") == 2
+    assert ledger.requests.count("recent") == 2
 
 
 async def test_more_node_hours_than_allowed_are_refused_at_their_place(world: World) -> None:
@@ -356,19 +356,19 @@ async def test_receivers_and_levels_are_limited_by_settings(world: World) -> Non
 
 async def test_ready_says_what_answers_and_asks_at_most_every_few_seconds(world: World) -> None:
     class Mute(MemoryEngine):
-        asked = 0
+        requests = 0
 
         async def nodes(self, cluster: str) -> ClusterView:
-            self.asked += 1
+            self.requests += 1
             raise Transient("secret.internal.example does not answer")
 
     assert (await ready(world.ports)).ready
     world.use(engines=Engines(mute := Mute()))
     assert (await ready(world.ports)).ready  # asked a moment ago
     world.pass_time(6)
-    found = await asyncio.gather(*(ready(world.ports) for _ in range(2)))
-    assert [(one.storage, one.engine, one.ready) for one in found] == [(True, False, False)] * 2
-    assert mute.asked <= 2
+    readiness = await asyncio.gather(*(ready(world.ports) for _ in range(2)))
+    assert [(one.storage, one.engine, one.ready) for one in readiness] == [(True, False, False)] * 2
+    assert mute.requests <= 2
 
 
 async def test_ready_tells_a_silent_storage_and_the_switch(world: World) -> None:
@@ -381,5 +381,5 @@ async def test_ready_tells_a_silent_storage_and_the_switch(world: World) -> None
 
     world.pass_time(6)
     world.use(ledger=Down(world.clock))
-    found = await ready(world.ports)
-    assert (found.storage, found.paused) == (False, False)
+    readiness = await ready(world.ports)
+    assert (readiness.storage, readiness.paused) == (False, False)

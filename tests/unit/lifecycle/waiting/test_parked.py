@@ -86,7 +86,7 @@ async def test_a_cancelled_job_whose_submission_may_have_landed_is_still_looked_
     for _ in range(3):
         await world.sweep()
     assert (await world.job(job.id)).state is JobState.CANCELLED
-    assert {seen.state for seen in world.engine.jobs.values()} == {JobState.CANCELLED}
+    assert {observation.state for observation in world.engine.jobs.values()} == {JobState.CANCELLED}
 
 
 async def test_the_waits_of_a_parked_job_grow_and_its_beginning_stands(world: World) -> None:
@@ -170,7 +170,7 @@ async def test_an_event_that_our_settings_keep_from_its_receiver_says_so_and_los
 ) -> None:
     right = {"seal": world.ports.seal, "secrets": world.ports.secrets}
     job = (await world.message({"spec": job_json(), "notify": [{"url": "https://a.example.com/x?y=1"}]})).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     broken: dict[str, Any] = {"seal": OTHER_KEY} if lost == "the seal key" else {"secrets": {}}
     world.use(**broken)
     for _ in range(30):
@@ -193,7 +193,7 @@ async def test_an_event_that_our_settings_keep_from_its_receiver_says_so_and_los
 async def test_another_attempt_waits_for_its_cluster_too(world: World) -> None:
     engines = world.ports.engines
     job = (await world.message({"spec": job_json(), "retry": {"user": 1}})).job
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER, exit_code=1)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER, exit_code=1)
     _without_the_cluster(world)
     for _ in range(5):
         await world.sweep(600)

@@ -18,22 +18,22 @@ from tests.unit.world import World, job_json
 
 
 async def test_a_pause_keeps_who_and_why_as_far_as_they_can_be_read(world: World) -> None:
-    found = await pause(world.ports, "ann\n" + "n" * 100, "why\x00" + "y" * 200)
+    result = await pause(world.ports, "ann\n" + "n" * 100, "why\x00" + "y" * 200)
 
-    assert (found.by, found.reason) == ("ann " + "n" * 96, "why " + "y" * 196)
-    assert await world.ledger.paused() == found
+    assert (result.by, result.reason) == ("ann " + "n" * 96, "why " + "y" * 196)
+    assert await world.ledger.paused() == result
 
 
 @pytest.mark.parametrize(
-    ("by", "reason", "said"),
+    ("by", "reason", "message"),
     [
         ("ann", "", "submissions are paused by ann"),
         ("ann", "the cluster moves", "submissions are paused by ann (the cluster moves)"),
         ("", "", "submissions are paused by an operator"),
     ],
 )
-async def test_a_pause_in_words(world: World, by: str, reason: str, said: str) -> None:
-    assert describe_pause(await pause(world.ports, by, reason)) == said
+async def test_a_pause_in_words(world: World, by: str, reason: str, message: str) -> None:
+    assert describe_pause(await pause(world.ports, by, reason)) == message
 
 
 async def test_who_pauses_or_resumes_sees_it_at_once(world: World) -> None:
@@ -75,7 +75,7 @@ async def test_without_a_limit_all_that_waits_is_submitted(world: World, share: 
 
 
 @pytest.mark.parametrize(
-    ("states", "limit", "found", "counts"),
+    ("states", "limit", "result", "counts"),
     [
         ([JobState.ACCEPTED], 2, 1, True),
         ([JobState.QUEUED, JobState.ACCEPTED], 2, 0, False),  # no room in its share
@@ -83,34 +83,34 @@ async def test_without_a_limit_all_that_waits_is_submitted(world: World, share: 
     ],
 )
 async def test_a_part_counts_the_jobs_of_all_shards_only_if_it_may_submit_one_more(
-    world: World, states: list[JobState], limit: int, found: int, counts: bool
+    world: World, states: list[JobState], limit: int, result: int, counts: bool
 ) -> None:
     await _waiting(world, len(states))
     rows = [row._replace(state=state) for row, state in zip(await _rows(world), states, strict=True)]
     world.policy(max_active_jobs=limit)
     ledger = counted(world)
 
-    assert len(await submittable(world.ports, rows, 0.5)) == found
-    assert ledger.asked.count("active") == (ledger.shards if counts else 0)
+    assert len(await submittable(world.ports, rows, 0.5)) == result
+    assert ledger.requests.count("active") == (ledger.shards if counts else 0)
 
 
-@pytest.mark.parametrize(("hourly", "found"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize(("hourly", "result"), [(0, 1), (1, 0)])
 async def test_a_wait_of_days_is_believed_only_where_jobs_take_turns(
-    world: World, hourly: int, found: int
+    world: World, hourly: int, result: int
 ) -> None:
     await _waiting(world, 1)
     rows = [row._replace(due=world.now + timedelta(days=3)) for row in await _rows(world)]
     world.policy(max_jobs_per_hour=hourly)
 
-    assert len(await submittable(world.ports, rows)) == found
+    assert len(await submittable(world.ports, rows)) == result
 
 
-async def test_where_nothing_is_due_nobody_asks_for_the_switch(world: World) -> None:
+async def test_where_nothing_is_due_no_one_asks_for_the_switch(world: World) -> None:
     ledger = counted(world)
 
     assert await submittable(world.ports, []) == []
 
-    assert ledger.asked == []
+    assert ledger.requests == []
 
 
 @pytest.mark.parametrize("limits", [{"max_jobs_per_hour": 5}, {"max_active_jobs": 5}], ids=str)
@@ -130,7 +130,7 @@ async def test_of_many_at_once_one_asks_for_the_counts(world: World, limits: dic
 
     await asyncio.gather(*(admit(world.ports, "queue", f"j{n}") for n in range(20)))
 
-    assert (ledger.asked.count("recent"), ledger.asked.count("active")) in ((1, 0), (0, ledger.shards))
+    assert (ledger.requests.count("recent"), ledger.requests.count("active")) in ((1, 0), (0, ledger.shards))
 
 
 class Down(MemoryLedger):
@@ -171,9 +171,9 @@ async def test_without_limits_no_job_waits_and_nothing_is_counted(world: World) 
     for n in range(3):
         assert (await world.message(job_json(), f"m{n}")).job.state is JobState.QUEUED
 
-    assert ledger.asked == ["paused"]
+    assert ledger.requests == ["paused"]
 
 
-@pytest.mark.parametrize(("limit", "found", "seconds"), [(999, 0, 15), (1000, 0, 300), (1999, 1000, 15)])
-def test_a_count_is_good_for_longer_far_from_its_limit(limit: int, found: int, seconds: float) -> None:
-    assert _good_for(limit, range(found)) == seconds
+@pytest.mark.parametrize(("limit", "result", "seconds"), [(999, 0, 15), (1000, 0, 300), (1999, 1000, 15)])
+def test_a_count_is_good_for_longer_far_from_its_limit(limit: int, result: int, seconds: float) -> None:
+    assert _good_for(limit, range(result)) == seconds

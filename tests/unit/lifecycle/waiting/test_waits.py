@@ -1,4 +1,4 @@
-"""Why a job waits: recorded when that changes, shown wherever somebody looks, and gone when it runs."""
+"""Why a job waits: recorded when that changes, shown wherever someone looks, and gone when it runs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ BUSY = Why("Resources", "the nodes that it needs are busy", passes=True)
 
 
 def wait_for(world: World, why: Why | None) -> None:
-    world.engine.turn(world.engine.started[-1], JobState.QUEUED, why=why)
+    world.engine.set_state(world.engine.started[-1], JobState.QUEUED, why=why)
 
 
 async def shown(world: World, job: Job) -> dict[str, Any]:
-    (found,) = await as_they_stand(world.ports, [await world.job(job.id)])
-    told: dict[str, Any] = summary(found).get("waiting", {})
-    return told
+    (only,) = await as_they_stand(world.ports, [await world.job(job.id)])
+    reports: dict[str, Any] = summary(only).get("waiting", {})
+    return reports
 
 
 async def test_a_job_says_what_it_waits_for_and_since_when(world: World) -> None:
@@ -83,7 +83,7 @@ async def test_a_wait_that_passes_is_recorded_only_when_it_lasts(world: World) -
 
 async def test_a_job_that_is_put_back_says_so_and_nothing_that_passes(world: World) -> None:
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     wait_for(world, BUSY)
     await world.sweep()
@@ -99,7 +99,7 @@ async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobStat
     job = (await world.message(JOB)).job
     wait_for(world, DOWN)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], state)
+    world.engine.set_state(world.engine.started[0], state)
     await world.sweep()
 
     after = await world.job(job.id)
@@ -111,7 +111,7 @@ async def test_a_wait_that_an_older_version_left_on_a_running_job_is_cleared_onc
     job = (await world.message(JOB)).job
     wait_for(world, DOWN)
     await world.sweep()
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     waits = Waiting(word="PartitionDown", text="its partition is down", since=world.now)
     stored = await world.ledger.get(job.id)
     assert stored is not None
@@ -129,9 +129,9 @@ async def test_a_record_without_the_field_is_read_and_one_with_more_is_kept(worl
     assert unpacked(packed(job)) == job
 
     newer = Waiting.model_validate({"word": "w", "text": "t", "since": world.now, "more": 1})
-    kept = unpacked(packed(job.model_copy(update={"waiting": newer})))
-    assert kept.waiting is not None
-    assert kept.waiting.model_dump()["more"] == 1
+    copy = unpacked(packed(job.model_copy(update={"waiting": newer})))
+    assert copy.waiting is not None
+    assert copy.waiting.model_dump()["more"] == 1
 
 
 async def test_status_says_what_a_drop_waits_for_until_it_runs(world: World) -> None:
@@ -147,7 +147,7 @@ async def test_status_says_what_a_drop_waits_for_until_it_runs(world: World) -> 
     wait_for(world, None)
     await world.sweep()
     assert status_line_of(world, job) == f"queued {since} {job.id}\n"
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     assert status_line_of(world, job).endswith(f" {job.id}\n")
 
@@ -158,11 +158,11 @@ async def test_what_a_cluster_quotes_is_printable_and_bounded_and_holds_no_signa
     wait_for(world, Why("x\x1b[0m" * 50, f"no\x07{address} " + "a" * 900))
     await world.sweep()
 
-    told = await shown(world, job)
-    assert "c2VjcmV0" not in json.dumps(told)
-    assert told["word"].isprintable()
-    assert told["text"].isprintable()
-    assert len(told["word"]) <= 60 < len(told["text"]) <= 240
+    reports = await shown(world, job)
+    assert "c2VjcmV0" not in json.dumps(reports)
+    assert reports["word"].isprintable()
+    assert reports["text"].isprintable()
+    assert len(reports["word"]) <= 60 < len(reports["text"]) <= 240
     assert [(await world.sweep()).changed for _ in range(2)] == [0, 0]
 
 
@@ -175,7 +175,7 @@ class _Small(MemoryEngine):
     async def submit(self, order: Any) -> Any:
         await super().submit(order)
         name = order.target.name
-        self.turn(name, JobState.QUEUED, why=TOO_LARGE, handle="17")
+        self.set_state(name, JobState.QUEUED, why=TOO_LARGE, handle="17")
         return self.jobs[name]
 
 
@@ -199,18 +199,18 @@ async def test_the_clusters_own_name_of_an_attempt_is_shown_and_goes_with_the_at
     job = (await _at_the_door(world)).job
     assert whole(job)["engine"]["id"] == "17"
     world.policy(receipts=True)
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
     await world.sweep()
     assert world.receipt(job)["engine"]["id"] == "17"
 
 
 async def test_the_clusters_own_name_is_that_of_the_last_submission(world: World) -> None:
     job = (await _at_the_door(world)).job
-    kept = dict(world.engine.jobs)
+    backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
     await world.sweep()  # a miss
-    world.engine.jobs.update(kept)
-    world.engine.turn(world.engine.started[0], JobState.QUEUED, why=TOO_LARGE, handle="18")
+    world.engine.jobs.update(backup)
+    world.engine.set_state(world.engine.started[0], JobState.QUEUED, why=TOO_LARGE, handle="18")
     assert [(await world.sweep()).changed for _ in range(3)] == [1, 0, 0]
     assert whole(await world.job(job.id))["engine"]["id"] == "18"
 
@@ -252,7 +252,7 @@ async def test_a_submission_that_failed_says_what_it_waits_for(
 
 async def test_an_attempt_that_comes_later_says_when(world: World) -> None:
     job = (await world.message({**JOB, "retry": {"infrastructure": 1}})).job
-    world.engine.turn(world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE)
     await world.sweep()
     waits = await shown(world, job)
     assert (waits["word"], waits["text"][:13]) == ("NewAttempt", "attempt 2 is ")
@@ -272,7 +272,7 @@ async def test_a_cluster_that_is_not_configured_any_more_is_named(world: World) 
 
 async def test_each_job_of_a_cluster_that_does_not_answer_says_since_when_at_no_write(world: World) -> None:
     jobs = [(await world.message(JOB, f"m{n}")).job for n in range(3)]
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     world.engine.down = True
     before = [await world.job(job.id) for job in jobs]
@@ -306,7 +306,7 @@ async def test_a_cluster_that_is_not_asked_any_more_is_not_silent_for_ever(world
 
 async def test_of_jobs_that_have_ended_nothing_is_asked(world: World) -> None:
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.SUCCEEDED)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     world.use(ledger=None)
     ended = job.model_copy(update={"state": JobState.SUCCEEDED})

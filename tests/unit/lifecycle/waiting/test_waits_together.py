@@ -30,7 +30,7 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
 ) -> None:
     never, down = (await world.message(JOB, "1")).job, (await world.message(JOB, "2")).job
     for name, why in zip(world.engine.started, (too_large, DOWN), strict=True):
-        world.engine.turn(name, JobState.QUEUED, why=why)
+        world.engine.set_state(name, JobState.QUEUED, why=why)
     await world.sweep()
     first = await shown(world, never)
     world.engine.down = True
@@ -99,13 +99,13 @@ async def test_a_queued_job_that_is_to_be_cancelled_waits_for_its_end_and_for_no
     wait_for(world, why)
     await world.sweep(61)
     world.engine.down = True
-    told = whole((await cancel(world.ports, job.id)).job)["waiting"]
+    reports = whole((await cancel(world.ports, job.id)).job)["waiting"]
     world.engine.down = False
-    assert told["word"] == "Cancelling"
+    assert reports["word"] == "Cancelling"
 
     world.engine.cancel = AsyncMock()  # type: ignore[method-assign]  # it takes its time
     assert [(await world.sweep(61)).changed for _ in range(3)] == [0, 0, 0]
-    assert await shown(world, job) == told
+    assert await shown(world, job) == reports
 
 
 async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world: World) -> None:
@@ -121,7 +121,7 @@ async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world
 
 async def test_a_running_job_that_is_to_be_cancelled_waits_for_nothing(world: World) -> None:
     job = (await world.message(JOB)).job
-    world.engine.turn(world.engine.started[0], JobState.RUNNING)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     world.engine.down = True
     assert (await cancel(world.ports, job.id)).job.waiting is None
@@ -136,14 +136,14 @@ async def test_the_receipt_of_a_drop_has_its_state_what_it_waits_for_and_the_clu
     job = await drop_folder(world)
     assert (world.receipt(job)["state"], "waiting" in world.receipt(job)) == ("queued", False)
     name = world.engine.started[0]
-    world.engine.turn(name, JobState.QUEUED, why=DOWN)
+    world.engine.set_state(name, JobState.QUEUED, why=DOWN)
     await world.sweep()
     assert world.receipt(job)["waiting"]["word"] == "PartitionDown"
-    world.engine.turn(name, JobState.RUNNING, handle="17")
+    world.engine.set_state(name, JobState.RUNNING, handle="17")
     await world.sweep()
-    told = world.receipt(job)
-    assert (told["state"], told["engine"]["id"], "waiting" in told) == ("running", "17", False)
-    assert told["accepted"]
+    reports = world.receipt(job)
+    assert (reports["state"], reports["engine"]["id"], "waiting" in reports) == ("running", "17", False)
+    assert reports["accepted"]
 
 
 async def test_a_receipt_is_written_only_when_its_line_changes(world: World) -> None:
@@ -184,6 +184,8 @@ async def test_a_cluster_that_refuses_or_is_not_there_is_not_said_not_to_answer(
 ) -> None:
     world.use(engines=Engines(world.engine, {name: replace(CLUSTER, name=name) for name in ("a", "b")}))
     world.engine.fail = [first, second]
-    found = await ready(world.ports)
-    assert (found.ready, found.misconfigured) == (first is None and second is None, misconfigured)
-    assert found.settings_wrong is any(isinstance(one, Misconfigured | NotFound) for one in (first, second))
+    readiness = await ready(world.ports)
+    assert (readiness.ready, readiness.misconfigured) == (first is None and second is None, misconfigured)
+    assert readiness.settings_wrong is any(
+        isinstance(one, Misconfigured | NotFound) for one in (first, second)
+    )

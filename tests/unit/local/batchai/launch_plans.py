@@ -60,8 +60,8 @@ def goldens() -> dict[str, str]:
     nodes = [Machine("node-1", 1, (0, 1)), Machine("node-2", 2, (2, 3))]
     envs = {node.address: _environment(nodes, node) for node in nodes}
     plans: dict[str, Any] = {name: _plan(block, list(envs.values())) for name, block in JOBS.items()}
-    found = {"environment": envs, **plans}
-    return {f"{name}.json": json.dumps(plan, indent=2) + "\n" for name, plan in found.items()}
+    goldens = {"environment": envs, **plans}
+    return {f"{name}.json": json.dumps(plan, indent=2) + "\n" for name, plan in goldens.items()}
 
 
 def _environment(nodes: list[Machine], node: Machine) -> dict[str, str]:
@@ -71,7 +71,7 @@ def _environment(nodes: list[Machine], node: Machine) -> dict[str, str]:
 
 
 def _plan(block: dict[str, Any], envs: list[dict[str, str]]) -> dict[str, Any]:
-    found = processes(_job(block).document, envs, lambda program: f"/usr/bin/{program}")
+    result = processes(_job(block).document, envs, lambda program: f"/usr/bin/{program}")
     return {
         "job": block,
         "processes": [
@@ -84,7 +84,7 @@ def _plan(block: dict[str, Any], envs: list[dict[str, str]]) -> dict[str, Any]:
                 "stderr": process.stderr,
                 "service": process.service,
             }
-            for process in found
+            for process in result
         ],
     }
 

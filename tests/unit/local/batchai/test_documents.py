@@ -188,9 +188,9 @@ def test_references_are_replaced_by_the_secrets_of_the_file_wherever_they_are(tm
     reference = secret("https://keys.vault.azure.net/secrets/a/")
     document = {"secrets": [{"name": "X", "valueSecretReference": reference}], "nodeCount": 1}
 
-    found = Vault(file).resolved(document)
+    result = Vault(file).resolved(document)
 
-    assert found == {"secrets": [{"name": "X", "value": "value of a"}], "nodeCount": 1}
+    assert result == {"secrets": [{"name": "X", "value": "value of a"}], "nodeCount": 1}
 
 
 @pytest.mark.parametrize(
@@ -202,16 +202,16 @@ def test_references_are_replaced_by_the_secrets_of_the_file_wherever_they_are(tm
         ('{"x": {"y": "canary"}}', "values are all texts"),
     ],
 )
-def test_a_missing_secret_is_told_with_the_remedy(tmp_path: Path, text: str | None, remedy: str) -> None:
+def test_a_missing_secret_is_reported_with_the_remedy(tmp_path: Path, text: str | None, remedy: str) -> None:
     file = tmp_path / "secrets.json" if text else None
     if file and text:
         file.write_text(text)
 
-    with pytest.raises(MissingSecret, match=remedy) as missing:
+    with pytest.raises(MissingSecret, match=remedy) as absent:
         Vault(file).resolved({"valueSecretReference": secret("https://v.net/secrets/a")})
 
-    assert "https://v.net/secrets/a" in missing.value.fault.message
-    assert "canary" not in missing.value.fault.message
+    assert "https://v.net/secrets/a" in absent.value.fault.message
+    assert "canary" not in absent.value.fault.message
 
 
 @pytest.mark.parametrize(
@@ -348,21 +348,21 @@ def test_a_job_that_finished_while_it_was_asked_to_requeue_stays_finished() -> N
 
 
 def test_ids_are_found_without_regard_to_case() -> None:
-    found = routes.find("/subscriptions/S/resourcegroups/G/providers/microsoft.batchai/WORKSPACES/w")
+    result = routes.find("/subscriptions/S/resourcegroups/G/providers/microsoft.batchai/WORKSPACES/w")
 
-    assert found is not None
+    assert result is not None
     assert (
-        ids.workspace(found[1])
+        ids.workspace(result[1])
         == "/subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/w"
     )
     assert routes.find("/subscriptions/S/other") is None
 
 
 def test_the_account_is_read_from_a_connection_string_and_its_key_never_shown() -> None:
-    found = account("AccountName=a;AccountKey=secret==;BlobEndpoint=http://h/a/")
+    result = account("AccountName=a;AccountKey=secret==;BlobEndpoint=http://h/a/")
 
-    assert (found.name, found.key, found.blob_endpoint) == ("a", "secret==", "http://h/a")
-    assert "secret" not in repr(found)
+    assert (result.name, result.key, result.blob_endpoint) == ("a", "secret==", "http://h/a")
+    assert "secret" not in repr(result)
     with pytest.raises(SettingsError, match="accountname"):
         account("AccountKey=secret")
 

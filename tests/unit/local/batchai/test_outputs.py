@@ -36,13 +36,13 @@ def job_in(root: Path) -> tuple[Job, Path]:
 
 
 def pages(job: Job, downloads: Downloads, most: int) -> list[list[dict[str, Any]]]:
-    found: list[list[dict[str, Any]]] = []
+    results: list[list[dict[str, Any]]] = []
     follows = True
     while follows:
-        page = Page(len(found) * most, most)
+        page = Page(len(results) * most, most)
         entries, follows = listing(job, "stdouterr", ".", page, lambda path: f"https://x/{path}", downloads)
-        found.append(entries)
-    return found
+        results.append(entries)
+    return results
 
 
 def test_pages_make_up_the_directory(downloads: Downloads, tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_pages_make_up_the_directory(downloads: Downloads, tmp_path: Path) -> No
     for name in "abcde":
         (folder / name).write_text(name)
 
-    found = pages(job, downloads, 2)
+    result = pages(job, downloads, 2)
 
-    assert [[entry["name"] for entry in page] for page in found] == [["a", "b"], ["c", "d"], ["e"]]
-    assert found[0][0]["downloadUrl"] == f"https://x/shares/logs/{segment(job)}/stdouterr/a"
+    assert [[entry["name"] for entry in page] for page in result] == [["a", "b"], ["c", "d"], ["e"]]
+    assert result[0][0]["downloadUrl"] == f"https://x/shares/logs/{segment(job)}/stdouterr/a"
 
 
 def test_the_rest_of_too_many_entries_is_named_once(

@@ -85,7 +85,7 @@ def test_a_job_that_waits_for_nodes_is_not_overtaken() -> None:
     assert (world.jobs["wide"].state, world.jobs["late"].state) == ("running", "queued")
 
 
-def test_a_job_that_no_cluster_size_can_hold_blocks_nobody() -> None:
+def test_a_job_that_no_cluster_size_can_hold_blocks_no_one() -> None:
     world = Simulation(autoscale(2))
     world.submit("giant", nodes=3, priority="high")
     world.submit("job")
@@ -131,7 +131,7 @@ def test_the_wall_clock_ends_a_job_on_time() -> None:
         ("waitforjobcompletion", [], "succeeded"),
     ],
 )
-def test_scaling_down_by_hand_treats_running_jobs_as_told(
+def test_scaling_down_by_hand_treats_running_jobs_as_asked_for(
     option: str, halted: list[tuple[str, str]], state: str
 ) -> None:
     world = Simulation(manual(2))
@@ -307,13 +307,13 @@ def test_preempted_nodes_never_make_more_nodes_than_the_maximum(scale: dict[str,
 
 def test_no_node_has_the_id_of_an_earlier_one() -> None:
     cluster = Simulation(manual(1)).cluster
-    seen = []
+    records = []
     for _ in range(3):  # in one second, at one address
         cluster = transitions.provisioned(cluster, [1], START)
-        seen += [node.id for node in cluster.nodes]
-        cluster = transitions.removed(cluster, seen)
+        records += [node.id for node in cluster.nodes]
+        cluster = transitions.removed(cluster, records)
 
-    assert len(set(seen)) == 3
+    assert len(set(records)) == 3
 
 
 def test_a_preempted_node_takes_no_job_and_leaves_at_once_and_another_comes() -> None:

@@ -34,9 +34,9 @@ def cluster(nodes: int) -> Cluster:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    made = Store(tmp_path)
-    yield made
-    made.close()
+    created = Store(tmp_path)
+    yield created
+    created.close()
 
 
 def refuse(store: Store, refused: bool) -> None:

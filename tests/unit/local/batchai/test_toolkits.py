@@ -1,4 +1,4 @@
-"""What each toolkit starts on its nodes, and what it is told."""
+"""What each toolkit starts on its nodes, and with what environment."""
 
 import json
 from pathlib import Path
@@ -27,9 +27,9 @@ def env(node: int, nodes: int) -> dict[str, str]:
     }
 
 
-def plan(name: str, nodes: int = 1, missing: str = "", **block: Any) -> tuple[Process, ...]:
+def plan(name: str, nodes: int = 1, absent: str = "", **block: Any) -> tuple[Process, ...]:
     def find(program: str) -> str | None:
-        return None if program == missing else f"/bin/{program}"
+        return None if program == absent else f"/bin/{program}"
 
     document = {"nodeCount": nodes, f"{name}Settings": block}
     return processes(document, [env(node, nodes) for node in range(nodes)], find)
@@ -39,9 +39,9 @@ def script(**more: Any) -> dict[str, Any]:
     return {"pythonScriptFilePath": "$CODE/x.py"} | more
 
 
-def told(process: Process) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(process.env["TF_CONFIG"])
-    return found
+def cluster_of(process: Process) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(process.env["TF_CONFIG"])
+    return document
 
 
 def test_every_toolkit_of_a_job_file_is_launched_and_has_a_golden_plan() -> None:
@@ -55,13 +55,13 @@ def test_launch_plans_are_the_golden_ones() -> None:
 
 
 def test_pytorch_processes_are_spread_in_blocks_over_the_nodes() -> None:
-    found = plan("pyTorch", 2, **script(processCount=4, commandLineArgs="a; b", communicationBackend="gloo"))
+    plans = plan("pyTorch", 2, **script(processCount=4, commandLineArgs="a; b", communicationBackend="gloo"))
 
-    assert [process.node for process in found] == [0, 0, 1, 1]
-    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in found] == ["0", "1", "2", "3"]
-    assert len({process.env["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for process in found}) == 1
-    assert found[3].stderr == "stderr-3.txt"
-    assert found[3].argv == ("bash", "-c", 'python "${CODE}"/x.py a; b')
+    assert [process.node for process in plans] == [0, 0, 1, 1]
+    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in plans] == ["0", "1", "2", "3"]
+    assert len({process.env["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for process in plans}) == 1
+    assert plans[3].stderr == "stderr-3.txt"
+    assert plans[3].argv == ("bash", "-c", 'python "${CODE}"/x.py a; b')
 
 
 def test_pytorch_with_mpi_runs_under_mpirun_with_the_same_files() -> None:
@@ -73,23 +73,23 @@ def test_pytorch_with_mpi_runs_under_mpirun_with_the_same_files() -> None:
 
 
 def test_tensorflow_ports_count_from_2222_on_each_node_parameter_servers_first() -> None:
-    found = plan("tensorFlow", 3, **script(workerCount=3, parameterServerCount=1))
+    plans = plan("tensorFlow", 3, **script(workerCount=3, parameterServerCount=1))
 
-    assert [process.name for process in found] == ["ps-0", "wk-0", "wk-1", "wk-2"]
-    assert [process.node for process in found] == [0, 0, 1, 2]
-    assert [process.service for process in found] == [True, False, False, False]
-    assert {process.env["AZ_BATCHAI_PS_HOSTS"] for process in found} == {"10.0.0.4:2222"}
-    assert {process.env["AZ_BATCHAI_WORKER_HOSTS"] for process in found} == {
+    assert [process.name for process in plans] == ["ps-0", "wk-0", "wk-1", "wk-2"]
+    assert [process.node for process in plans] == [0, 0, 1, 2]
+    assert [process.service for process in plans] == [True, False, False, False]
+    assert {process.env["AZ_BATCHAI_PS_HOSTS"] for process in plans} == {"10.0.0.4:2222"}
+    assert {process.env["AZ_BATCHAI_WORKER_HOSTS"] for process in plans} == {
         "10.0.0.4:2223,10.0.0.5:2222,10.0.0.6:2222"
     }
-    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in found] == ["0", "0", "1", "2"]
-    assert found[2].stdout == "stdout-wk-1.txt"
+    assert [process.env["AZ_BATCHAI_TASK_INDEX"] for process in plans] == ["0", "0", "1", "2"]
+    assert plans[2].stdout == "stdout-wk-1.txt"
 
 
 def test_tensorflow_finds_its_chief() -> None:
     server, chief, *workers = plan("tensorFlow", 3, **script())
 
-    assert told(chief) == {
+    assert cluster_of(chief) == {
         "cluster": {
             "chief": ["10.0.0.4:2223"],
             "worker": ["10.0.0.5:2222", "10.0.0.6:2222"],
@@ -98,8 +98,8 @@ def test_tensorflow_finds_its_chief() -> None:
         "task": {"type": "chief", "index": 0},
         "environment": "cloud",
     }
-    assert told(server)["task"] == {"type": "ps", "index": 0}
-    assert [told(worker)["task"] for worker in workers] == [
+    assert cluster_of(server)["task"] == {"type": "ps", "index": 0}
+    assert [cluster_of(worker)["task"] for worker in workers] == [
         {"type": "worker", "index": 0},
         {"type": "worker", "index": 1},
     ]
@@ -111,9 +111,9 @@ def test_each_tensorflow_role_gets_its_own_arguments() -> None:
         "workerCommandLineArgs": "W",
         "parameterServerCommandLineArgs": "P",
     }
-    found = plan("tensorFlow", 2, **script(**arguments))
+    plans = plan("tensorFlow", 2, **script(**arguments))
 
-    assert [process.argv[2][-1] for process in found] == ["P", "M", "W"]
+    assert [process.argv[2][-1] for process in plans] == ["P", "M", "W"]
 
 
 def test_tensorflow_on_one_node_is_one_process_without_a_cluster() -> None:
@@ -121,25 +121,25 @@ def test_tensorflow_on_one_node_is_one_process_without_a_cluster() -> None:
 
     assert process.stdout == "stdout-wk-0.txt"
     assert process.argv[2].endswith("M")
-    assert told(process)["cluster"] == {}
+    assert cluster_of(process)["cluster"] == {}
     assert "AZ_BATCHAI_PS_HOSTS" not in process.env
 
 
 def test_more_workers_than_nodes_fill_the_nodes_in_turn() -> None:
-    found = plan("tensorFlow", 2, **script(workerCount=4, parameterServerCount=2))
+    plans = plan("tensorFlow", 2, **script(workerCount=4, parameterServerCount=2))
 
-    assert [process.node for process in found] == [0, 1, 0, 0, 1, 1]
+    assert [process.node for process in plans] == [0, 1, 0, 0, 1, 1]
     assert (
-        found[5].env["AZ_BATCHAI_WORKER_HOSTS"] == "10.0.0.4:2223,10.0.0.4:2224,10.0.0.5:2223,10.0.0.5:2224"
+        plans[5].env["AZ_BATCHAI_WORKER_HOSTS"] == "10.0.0.4:2223,10.0.0.4:2224,10.0.0.5:2223,10.0.0.5:2224"
     )
 
 
 def test_caffe2_runs_once_on_each_node() -> None:
-    found = plan("caffe2", 2, **script())
+    plans = plan("caffe2", 2, **script())
 
-    assert [(process.node, process.stdout) for process in found] == [(0, "stdout-0.txt"), (1, "stdout-1.txt")]
-    assert found[1].argv[-1] == 'python "${CODE}"/x.py'
-    assert found[1].env == {"AZ_BATCHAI_TASK_INDEX": "1"}
+    assert [(process.node, process.stdout) for process in plans] == [(0, "stdout-0.txt"), (1, "stdout-1.txt")]
+    assert plans[1].argv[-1] == 'python "${CODE}"/x.py'
+    assert plans[1].env == {"AZ_BATCHAI_TASK_INDEX": "1"}
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_mpi_toolkits_spread_their_processes_over_the_host_file(name: str) -> No
 @pytest.mark.parametrize("name", ["chainer", "horovod", "customMpi"])
 def test_mpi_jobs_need_mpirun(name: str) -> None:
     with pytest.raises(CannotLaunch, match="apt-get install openmpi-bin"):
-        plan(name, missing="mpirun", **script(commandLine="x"))
+        plan(name, absent="mpirun", **script(commandLine="x"))
 
 
 def test_a_command_under_mpirun_is_shell_text() -> None:
@@ -188,7 +188,7 @@ def test_cntk_takes_its_configuration_and_its_language_from_what_is_there() -> N
     assert python.argv[2] == 'python "${CODE}"/x.py'
     assert two.argv[0] == "/bin/mpirun"
     with pytest.raises(CannotLaunch, match="Install CNTK"):
-        plan("cntk", missing="cntk", configFilePath="x")
+        plan("cntk", absent="cntk", configFilePath="x")
 
 
 def test_caffe_trains_its_solver_or_runs_a_script() -> None:
@@ -198,7 +198,7 @@ def test_caffe_trains_its_solver_or_runs_a_script() -> None:
     assert solver.argv[2] == '/bin/caffe train --solver="${CODE}"/s.prototxt'
     assert python.argv[2] == 'python "${CODE}"/x.py'
     with pytest.raises(CannotLaunch, match="apt-get install caffe-cpu"):
-        plan("caffe", missing="caffe", configFilePath="x")
+        plan("caffe", absent="caffe", configFilePath="x")
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,6 @@ def test_a_mistake_names_the_file_and_the_property(tmp_path: Path, document: Any
         _read(tmp_path, document)
 
 
-def test_a_missing_file_is_told_with_the_remedy(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(HostJsonError, match='"version"'):
         read_host_json(tmp_path)

@@ -30,9 +30,9 @@ _NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_the_next_occurrence_is_the_one_that_the_expression_names(text: str, expected: str) -> None:
-    found = parse_ncrontab(text).next(_NEW_YEAR)
+    result = parse_ncrontab(text).next(_NEW_YEAR)
 
-    assert found == datetime.fromisoformat(expected).replace(tzinfo=UTC)
+    assert result == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
 def test_an_expression_that_never_matches_has_no_next_occurrence() -> None:

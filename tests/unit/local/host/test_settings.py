@@ -44,7 +44,7 @@ def test_names_between_percent_signs_are_settings() -> None:
     assert resolve("a-%X%/%Y%", {"X": "1", "Y": "2"}, "function f") == "a-1/2"
 
 
-def test_a_missing_name_is_told_with_its_function() -> None:
+def test_a_missing_name_is_reported_with_its_function() -> None:
     with pytest.raises(SettingsError, match="function f: the setting X is not set"):
         resolve("%X%", {}, "function f")
 

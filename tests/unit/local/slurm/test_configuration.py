@@ -12,7 +12,7 @@ NAMES = [name for part in PARTS for name in part.node_names]
 
 
 def site(**changes: object) -> Site:
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "home": Path("/srv/slurm"),
         "sockets": Path("/tmp/s"),
         "hostname": "vm",
@@ -23,7 +23,7 @@ def site(**changes: object) -> Site:
         "node_ports": {name: 20001 + at for at, name in enumerate(NAMES)},
         "idle_seconds": 3,
     }
-    return Site(**(given | changes))  # type: ignore[arg-type]
+    return Site(**(values | changes))  # type: ignore[arg-type]
 
 
 def options(text: str) -> dict[str, str]:
@@ -34,8 +34,8 @@ def options(text: str) -> dict[str, str]:
 def test_each_node_is_this_machine_at_a_port_of_its_own() -> None:
     text = slurm_conf(site())
 
-    found = re.findall(r"^NodeName=(\S+) NodeHostname=vm NodeAddr=127.0.0.1 Port=(\d+) ", text, re.M)
-    assert found == [("big-1", "20001"), ("big-2", "20002"), ("small-1", "20003")]
+    matches = re.findall(r"^NodeName=(\S+) NodeHostname=vm NodeAddr=127.0.0.1 Port=(\d+) ", text, re.M)
+    assert matches == [("big-1", "20001"), ("big-2", "20002"), ("small-1", "20003")]
 
 
 def test_jobs_see_each_node_at_an_address_of_its_own() -> None:
@@ -68,8 +68,8 @@ def test_gpus_are_files_and_only_where_a_partition_has_some() -> None:
 
 
 def test_every_daemon_runs_as_the_user_and_keeps_everything_in_the_directories() -> None:
-    said = options(slurm_conf(site()))
+    output = options(slurm_conf(site()))
 
-    assert said["SlurmUser"] == said["SlurmdUser"] == "ada"
+    assert output["SlurmUser"] == output["SlurmdUser"] == "ada"
     paths = re.findall(r"=(/[^\s,]+)", slurm_conf(site()))
     assert {path.split("/")[1] for path in paths if path != "/bin/true"} == {"srv", "tmp"}

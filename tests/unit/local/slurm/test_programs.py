@@ -14,7 +14,7 @@ from tests.unit.local.slurm.test_configuration import site
 
 
 @pytest.mark.parametrize(
-    ("said", "plugins", "path", "cgroups"),
+    ("message", "plugins", "path", "cgroups"),
     [
         ("slurm-wlm 22.05.8", "openapi/v0.0.38", "/slurm/v0.0.38", "cgroup/v1"),
         ("slurm 23.11.4", "slurmctld", "/slurm/v0.0.40", "cgroup/v1"),
@@ -22,8 +22,8 @@ from tests.unit.local.slurm.test_configuration import site
         ("slurm 26.05.5", "slurmctld", "/slurm/v0.0.45", "disabled"),
     ],
 )
-def test_each_version_gets_what_it_knows(said: str, plugins: str, path: str, cgroups: str) -> None:
-    version = version_of(said)
+def test_each_version_gets_what_it_knows(message: str, plugins: str, path: str, cgroups: str) -> None:
+    version = version_of(message)
 
     assert (openapi(version), api(version)) == (plugins, path)
     assert cgroup_conf(site(version=version)) == f"CgroupPlugin={cgroups}\n"

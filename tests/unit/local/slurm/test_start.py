@@ -28,6 +28,6 @@ def test_no_two_parts_of_a_cluster_listen_on_one_port(
             start.Options(data=tmp_path, programs=Installed(), accounting=True), tmp_path, tmp_path
         )
         assert site.accounting is not None
-        taken = [site.controller_port, site.gateway_port, *site.node_ports.values()]
-        taken += [site.accounting.slurmdbd, site.accounting.database]
-        assert len(set(taken)) == len(taken)
+        times = [site.controller_port, site.gateway_port, *site.node_ports.values()]
+        times += [site.accounting.slurmdbd, site.accounting.database]
+        assert len(set(times)) == len(times)

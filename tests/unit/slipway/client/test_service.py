@@ -67,13 +67,13 @@ async def test_a_remedy_names_the_command_instead_of_the_call() -> None:
 
 
 async def test_an_address_that_is_not_of_slipway_says_so() -> None:
-    async def missing(request: web.Request) -> web.Response:
+    async def absent(request: web.Request) -> web.Response:
         return web.Response(status=404, text="<html>")
 
     async def page(request: web.Request) -> web.Response:
         return web.Response(text="<html>", content_type="text/html")
 
-    async with answering(missing) as url, service(f"{url}/api") as api:
+    async with answering(absent) as url, service(f"{url}/api") as api:
         with pytest.raises(Failure, match=r"/api is not Slipway's API \(404\); give --url without /api"):
             await api.jobs()
     async with answering(page) as url, service(url) as api:
@@ -82,7 +82,7 @@ async def test_an_address_that_is_not_of_slipway_says_so() -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:7071", "ftp://127.0.0.1", "http://"])
-async def test_an_address_that_is_none_is_told_in_words(url: str) -> None:
+async def test_an_address_that_is_none_is_reported_in_words(url: str) -> None:
     async with service(url) as api:
         with pytest.raises(Failure, match="it is not an address of the form http://HOST:PORT"):
             await api.jobs()
@@ -105,7 +105,7 @@ async def test_a_key_is_sent_and_its_absence_is_explained() -> None:
                 pass
 
 
-async def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> None:
+async def test_an_answer_that_is_no_problem_document_is_reported_by_its_status() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.Response(status=502, text="<html>")
 
@@ -114,12 +114,12 @@ async def test_an_answer_that_is_no_problem_document_is_told_by_its_status() -> 
             await api.clusters()
 
 
-async def test_no_answer_is_told_with_the_url() -> None:
+async def test_no_answer_is_reported_with_the_url() -> None:
     async def answer(request: web.Request) -> web.Response:
         raise AssertionError
 
     async with answering(answer) as url:
-        pass  # nobody listens there any more
+        pass  # no one listens there any more
 
     async with service(url) as api:
         with pytest.raises(Failure, match=f"no answer from {url}: nothing listens there; .*slipway up"):
@@ -141,21 +141,21 @@ async def test_more_jobs_than_a_page_holds_come_in_pages() -> None:
 
 
 async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_conditions() -> None:
-    asked: list[dict[str, str]] = []
+    resources: list[dict[str, str]] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(dict(request.query))
-        if len(asked) < 3:
-            return web.json_response({"jobs": [], "next": str(len(asked)), "note": "cut"})
+        resources.append(dict(request.query))
+        if len(resources) < 3:
+            return web.json_response({"jobs": [], "next": str(len(resources)), "note": "cut"})
         return web.json_response({"jobs": [{"id": "j_1"}], "next": None})
 
     async with answering(answer) as url, service(url) as api:
-        found = await api.jobs({"label": "team=a&b", "since": "2026-01-01T00:00:00+01:00"}, limit=5)
-    assert [job["id"] for job in found.jobs] == ["j_1"]
-    assert {(one["label"], one["since"], one["limit"]) for one in asked} == {
+        result = await api.jobs({"label": "team=a&b", "since": "2026-01-01T00:00:00+01:00"}, limit=5)
+    assert [job["id"] for job in result.jobs] == ["j_1"]
+    assert {(one["label"], one["since"], one["limit"]) for one in resources} == {
         ("team=a&b", "2026-01-01T00:00:00+01:00", "5")
     }
-    assert [one.get("after") for one in asked] == [None, "1", "2"]
+    assert [one.get("after") for one in resources] == [None, "1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def refused(status: int) -> HttpResponseError:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "text"),
     [
         (ClientAuthenticationError("DefaultAzureCredential failed:\n  many lines"), "az login"),
         (refused(403), "refused (403"),
@@ -32,13 +32,13 @@ def refused(status: int) -> HttpResponseError:
         (Unavailable("storage did not answer"), "did not answer"),
     ],
 )
-def test_an_error_is_one_line_that_names_what_was_reached_and_the_remedy(error: Exception, said: str) -> None:
+def test_an_error_is_one_line_that_names_what_was_reached_and_the_remedy(error: Exception, text: str) -> None:
     with pytest.raises(Failure) as failure, reaching("the storage account", "SLIPWAY_STORAGE"):
         raise error
 
     message = str(failure.value)
     assert message.startswith("the storage account")
-    assert said in message
+    assert text in message
     assert "\n" not in message
     assert "secret" not in message
 

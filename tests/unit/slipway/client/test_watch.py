@@ -18,14 +18,14 @@ def a_cluster(nodes: int, **counts: int) -> dict[str, Any]:
     return {"name": "dev", "nodes": nodes, "counts": {"idle": 0, "running": 0} | counts}
 
 
-def test_states_between_two_looks_are_told_too() -> None:
+def test_states_between_two_looks_are_reported_too() -> None:
     lines = job_news(a_job("accepted"), a_job("accepted", "submitting", "queued", "running"))
 
     assert [line.text for line in lines] == ["submitting", "queued", "running"]
     assert {line.who for line in lines} == {"drop  digits"}
 
 
-def test_a_job_that_is_new_is_told_from_its_beginning() -> None:
+def test_a_job_that_is_new_is_reported_from_its_beginning() -> None:
     assert [line.text for line in job_news(None, a_job("accepted", "queued"))] == ["accepted", "queued"]
 
 
@@ -49,13 +49,13 @@ def test_a_bad_end_says_why() -> None:
         (a_cluster(2, leaving=2), a_cluster(1), "2 → 1 node"),
     ],
 )
-def test_a_cluster_is_told_when_its_nodes_change(
+def test_a_cluster_is_reported_when_its_nodes_change(
     before: dict[str, Any] | None, after: dict[str, Any], text: str
 ) -> None:
     assert [line.text for line in cluster_news(before, after)] == [text]
 
 
-def test_a_cluster_that_cannot_be_asked_is_told_once() -> None:
+def test_a_cluster_that_cannot_be_asked_is_reported_once() -> None:
     broken = {"name": "dev", "error": "no answer"}
 
     assert [line.text for line in cluster_news(a_cluster(1), broken)] == ["cannot be queried: no answer"]

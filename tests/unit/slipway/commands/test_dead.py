@@ -42,6 +42,6 @@ async def test_one_that_cannot_go_keeps_none_of_the_others(capsys: pytest.Captur
     async with answering(answer) as url, service(url) as api:
         assert await redrive_each(api, ["evt_a", "d_b"]) == 1
 
-    said = capsys.readouterr()
-    assert said.out == "d_b  goes back to its queue\n"
-    assert said.err == "slipway: evt_a: the address is disabled; first `slipway events test URL`\n"
+    captured = capsys.readouterr()
+    assert captured.out == "d_b  goes back to its queue\n"
+    assert captured.err == "slipway: evt_a: the address is disabled; first `slipway events test URL`\n"

@@ -47,7 +47,7 @@ def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["../x", "a/../b", "./a", "a//b", "a/.hidden", "/", "a\\b"])
-def test_a_folder_that_nobody_looks_into_is_refused(to: str, tmp_path: Path) -> None:
+def test_a_folder_that_no_one_looks_into_is_refused(to: str, tmp_path: Path) -> None:
     with pytest.raises(Failure, match=r"is not a folder to drop into: .*--to team/digits"):
         target_of(tmp_path, to)
 

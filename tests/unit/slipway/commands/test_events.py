@@ -28,7 +28,7 @@ def test_what_was_not_tried_says_why() -> None:
     assert lines[1].split()[3:] == ["pending", *["not", "sent:", "the", "receiver", "does", "not", "answer"]]
 
 
-def test_a_job_that_tells_nobody_says_so() -> None:
+def test_a_job_that_tells_no_one_says_so() -> None:
     assert rows([{"id": "evt_a", "type": "io.slipway.job.failed.v1", "targets": []}]) == [
         "this job has no receiver"
     ]

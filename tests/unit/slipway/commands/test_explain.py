@@ -35,7 +35,7 @@ def _folder(tmp_path: Path, **properties: Any) -> Path:
     return folder
 
 
-def _said(file: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+def _answer(file: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
     code = explain.run(file, "", "", None, as_json=True)
     return code, json.loads(capsys.readouterr().out)
 
@@ -44,7 +44,7 @@ def test_a_folder_its_job_file_and_again_have_one_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = _folder(tmp_path)
-    first, second = _said(folder, capsys), _said(folder / "job.json", capsys)
+    first, second = _answer(folder, capsys), _answer(folder / "job.json", capsys)
     assert first == second
     assert (first[0], first[1]["verdict"]) == (0, "runs")
     assert first[1]["job"]["id"].startswith("j_")
@@ -52,9 +52,9 @@ def test_a_folder_its_job_file_and_again_have_one_answer(
 
 def test_another_script_is_another_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = _folder(tmp_path)
-    _, first = _said(folder, capsys)
+    _, first = _answer(folder, capsys)
     (folder / "train.py").write_text("print(2)\n", encoding="utf-8")
-    _, second = _said(folder, capsys)
+    _, second = _answer(folder, capsys)
     assert first["job"]["id"] != second["job"]["id"]
 
 
@@ -74,14 +74,14 @@ def test_a_message_is_explained_as_a_request(tmp_path: Path, capsys: pytest.Capt
     file = tmp_path / "message.json"
     spec = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}}}
     file.write_text(json.dumps({"name": "mine", "spec": spec, "idempotencyKey": "k"}), encoding="utf-8")
-    code, body = _said(file, capsys)
+    code, body = _answer(file, capsys)
     assert (code, body["job"]["name"], body["job"]["door"]) == (0, "mine", "http")
 
 
 def test_a_job_that_would_be_rejected_is_exit_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, body = _said(_folder(tmp_path, nodeCuont=2), capsys)
+    code, body = _answer(_folder(tmp_path, nodeCuont=2), capsys)
     assert (code, body["verdict"]) == (1, "rejected")
 
 
@@ -119,7 +119,7 @@ def _template(tmp_path: Path, pattern: str = "") -> Path:
 
 
 def test_every_run_below_a_template_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, bodies = _said(_template(tmp_path), capsys)
+    code, bodies = _answer(_template(tmp_path), capsys)
 
     assert code == 0
     assert [body["document"]["properties"]["customToolkitSettings"]["commandLine"] for body in bodies] == [
@@ -132,7 +132,7 @@ def test_a_deployment_is_asked_for_every_run_below_a_template(tmp_path: Path) ->
 
     runs = asyncio.run(explain.runs_of(folder))
 
-    assert [asked for _, asked in runs] == [
+    assert [request for _, request in runs] == [
         {"folder": "digits/big", "script": "train.py"},
         {"folder": "digits/small", "script": "train.py"},
     ]
@@ -143,7 +143,7 @@ def test_a_folder_is_asked_for_as_it_is_though_its_script_may_be_there_already(t
     folder = _folder(tmp_path)
     (folder / "train.py").unlink()
 
-    assert [asked for _, asked in asyncio.run(explain.runs_of(folder))] == [{"folder": "run"}]
+    assert [request for _, request in asyncio.run(explain.runs_of(folder))] == [{"folder": "run"}]
 
 
 def test_a_template_without_runs_and_one_with_too_many_scripts_are_one_line(tmp_path: Path) -> None:

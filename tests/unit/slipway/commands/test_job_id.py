@@ -22,10 +22,10 @@ class Listing(Service):
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         self.calls += 1
-        found: list[dict[str, Any]] = [
+        results: list[dict[str, Any]] = [
             job for job in self.held if (conditions or {}).get("name", job["name"]) == job["name"]
         ]
-        return Listed(found[:limit], None)
+        return Listed(results[:limit], None)
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def api() -> Listing:
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("values", "meaning"),
     [("last", NEWEST), ("train", NEWEST), ("other", MIDDLE), (OLDEST[:5], OLDEST), (NEWEST[:6], NEWEST)],
 )
-async def test_a_job_is_found_by_what_people_call_it(api: Listing, given: str, meant: str) -> None:
-    assert await job_id(api, given) == meant
+async def test_a_job_is_found_by_what_people_call_it(api: Listing, values: str, meaning: str) -> None:
+    assert await job_id(api, values) == meaning
 
 
 async def test_an_id_costs_no_call(api: Listing) -> None:
@@ -51,10 +51,10 @@ async def test_a_beginning_of_several_ids_is_refused_with_them(api: Listing) -> 
         await job_id(api, "j_abc")
 
 
-@pytest.mark.parametrize("given", ["none", "j_none", "", "../x"])
-async def test_what_no_job_is_called_is_refused(api: Listing, given: str) -> None:
+@pytest.mark.parametrize("values", ["none", "j_none", "", "../x"])
+async def test_what_no_job_is_called_is_refused(api: Listing, values: str) -> None:
     with pytest.raises(Failure, match="slipway jobs"):
-        await job_id(api, given)
+        await job_id(api, values)
 
 
 async def test_there_is_no_last_job_before_the_first() -> None:

@@ -28,7 +28,7 @@ def test_every_command_that_asks_the_api_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "answer", "said", "code"),
+    ("words", "answer", "message", "code"),
     [
         ("cancel JOB", JOB, "JOB  n: failed", 0),
         ("wait JOB", JOB, "JOB  n: failed", 3),
@@ -42,16 +42,16 @@ def test_every_command_that_asks_the_api_has_it() -> None:
     ],
 )
 def test_the_answer_is_printed_for_people_or_as_it_came(
-    words: str, answer: dict[str, Any], said: str, code: int, monkeypatch: pytest.MonkeyPatch
+    words: str, answer: dict[str, Any], message: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def asked(*_: Any, **__: Any) -> dict[str, Any]:
+    async def request(*_: Any, **__: Any) -> dict[str, Any]:
         return answer
 
-    monkeypatch.setattr("slipway.client.service.Service._json", asked)
+    monkeypatch.setattr("slipway.client.service.Service._json", request)
     line = [*words.replace("JOB", ID).split(), "--url", "http://127.0.0.1:1"]
 
     people, program = (CliRunner().invoke(app, [*line, *more], input="{}") for more in ([], ["--json"]))
 
     assert (people.exit_code, program.exit_code) == (code, code)
-    assert said.replace("JOB", ID) in people.stdout
+    assert message.replace("JOB", ID) in people.stdout
     assert json.loads(program.stdout) in (answer, *answer.values(), [{"id": "d_1", **answer}])

@@ -47,9 +47,9 @@ async def test_a_right_key_is_kept_and_not_shown(
     async with answering(answer) as url:
         assert await asyncio.to_thread(login, f"{url}/api/", "mine", "") == 0
 
-        found = CliRunner().invoke
-        shown = await asyncio.to_thread(found, app, ["jobs"], catch_exceptions=False)
-        named = await asyncio.to_thread(found, app, ["--profile", "mine", "jobs"], catch_exceptions=False)
+        result = CliRunner().invoke
+        shown = await asyncio.to_thread(result, app, ["jobs"], catch_exceptions=False)
+        named = await asyncio.to_thread(result, app, ["--profile", "mine", "jobs"], catch_exceptions=False)
 
     assert (shown.exit_code, named.exit_code) == (0, 0)
     assert read_profiles(file).chosen() == Profile(url, "right")
@@ -66,16 +66,16 @@ async def test_a_wrong_key_or_address_is_said_and_not_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with answering(answer) as url:
-        for address, said in ((url, r"refused \(401\)"), (f"{url}/elsewhere", "is not Slipway's API")):
+        for address, output in ((url, r"refused \(401\)"), (f"{url}/elsewhere", "is not Slipway's API")):
             monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
-            with pytest.raises(Failure, match=said) as failure:
+            with pytest.raises(Failure, match=output) as failure:
                 await asyncio.to_thread(login, address, "", "")
             assert "wrong" not in str(failure.value)
     assert not read(file)
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("my.azurewebsites.net", "https://HOST"),
         ("https://my.azurewebsites.net/?code=secret", "without a key"),
@@ -84,11 +84,11 @@ async def test_a_wrong_key_or_address_is_said_and_not_kept(
     ],
 )
 def test_an_address_is_plain_and_keys_travel_encrypted(
-    file: Path, monkeypatch: pytest.MonkeyPatch, url: str, said: str
+    file: Path, monkeypatch: pytest.MonkeyPatch, url: str, message: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("key\n"))
 
-    with pytest.raises(Failure, match=said) as failure:
+    with pytest.raises(Failure, match=message) as failure:
         login(url, "", "")
     assert "secret" not in str(failure.value)
     assert not file.exists()

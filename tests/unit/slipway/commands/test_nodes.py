@@ -40,9 +40,9 @@ def test_a_cluster_without_a_limit_names_none() -> None:
 def test_each_node_is_shown_where_the_engine_names_them() -> None:
     members = [{"name": "gpu-1", "state": "idle"}, {"name": "gpu-2", "state": "allocated"}]
 
-    told = lines([a_cluster(), a_cluster("gpu", members=members)])
+    reports = lines([a_cluster(), a_cluster("gpu", members=members)])
 
-    assert [line.split() for line in told[4:]] == [
+    assert [line.split() for line in reports[4:]] == [
         ["node", "cluster", "state"],
         ["gpu-1", "gpu", "idle"],
         ["gpu-2", "gpu", "allocated"],
@@ -50,9 +50,9 @@ def test_each_node_is_shown_where_the_engine_names_them() -> None:
 
 
 def test_what_is_wrong_with_a_cluster_is_said_below() -> None:
-    told = lines([a_cluster(errors=["no quota"]), {"name": "far", "error": "it did not answer"}])
+    reports = lines([a_cluster(errors=["no quota"]), {"name": "far", "error": "it did not answer"}])
 
-    assert told[2:] == ["dev: no quota", "far cannot be queried: it did not answer"]
+    assert reports[2:] == ["dev: no quota", "far cannot be queried: it did not answer"]
 
 
 def test_a_cluster_that_cannot_be_asked_is_no_empty_table() -> None:
@@ -62,8 +62,8 @@ def test_a_cluster_that_cannot_be_asked_is_no_empty_table() -> None:
 
 
 def test_an_unknown_cluster_is_answered_with_those_that_there_are() -> None:
-    found = [a_cluster("one"), a_cluster("two")]
+    result = [a_cluster("one"), a_cluster("two")]
 
-    assert select_clusters("two", found) == [found[1]]
+    assert select_clusters("two", result) == [result[1]]
     with pytest.raises(Failure, match="there is no cluster three; clusters are: one, two"):
-        select_clusters("three", found)
+        select_clusters("three", result)

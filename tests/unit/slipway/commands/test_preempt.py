@@ -14,6 +14,6 @@ def test_the_nodes_of_a_cluster_are_chosen_by_its_name() -> None:
     assert of_cluster("any", []) == []
 
 
-def test_a_cluster_without_nodes_is_told_with_those_that_have_some() -> None:
+def test_a_cluster_without_nodes_is_reported_with_those_that_have_some() -> None:
     with pytest.raises(Failure, match="no cluster nope has nodes now; nodes are of: dev-cluster-00"):
         of_cluster("nope", [NODE])

@@ -14,7 +14,7 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
         "line": 4,
         "column": 5,
     }
-    told = lines(
+    reports = lines(
         {
             "id": "j_1",
             "name": "digits",
@@ -32,21 +32,23 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
         utc=True,
     )
 
-    assert told[0] == "j_1  digits: failed (user), exit code 3"
-    assert "receipt  runs/digits/receipt.json" in told
-    assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in told
-    assert "2026-01-01 12:00:00Z  2        failed  so" in told
-    assert told[-4:] == [f"slipway {command} j_1" for command in ("log", "files", "download", "events list")]
+    assert reports[0] == "j_1  digits: failed (user), exit code 3"
+    assert "receipt  runs/digits/receipt.json" in reports
+    assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in reports
+    assert "2026-01-01 12:00:00Z  2        failed  so" in reports
+    assert reports[-4:] == [
+        f"slipway {command} j_1" for command in ("log", "files", "download", "events list")
+    ]
 
 
 def test_files_have_sizes_folders_a_slash_and_names_nothing_that_moves_the_cursor() -> None:
-    found: list[dict[str, object]] = [
+    results: list[dict[str, object]] = [
         {"name": "stdout.txt", "bytes": 12, "modified": "2026-01-01T12:00:00+00:00"},
         {"name": "models", "bytes": None, "modified": None},
         {"name": "away", "bytes": None, "modified": None, "link": True},
         {"name": "a\x1b[2J\n\udcff", "bytes": 0, "modified": None},
     ]
-    assert [line.split() for line in rows(found)[1:]] == [
+    assert [line.split() for line in rows(results)[1:]] == [
         ["stdout.txt", "12", "2026-01-01", "12:00:00"],
         ["models/"],
         ["away", "link"],
@@ -67,11 +69,11 @@ def test_a_job_that_waits_is_shown_with_the_reason_and_with_the_clusters_own_nam
         "waiting": waiting,
         "engine": {"engine": "slurm", "id": "4711"},
     }
-    told = "its partition is down (PartitionDown, since 2026-01-01 12:00:00Z)"
+    reports = "its partition is down (PartitionDown, since 2026-01-01 12:00:00Z)"
 
-    assert lines(job, utc=True)[1] == f"  {told}"
+    assert lines(job, utc=True)[1] == f"  {reports}"
     assert [line.split() for line in lines(job) if line.endswith("4711")] == [["id", "on", "slurm", "4711"]]
-    assert listed([job], View(utc=True))[1].endswith(told)
+    assert listed([job], View(utc=True))[1].endswith(reports)
 
     failed = {**job, "state": "failed", "waiting": None, "lastError": "ValueError: no data"}
     assert lines(failed)[1:3] == ["  ValueError: no data", "  an older word"]

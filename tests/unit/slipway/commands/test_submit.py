@@ -31,11 +31,11 @@ async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
     async with answering(answer) as url, service(url) as api:
         assert await submit(api, b"{}", "mine.json") == 0
 
-    said = capsys.readouterr()
-    assert said.out == "j_1  x: queued\n"
-    assert said.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
+    captured = capsys.readouterr()
+    assert captured.out == "j_1  x: queued\n"
+    assert captured.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
     since = moment("2026-01-01T12:00:00Z")
-    assert said.err.splitlines()[-1] == f"  it is down (PartitionDown, since {since})"
+    assert captured.err.splitlines()[-1] == f"  it is down (PartitionDown, since {since})"
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ async def test_a_job_without_a_name_is_called_by_its_folder_or_its_file(
     (tmp_path / "here/digits").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     assert name_of(Path(file)) == name
-    asked = []
+    requests = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(dict(request.query))
+        requests.append(dict(request.query))
         return web.json_response({"id": "j_1", "name": "x", "state": "queued"})
 
     async with answering(answer) as url, service(url) as api:
         await submit(api, b"{}", file, name_of(Path(file)))
-    assert asked == [{"name": name} if name else {}]
+    assert requests == [{"name": name} if name else {}]

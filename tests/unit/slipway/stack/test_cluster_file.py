@@ -23,7 +23,7 @@ def written(folder: Path, text: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         ('{"properties": {', "line 1, column"),
         ("[]", "a cluster"),
@@ -34,7 +34,7 @@ def written(folder: Path, text: object) -> Path:
         ({"properties": CLUSTER["properties"] | {"nodeSetup": []}}, "nodeSetup"),
     ],
 )
-def test_a_file_that_is_no_cluster_is_refused_in_one_line(tmp_path: Path, content: object, said: str) -> None:
+def test_a_file_that_is_no_cluster_is_refused_in_one_line(tmp_path: Path, content: object, text: str) -> None:
     file = written(tmp_path, content)
 
     with pytest.raises(Failure) as refused:
@@ -42,7 +42,7 @@ def test_a_file_that_is_no_cluster_is_refused_in_one_line(tmp_path: Path, conten
 
     message = str(refused.value)
     assert message.startswith(f"{file}: ")
-    assert said in message
+    assert text in message
     assert "\n" not in message
 
 
@@ -60,10 +60,10 @@ def test_accounts_and_keys_of_the_mounts_are_filled_in(tmp_path: Path) -> None:
     setup = {"mountVolumes": {"azureFileShares": [mount]}, "setupTask": {"commandLine": "true"}}
     file = written(tmp_path, {"properties": CLUSTER["properties"] | {"nodeSetup": setup}})
 
-    found = cluster_from(file, SETTINGS)["properties"]
+    result = cluster_from(file, SETTINGS)["properties"]
 
-    assert found["nodeSetup"]["setupTask"] == {"commandLine": "true"}
-    assert found["nodeSetup"]["mountVolumes"]["azureFileShares"] == [
+    assert result["nodeSetup"]["setupTask"] == {"commandLine": "true"}
+    assert result["nodeSetup"]["mountVolumes"]["azureFileShares"] == [
         {
             "accountName": "acme",
             "azureFileUrl": "https://acme.file.core.windows.net/logs",
@@ -71,4 +71,4 @@ def test_accounts_and_keys_of_the_mounts_are_filled_in(tmp_path: Path) -> None:
             "credentials": {"accountKey": "a2V5"},
         }
     ]
-    assert found["vmSize"] == "Standard_NC6"
+    assert result["vmSize"] == "Standard_NC6"

@@ -43,10 +43,10 @@ def written(tmp_path: Path, document: Any) -> Path:
     ids=["names and values", "local.settings.json", "what the example file has"],
 )
 def test_settings_are_read_in_either_form(tmp_path: Path, document: Any) -> None:
-    found = own_clusters(written(tmp_path, document))
+    result = own_clusters(written(tmp_path, document))
 
-    assert {name: json.loads(found[name]) for name in GOOD} == GOOD
-    assert found.keys() - GOOD.keys() <= {"FUNCTIONS_WORKER_RUNTIME"}
+    assert {name: json.loads(result[name]) for name in GOOD} == GOOD
+    assert result.keys() - GOOD.keys() <= {"FUNCTIONS_WORKER_RUNTIME"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from slipway.stack.up import check_ports, emulator_arguments, host_names, ports_
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A port on which somebody listens."""
+    """A port on which someone listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 

@@ -70,12 +70,12 @@ def test_one_bad_file_of_several_is_enough_for_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = written(tmp_path, "good.json", JOB)
-    missing = str(tmp_path / "missing.json")
+    absent = str(tmp_path / "missing.json")
 
-    assert run([missing, good]) == 1
+    assert run([absent, good]) == 1
 
     out = capsys.readouterr().out
-    assert f"{missing}: error: cannot be read: No such file or directory" in out
+    assert f"{absent}: error: cannot be read: No such file or directory" in out
     assert f"{good}: valid" in out
 
 
@@ -149,9 +149,11 @@ def test_which_names_of_clusters_are_configured_is_not_known_here(cluster: str, 
 
 def test_a_job_message_in_an_event_is_checked_in_its_place(tmp_path: Path) -> None:
     event = b'{"specversion": "1.0", "type": "io.slipway.job.submit.v1", "source": "s", "id": "1",\n'
-    found = problems_of(event + b'"data": {"spec": {"properties": {"nodeCuont": 1}}}}', tmp_path / "m.json")
+    problems = problems_of(
+        event + b'"data": {"spec": {"properties": {"nodeCuont": 1}}}}', tmp_path / "m.json"
+    )
 
-    assert [(one.code, one.pointer) for one in found] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW020", "/data/spec/properties"),
         ("SW012", "/data/spec/properties/nodeCuont"),
     ]
@@ -177,8 +179,8 @@ def test_the_default_log_directory_is_no_warning_where_it_is_written_out(tmp_pat
     job = with_changes(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs", outputDirectories=[model, other])
     file = tmp_path / "job.json"
 
-    found = problems_of(json.dumps(job).encode(), file)
+    problems = problems_of(json.dumps(job).encode(), file)
 
-    assert [(one.code, one.pointer) for one in found] == [
+    assert [(one.code, one.pointer) for one in problems] == [
         ("SW034", "/properties/outputDirectories/1/pathPrefix")
     ]

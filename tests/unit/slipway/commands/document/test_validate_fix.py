@@ -75,15 +75,15 @@ def test_diff_shows_what_fix_would_write_and_writes_nothing(tmp_path: Path) -> N
     file = tmp_path / "job.json"
     file.write_text(BROKEN)
 
-    told = CliRunner().invoke(app, ["validate", "--diff", str(file)])
+    reports = CliRunner().invoke(app, ["validate", "--diff", str(file)])
 
-    assert told.exit_code == 1
-    assert f"+{MENDED}" in told.output
-    assert f"+++ {file} (fixed)\n" in told.output
-    assert "SW012" in told.output
+    assert reports.exit_code == 1
+    assert f"+{MENDED}" in reports.output
+    assert f"+++ {file} (fixed)\n" in reports.output
+    assert "SW012" in reports.output
     assert file.read_text() == BROKEN
     both = CliRunner().invoke(app, ["validate", "--fix", "--diff", str(file)])
-    assert both.output == told.output
+    assert both.output == reports.output
     assert file.read_text() == BROKEN
     assert CliRunner().invoke(app, ["validate", "--fix", str(file)]).exit_code == 0
     assert file.read_text() == MENDED
@@ -117,7 +117,7 @@ def test_a_link_stays_a_link_and_its_target_is_fixed(tmp_path: Path) -> None:
     assert _names(real) == ["a.json"]
 
 
-def test_whoever_has_the_file_open_reads_the_old_content_to_its_end(tmp_path: Path) -> None:
+def test_anyone_who_has_the_file_open_reads_the_old_content_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(BROKEN)
 

@@ -21,7 +21,7 @@ JOB: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("slipway.settings.UP", tmp_path / "no stack")
     return tmp_path
@@ -36,12 +36,12 @@ def written(folder: Path, **changes: Any) -> str:
 
 def codes(file: str, capsys: pytest.CaptureFixture[str], **options: Any) -> list[str]:
     run([file], output="json", **options)
-    (found,) = json.loads(capsys.readouterr().out)["files"]
-    return [one["code"] for one in found["problems"]]
+    (only,) = json.loads(capsys.readouterr().out)["files"]
+    return [one["code"] for one in only["problems"]]
 
 
-def test_options_leave_out_warnings_and_hints(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    old, new = written(here / "old"), written(here / "new")
+def test_options_leave_out_warnings_and_hints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = written(folder / "old"), written(folder / "new")
 
     assert codes(old, capsys) == ["SW034", "SW072"]
     assert codes(old, capsys, ignore=["SW034,SW072"]) == []
@@ -51,19 +51,19 @@ def test_options_leave_out_warnings_and_hints(here: Path, capsys: pytest.Capture
 
 
 def test_a_file_of_settings_says_the_same_from_its_folder_on(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = '[validate]\nignore = ["SW072"]\n[validate.per-file-ignores]\n"old/*.json" = ["SW034"]\n'
-    (here / FILE).write_text(table)
-    old, new = written(here / "old"), written(here / "new")
-    monkeypatch.chdir(here / "old")
+    (folder / FILE).write_text(table)
+    old, new = written(folder / "old"), written(folder / "new")
+    monkeypatch.chdir(folder / "old")
 
     assert codes(old, capsys) == []
     assert codes(new, capsys) == ["SW034"]
 
 
-def test_errors_are_never_left_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = written(here, nodeCount=0)
+def test_errors_are_never_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(folder, nodeCount=0)
 
     assert codes(file, capsys, ignore=["SW013,SW034,SW072"]) == ["SW013"]
     assert run([file], ignore=["SW013"]) == 1
@@ -80,21 +80,21 @@ def test_errors_are_never_left_out(here: Path, capsys: pytest.CaptureFixture[str
         ("ignore = [", "cannot be read"),
     ],
 )
-def test_a_wrong_file_of_settings_is_told(here: Path, table: str, says: str) -> None:
-    (here / FILE).write_text(table)
+def test_a_wrong_file_of_settings_is_reported(folder: Path, table: str, says: str) -> None:
+    (folder / FILE).write_text(table)
 
     with pytest.raises(Failure, match=says):
-        run([written(here)])
+        run([written(folder)])
 
 
 @pytest.mark.parametrize("options", [{"ignore": ["SW9"]}, {"per_file_ignores": ["SW034"]}])
-def test_wrong_options_are_told(here: Path, options: dict[str, Any]) -> None:
+def test_wrong_options_are_reported(folder: Path, options: dict[str, Any]) -> None:
     with pytest.raises(Failure, match=r"SW9|PATTERN:CODE"):
-        run([written(here)], **options)
+        run([written(folder)], **options)
 
 
-def test_what_can_be_mended_is_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = written(here, nodeCount="1", zzz=1)
+def test_what_can_be_mended_is_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(folder, nodeCount="1", zzz=1)
 
     run([file])
 
@@ -105,14 +105,14 @@ def test_what_can_be_mended_is_counted(here: Path, capsys: pytest.CaptureFixture
 
 
 def test_the_mounts_of_the_cluster_are_known_where_the_settings_are(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stack = here / "up"
+    stack = folder / "up"
     stack.mkdir()
     values = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true", "SLIPWAY_CLUSTER_MOUNTS": "external,logs"}
     (stack / "local.settings.json").write_text(json.dumps({"Values": values}))
     monkeypatch.setattr("slipway.settings.UP", stack)
     other = [{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/other"}]
 
-    assert codes(written(here), capsys) == ["SW072"]
-    assert codes(written(here, inputDirectories=other), capsys) == ["SW033", "SW072"]
+    assert codes(written(folder), capsys) == ["SW072"]
+    assert codes(written(folder, inputDirectories=other), capsys) == ["SW033", "SW072"]

@@ -36,14 +36,14 @@ def test_json_says_for_each_file_what_the_api_answers(
 
     assert run([file, str(tmp_path / "none.json")], output="json") == 1
 
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert found["valid"] is False
-    assert [one["file"] for one in found["files"]] == [file, str(tmp_path / "none.json")]
-    assert found["files"][0].keys() == {"file", "valid", "problems", "notes"}
-    assert found["files"][1]["trouble"] == "cannot be read: No such file or directory"
-    codes = {problem["code"] for problem in found["files"][0]["problems"]}
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert document["valid"] is False
+    assert [one["file"] for one in document["files"]] == [file, str(tmp_path / "none.json")]
+    assert document["files"][0].keys() == {"file", "valid", "problems", "notes"}
+    assert document["files"][1]["trouble"] == "cannot be read: No such file or directory"
+    codes = {problem["code"] for problem in document["files"][0]["problems"]}
     assert {"SW003", "SW011", "SW012"} <= codes
-    assert all(problem["line"] >= 1 for problem in found["files"][0]["problems"])
+    assert all(problem["line"] >= 1 for problem in document["files"][0]["problems"])
 
 
 def test_sarif_covers_all_files_in_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,13 +51,13 @@ def test_sarif_covers_all_files_in_one_run(tmp_path: Path, capsys: pytest.Captur
 
     assert run([file, str(tmp_path / "none.json")], output="sarif") == 1
 
-    told = capsys.readouterr()
-    (one,) = json.loads(told.out)["runs"]
+    output = capsys.readouterr()
+    (one,) = json.loads(output.out)["runs"]
     assert len(one["artifacts"]) == 2
     assert {
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in one["results"]
     } == {f"file://{file}"}
-    assert "none.json: error: cannot be read" in told.err
+    assert "none.json: error: cannot be read" in output.err
 
 
 def test_fix_writes_the_certain_fixes_and_shows_them_without_secrets(

@@ -49,9 +49,9 @@ def on_disk(to: Path) -> dict[str, bytes]:
 async def test_files_come_with_their_folders_bytes_and_times(tmp_path: Path) -> None:
     api = Wrote({"a.bin": b"0123456789", "empty": b"", "b": {"c": {"d.txt": b"d"}}})
 
-    found = await fetched(api, tmp_path / "to")
+    outcome = await fetched(api, tmp_path / "to")
 
-    assert (found.saved, found.bytes, found.failed) == (3, 11, [])
+    assert (outcome.saved, outcome.bytes, outcome.failed) == (3, 11, [])
     assert on_disk(tmp_path / "to") == {"OUT/a.bin": b"0123456789", "OUT/empty": b"", "OUT/b/c/d.txt": b"d"}
     written = datetime.fromisoformat(MOMENT).timestamp()
     assert (tmp_path / "to/OUT/a.bin").stat().st_mtime == pytest.approx(written, abs=0.001)
@@ -63,9 +63,9 @@ async def test_what_is_there_already_is_left_alone_and_what_differs_is_replaced(
     (tmp_path / "OUT/b").write_bytes(b"edited by hand")
     api.reads.clear()
 
-    found = await fetched(api, tmp_path)
+    outcome = await fetched(api, tmp_path)
 
-    assert (found.saved, found.present) == (1, 1)
+    assert (outcome.saved, outcome.present) == (1, 1)
     assert {path for path, _ in api.reads} == {"b"}
     assert on_disk(tmp_path) == {"OUT/a": b"0123456789", "OUT/b": b"bb"}
 
@@ -106,8 +106,8 @@ async def test_a_file_that_changes_while_it_is_read_is_read_again_and_given_up_a
     assert on_disk(tmp_path / "x") == {"OUT/a": b"0123456789"}
 
     api.troubles = [Changed("changed")] * 3
-    found = await fetched(api, tmp_path / "y")
-    assert "when the job has ended" in found.failed[0][1]
+    outcome = await fetched(api, tmp_path / "y")
+    assert "when the job has ended" in outcome.failed[0][1]
 
 
 async def test_an_answer_that_does_not_come_is_asked_for_again(tmp_path: Path) -> None:
@@ -120,11 +120,11 @@ async def test_an_answer_that_is_too_short_is_asked_for_again(tmp_path: Path) ->
     api = Wrote({"a": b"0123456789"})
     real = api.content
 
-    async def content(*asked: Any) -> FilePart:
-        found = await real(*asked)
-        if asked[3] == 4 and [first for _, first in api.reads].count(4) == 1:
-            return FilePart(found.data[:1], found.size, found.tag)
-        return found
+    async def content(*request: Any) -> FilePart:
+        result = await real(*request)
+        if request[3] == 4 and [first for _, first in api.reads].count(4) == 1:
+            return FilePart(result.data[:1], result.size, result.tag)
+        return result
 
     api.content = content  # type: ignore[method-assign,assignment]
     await fetched(api, tmp_path)
@@ -136,9 +136,9 @@ async def test_a_name_that_leads_elsewhere_is_refused_and_the_others_come(tmp_pa
     to = tmp_path / "to"
     tree = [Remote("OUT", f"{name}/evil", 1, None), Remote("OUT", "good", 4, None)]
 
-    found = await save(Wrote({"good": b"good", name: {"evil": b"x"}}), "j_1", tree, to, lambda _: None)
+    result = await save(Wrote({"good": b"good", name: {"evil": b"x"}}), "j_1", tree, to, lambda _: None)
 
-    assert [lost for lost, _ in found.failed] == [f"OUT/{name}/evil"]
+    assert [lost for lost, _ in result.failed] == [f"OUT/{name}/evil"]
     assert on_disk(tmp_path) == {"to/OUT/good": b"good"}
 
 
@@ -149,9 +149,9 @@ async def test_a_link_on_ones_own_disk_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret/kept").write_text("kept")
     (tmp_path / "to/OUT/file").symlink_to(tmp_path / "secret/kept")
 
-    found = await fetched(Wrote({"below": {"kept": b"evil"}, "file": b"mine"}), tmp_path / "to")
+    outcome = await fetched(Wrote({"below": {"kept": b"evil"}, "file": b"mine"}), tmp_path / "to")
 
-    assert [name for name, _ in found.failed] == ["OUT/below/kept"]
+    assert [name for name, _ in outcome.failed] == ["OUT/below/kept"]
     assert (tmp_path / "secret/kept").read_text() == "kept"
     assert (tmp_path / "to/OUT/file").read_bytes() == b"mine"
     assert not (tmp_path / "to/OUT/file").is_symlink()
@@ -164,10 +164,10 @@ async def test_names_that_differ_in_case_only_do_not_overwrite_each_other(
     assert (await fetched(api, tmp_path / "exact")).saved == 2
 
     monkeypatch.setattr(Destination, "_ignores_case", lambda self: True)
-    found = await fetched(api, tmp_path / "folded")
+    outcome = await fetched(api, tmp_path / "folded")
 
-    assert (found.saved, [name for name, _ in found.failed]) == (1, ["OUT/model"])
-    assert "case" in found.failed[0][1]
+    assert (outcome.saved, [name for name, _ in outcome.failed]) == (1, ["OUT/model"])
+    assert "case" in outcome.failed[0][1]
 
 
 @pytest.mark.parametrize(
@@ -190,17 +190,17 @@ async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     api = Wrote({str(n): bytes(20) for n in range(40)})
     real, now, most = api.content, 0, 0
 
-    async def content(*asked: Any) -> FilePart:
+    async def content(*request: Any) -> FilePart:
         nonlocal now, most
         now += 1
         most = max(most, now)
         await asyncio.sleep(0)
         now -= 1
-        return await real(*asked)
+        return await real(*request)
 
     api.content = content  # type: ignore[method-assign,assignment]
-    found = await fetched(api, tmp_path)
-    assert (found.saved, most <= output.PARALLEL) == (40, True)
+    outcome = await fetched(api, tmp_path)
+    assert (outcome.saved, most <= output.PARALLEL) == (40, True)
     assert not list((tmp_path / "OUT").glob(".*"))
 
 
@@ -209,9 +209,9 @@ async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) ->
     tree = await walk(first, "j_1", ["OUT"])
     await save(first, "j_1", tree.files, tmp_path, lambda _: None)
 
-    found = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
+    result = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
 
-    assert (found.saved, found.present) == (1, 0)
+    assert (result.saved, result.present) == (1, 0)
     assert on_disk(tmp_path) == {"OUT/w": b"other"}
     again = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
     assert (again.saved, again.present) == (0, 1)
@@ -224,9 +224,9 @@ async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path)
     writing = place.save(file, 0, output.parts(api, "j_1", file, asyncio.Semaphore(1)))
     await anext(writing)
 
-    found = await fetched(api, tmp_path)
+    outcome = await fetched(api, tmp_path)
 
-    assert found.failed == [("OUT/w", "another download is writing it")]
+    assert outcome.failed == [("OUT/w", "another download is writing it")]
     assert [size async for size in writing] == [4, 2]
     assert on_disk(tmp_path) == {"OUT/w": b"0123456789"}
     place.close()
@@ -241,8 +241,8 @@ async def test_a_jobs_own_file_that_looks_like_a_part_is_kept(tmp_path: Path) ->
 async def test_nothing_is_left_of_a_file_of_which_nothing_came(tmp_path: Path) -> None:
     api = Wrote({"a": b"0123456789"})
     api.troubles = [Failure("its server is gone")]
-    found = await fetched(api, tmp_path)
-    assert found.failed == [("OUT/a", "its server is gone")]
+    outcome = await fetched(api, tmp_path)
+    assert outcome.failed == [("OUT/a", "its server is gone")]
     assert on_disk(tmp_path) == {}
 
 

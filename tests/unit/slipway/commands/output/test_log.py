@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from slipway.client.service import FilePart, LogPart, Missing, Service
 from slipway.commands.job_commands import app
 from slipway.commands.output.lines import Printer
-from slipway.commands.output.log import Wanted, exit_code, read, remark
+from slipway.commands.output.log import Selection, exit_code, read, remark
 from slipway.failure import Failure
 
 
@@ -60,15 +60,15 @@ RANKS: dict[str, bytes] = {
 ENDED = ("queued", "running", "succeeded")
 
 
-async def printed(wanted: Wanted, logs: dict[str, bytes] | bytes, **how: Any) -> str:
+async def printed(expected: Selection, logs: dict[str, bytes] | bytes, **how: Any) -> str:
     out = io.BytesIO()
-    code = await read(Told([job(*ENDED)], {1: logs}), "j_1", wanted, Printer(out, **how), follow=False)
+    code = await read(Told([job(*ENDED)], {1: logs}), "j_1", expected, Printer(out, **how), follow=False)
     assert code == 0
     return out.getvalue().decode()
 
 
 async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
-    assert (await printed(Wanted(), RANKS)).splitlines() == [
+    assert (await printed(Selection(), RANKS)).splitlines() == [
         "0 | zero",
         "2 | two",
         "2 | is a loss of 0.1",
@@ -78,70 +78,70 @@ async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "pattern", "lines"),
+    ("expected", "pattern", "lines"),
     [
-        (Wanted(rank="2"), "", ["two", "is a loss of 0.1", "no end"]),
-        (Wanted(tail=1), "", ["0 | zero", "2 | no end", "10 | ten"]),
-        (Wanted(rank="2", tail=2), "", ["is a loss of 0.1", "no end"]),
-        (Wanted(tail=0), "", []),
-        (Wanted(), r"loss of \d", ["2 | is a loss of 0.1"]),
-        (Wanted(file="stderr-0.txt"), "", ["bad"]),
-        (Wanted(rank="job_prep-0"), "", None),
+        (Selection(rank="2"), "", ["two", "is a loss of 0.1", "no end"]),
+        (Selection(tail=1), "", ["0 | zero", "2 | no end", "10 | ten"]),
+        (Selection(rank="2", tail=2), "", ["is a loss of 0.1", "no end"]),
+        (Selection(tail=0), "", []),
+        (Selection(), r"loss of \d", ["2 | is a loss of 0.1"]),
+        (Selection(file="stderr-0.txt"), "", ["bad"]),
+        (Selection(rank="job_prep-0"), "", None),
     ],
 )
-async def test_a_part_of_the_logs(wanted: Wanted, pattern: str, lines: list[str] | None) -> None:
+async def test_a_part_of_the_logs(expected: Selection, pattern: str, lines: list[str] | None) -> None:
     grep = re.compile(pattern) if pattern else None
     if lines is None:
         with pytest.raises(Failure, match="there is 0, 2, 10"):
-            await printed(wanted, RANKS, grep=grep)
+            await printed(expected, RANKS, grep=grep)
         return
-    assert (await printed(wanted, RANKS, grep=grep)).splitlines() == lines
+    assert (await printed(expected, RANKS, grep=grep)).splitlines() == lines
 
 
 async def test_a_rank_may_be_that_of_a_worker_and_0_is_the_only_process() -> None:
     logs = {"stdout-ps-0.txt": b"ps\n", "stdout-wk-0.txt": b"a\n", "stdout-wk-1.txt": b"b\n"}
-    assert await printed(Wanted(rank="1"), logs) == "b\n"
-    assert await printed(Wanted(rank="0"), b"alone") == "alone"
+    assert await printed(Selection(rank="1"), logs) == "b\n"
+    assert await printed(Selection(rank="0"), b"alone") == "alone"
 
 
 async def test_the_preparation_is_shown_where_nothing_else_is() -> None:
     logs = {"stdout-job_prep.txt": b"prepared\n", "stderr.txt": b""}
-    assert await printed(Wanted(), logs) == "prepared\n"
+    assert await printed(Selection(), logs) == "prepared\n"
 
 
 @pytest.mark.parametrize("size", [1, 3, 65_535, 65_536, 65_537, 200_000])
 @pytest.mark.parametrize("end", [b"", b"\n"])
 async def test_a_tail_is_found_in_a_log_of_any_size(size: int, end: bytes) -> None:
     log = b"first\n" + b"x" * size + b"\nlast" + end
-    assert await printed(Wanted(tail=1), log) == "last" + end.decode()
-    assert await printed(Wanted(tail=2), log) == log[6:].decode()
-    assert await printed(Wanted(tail=9), log) == log.decode()
+    assert await printed(Selection(tail=1), log) == "last" + end.decode()
+    assert await printed(Selection(tail=2), log) == log[6:].decode()
+    assert await printed(Selection(tail=9), log) == log.decode()
 
 
 async def test_a_file_gets_the_bytes_of_one_process_and_a_terminal_nothing_that_moves_its_cursor() -> None:
     log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t10%\r20%\r\n"
     api, out = Told([job(*ENDED)], {1: log}), io.BytesIO()
-    await read(api, "j_1", Wanted(), Printer(out), follow=False)
+    await read(api, "j_1", Selection(), Printer(out), follow=False)
     assert out.getvalue() == log
     escaped = "\\x1b]0;title\\x07 \\xff\t10%\n20%"
-    assert await printed(Wanted(), log, terminal=True) == f"red{escaped}\n"
-    shown = await printed(Wanted(), log, terminal=True, colour=True)
+    assert await printed(Selection(), log, terminal=True) == f"red{escaped}\n"
+    shown = await printed(Selection(), log, terminal=True, colour=True)
     assert shown == f"\x1b[31mred\x1b[0m{escaped}\x1b[0m\n"
 
 
 async def test_lines_that_arrive_have_their_time() -> None:
-    assert await printed(Wanted(), b"a\nb\n", clock=lambda: "12:00") == "12:00 a\n12:00 b\n"
+    assert await printed(Selection(), b"a\nb\n", clock=lambda: "12:00") == "12:00 a\n12:00 b\n"
 
 
 async def test_a_line_that_never_ends_is_printed_in_parts() -> None:
-    shown = await printed(Wanted(), b"x" * 200_000, terminal=True)
+    shown = await printed(Selection(), b"x" * 200_000, terminal=True)
     assert shown.replace("\n", "") == "x" * 200_000
     assert max(map(len, shown.splitlines())) == 65_536
 
 
 async def test_the_log_of_a_job_that_has_ended_is_followed_without_a_wait() -> None:
     api = Told([job(*ENDED)], {1: b"all\n"})
-    assert await read(api, "j_1", Wanted(), Printer(io.BytesIO()), follow=True, every=3600) == 0
+    assert await read(api, "j_1", Selection(), Printer(io.BytesIO()), follow=True, every=3600) == 0
     assert api.looks == 1
 
 
@@ -153,13 +153,13 @@ async def test_a_log_that_vanishes_between_two_looks_ends_nothing() -> None:
             return await super().log(job_id, offset, file)
 
     api, out = Gone([job("queued", "running"), job(*ENDED)], {1: b"all\n"}), io.BytesIO()
-    assert await read(api, "j_1", Wanted(), Printer(out), follow=True, every=0) == 0
+    assert await read(api, "j_1", Selection(), Printer(out), follow=True, every=0) == 0
     assert out.getvalue() == b"all\n"
 
 
 async def test_a_file_that_the_job_did_not_write_is_a_failure() -> None:
     with pytest.raises(Failure, match=r"there is no x\.txt"):
-        await printed(Wanted(file="x.txt"), b"")
+        await printed(Selection(file="x.txt"), b"")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ async def test_a_run_after_a_preemption_is_read_from_its_beginning(
     )
     out = io.BytesIO()
 
-    code = await read(api, "j_1", Wanted(), Printer(out), follow=True, every=0)
+    code = await read(api, "j_1", Selection(), Printer(out), follow=True, every=0)
 
     assert out.getvalue() == b"first run\nthe second run\n"
     assert "j_1 starts again" in capsys.readouterr().err
@@ -203,7 +203,9 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
 ) -> None:
     failed = job("queued", "running", "failed", exitCode=3)
 
-    code = await read(Told([failed], {1: b""}), "j_1", Wanted(), Printer(io.BytesIO()), follow=True, every=0)
+    code = await read(
+        Told([failed], {1: b""}), "j_1", Selection(), Printer(io.BytesIO()), follow=True, every=0
+    )
 
     assert code == 1
     assert (
@@ -212,17 +214,21 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
 
 
 async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
-    assert await read(Told([job("accepted")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=False) == 0
+    assert (
+        await read(Told([job("accepted")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False) == 0
+    )
     assert capsys.readouterr().err == "slipway: accepted: nothing written yet\n"
 
 
 async def test_a_rejected_job_names_the_command_that_shows_its_problems() -> None:
     with pytest.raises(Failure, match="slipway show j_1"):
-        await read(Told([job("rejected")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=True)
+        await read(Told([job("rejected")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=True)
 
 
 async def test_a_job_that_was_cancelled_before_it_ran_is_no_failure_to_read() -> None:
-    assert await read(Told([job("cancelled")], {}), "j_1", Wanted(), Printer(io.BytesIO()), follow=False) == 0
+    assert (
+        await read(Told([job("cancelled")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False) == 0
+    )
 
 
 def test_a_log_that_was_read_needs_no_remark_but_that_of_a_failure() -> None:

@@ -170,8 +170,8 @@ def test_series_stand_below_the_file_and_rank_that_they_come_from() -> None:
     ),
     st.integers(1, 200),
 )
-def test_whatever_the_numbers_a_picture_fits(found: list[tuple[str, list[float]]], columns: int) -> None:
-    lines = picture([curve(name, *ys) for name, ys in found], columns)
+def test_whatever_the_numbers_a_picture_fits(results: list[tuple[str, list[float]]], columns: int) -> None:
+    lines = picture([curve(name, *ys) for name, ys in results], columns)
     assert all(len(line) <= max(60, columns) for line in lines)
     assert all(line.isprintable() for line in lines)
 
@@ -201,7 +201,7 @@ def test_points_are_thinned_out_when_there_are_many() -> None:
     curves = Curves()
     for part in range(10):
         curves.add(answer(series("loss", *((x, x) for x in range(1000 * part, 1000 * part + 1000)))))
-    (kept,) = curves.all()
-    assert len(kept.points) <= 4000
-    assert kept.count == 10_000
-    assert (kept.xs[0], kept.xs[-1]) == (0, 9999)
+    (copies,) = curves.all()
+    assert len(copies.points) <= 4000
+    assert copies.count == 10_000
+    assert (copies.xs[0], copies.xs[-1]) == (0, 9999)
