@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -30,9 +31,11 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: this process, and by its environment all that it starts."""
     breadth.try_everything(config.getoption("all"))
-    os.environ["XDG_CONFIG_HOME"] = str(
-        _PLACE / "none"
-    )  # the profiles of whoever runs the tests do not count
+    # A shell starts what runs in its background without Ctrl-C, and every child would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The profiles of the person who runs the tests do not count.
+    os.environ["XDG_CONFIG_HOME"] = str(_PLACE / "none")
     os.environ["DIALLED_LOG"] = str(_LOG)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PLACE), os.environ.get("PYTHONPATH"))))
     sys.modules.pop("sitecustomize", None)
