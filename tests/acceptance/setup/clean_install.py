@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 _LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
 #: What the command alone is asked, what it says, and whether it fails.
 _ASKED: tuple[tuple[tuple[str, ...], str, bool], ...] = (
-    (("--help",), "Commands:", False),
+    (("--help",), "login", False),
     (("version",), "slipway ", False),
     (("validate", "job.json"), "valid", False),
     (("explain", "job.json"), "settings: none", False),
@@ -96,6 +96,7 @@ def try_command(result: Interpreter, folder: Path) -> None:
     shutil.copytree(ROOT / "examples" / "hello", rig)
     run(str(programs / "python"), *_PIP, str(created), cwd=folder)
     run(str(programs / "python"), "-m", "pip", "check", cwd=folder)
+    run(str(programs / "python"), "-W", "error", "-c", "from slipway import Client; Client()", cwd=rig)
     slipway = str(programs / "slipway")
     for request, output, fails in _ASKED:
         if output not in (answer := run(slipway, *request, cwd=rig, fails=fails)):
