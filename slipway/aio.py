@@ -144,10 +144,10 @@ class AsyncClient:
         from slipway.commands.running.stage import Options, staged
 
         chosen = Options(Choices(nodes, image, dict(env or {}), arguments, cluster, gpus), name)
-        matches = settings_for(self._url, Path(settings) if settings else None)
-        with staged(Path(path), chosen, matches.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+        deployment = settings_for(self._url, Path(settings) if settings else None)
+        with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder)
-            return self._job(await Beginning(matches, folder, name).job(self._url, self._key))
+            return self._job(await Beginning(deployment, folder, name).job(self._url, self._key))
 
     async def submit(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncJob:
         """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined."""
@@ -167,8 +167,8 @@ class AsyncClient:
         async with service(self._url, self._key) as api:
             return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]
 
-    def _job(self, matches: str) -> AsyncJob:
-        return AsyncJob(matches, self._url, self._key)
+    def _job(self, job_id: str) -> AsyncJob:
+        return AsyncJob(job_id, self._url, self._key)
 
 
 class _Text:

@@ -37,7 +37,7 @@ from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.view import view_of
-from shared.engines.batchai.waits import Seen, explained, youngest
+from shared.engines.batchai.waits import ObservedJob, explained, youngest
 from shared.engines.batchai.words import observation, token_of
 from shared.engines.bulk import each
 from shared.engines.recent import Lately
@@ -116,7 +116,7 @@ class BatchAIEngine:
         for target in targets:
             experiments[target.experiment].add(target.name)
 
-        views: dict[str, Seen] = {}
+        views: dict[str, ObservedJob] = {}
 
         async def one(experiment: str, names: set[str]) -> None:
             # Page by page, so that what is held of a job is what is asked about it.
@@ -212,7 +212,7 @@ class BatchAIEngine:
         view = await self._lately.view(cluster)
         return view.facts if view else NO_FACTS
 
-    async def _explained(self, cluster: str, jobs: Collection[Seen]) -> list[Observation]:
+    async def _explained(self, cluster: str, jobs: Collection[ObservedJob]) -> list[Observation]:
         """With what the queued ones wait for, by their cluster after the last of them came into its queue."""
         age = youngest(jobs, datetime.now(UTC))
         return explained(jobs, None if age is None else await self._lately.now(cluster, age))

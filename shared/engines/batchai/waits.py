@@ -14,10 +14,10 @@ from shared.engines import untrusted
 from shared.jobspec import JsonObject
 
 #: A job resource, and what it was understood to say.
-Seen = tuple[JsonObject, Observation]
+ObservedJob = tuple[JsonObject, Observation]
 
 
-def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
+def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
     """For how many seconds all the queued ones are in their queue; None where no job is queued.
 
     What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
@@ -29,7 +29,7 @@ def youngest(jobs: Iterable[Seen], now: datetime) -> float | None:
     return max(0.0, min(ages, default=math.inf))
 
 
-def explained(jobs: Iterable[Seen], view: ClusterView | None) -> list[Observation]:
+def explained(jobs: Iterable[ObservedJob], view: ClusterView | None) -> list[Observation]:
     """What is known of each job, with what the queued ones wait for."""
     return [
         replace(observation, why=why(_properties(job).get("nodeCount"), view))

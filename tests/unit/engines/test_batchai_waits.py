@@ -11,7 +11,7 @@ import pytest
 from shared.core.engine import NEVER, ClusterView, Observation
 from shared.core.job import JobState
 from shared.engines.batchai.view import view_of
-from shared.engines.batchai.waits import Seen, explained, why, youngest
+from shared.engines.batchai.waits import ObservedJob, explained, why, youngest
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VIEW = ClusterView("gpu", "batchai", "steady", 2, {"idle": 0, "running": 2}, 0, 4, "NC6")
@@ -60,7 +60,7 @@ def test_a_cluster_of_a_fixed_size_that_is_still_starting_is_as_large_as_it_will
 # Jobs of a list
 
 
-def _job(seconds: float | None, state: JobState = JobState.QUEUED) -> Seen:
+def _job(seconds: float | None, state: JobState = JobState.QUEUED) -> ObservedJob:
     since = (NOW - timedelta(seconds=seconds)).isoformat() if seconds is not None else None
     return {"properties": {"nodeCount": 1, "executionStateTransitionTime": since}}, Observation(state)
 
@@ -77,7 +77,7 @@ def _job(seconds: float | None, state: JobState = JobState.QUEUED) -> Seen:
     ],
 )
 def test_what_the_cluster_was_like_before_a_job_came_into_its_queue_says_nothing_of_it(
-    jobs: list[Seen], age: float | None
+    jobs: list[ObservedJob], age: float | None
 ) -> None:
     assert youngest(jobs, NOW) == age
 
