@@ -17,6 +17,8 @@ from slipway.failure import Failure
 _MOST_FOLDERS, _ALIKE, _DEEPEST = 20_000, 20, 64
 #: A folder that lists the same as one around it is that folder; with one entry it may be chance, so often.
 _ALONE = 8
+_LINK = "it is a link to a folder above it"
+_GUESS = "it lists the same as a folder above it, so it was taken for a link to that, and not read"
 #: What a list shows of a folder.
 Shown = tuple[tuple[Any, ...], ...]
 
@@ -59,8 +61,13 @@ class _Walk:
     def take(self, folder: _Folder, entries: Sequence[dict[str, Any]]) -> list[_Folder]:
         """Note the files of a folder; the folders in it that are to be listed."""
         this = tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
-        if folder.above.count(this) >= (1 if len(this) > 1 else _ALONE):
-            self.skipped.append((folder.name, "it is a link to a folder above it"))
+        timed = [bool(entry["modified"]) for entry in entries]
+        # Names alone prove nothing: then only the bounds end a circle.
+        if any(timed) and folder.above.count(this) >= (1 if len(this) > 1 else _ALONE):
+            if all(timed):
+                self.skipped.append((folder.name, _LINK))
+            else:
+                self.unread.append((folder.name, _GUESS))
             return []
         level = len(folder.above)
         self.count += _ALIKE if self.levels.setdefault(this, level) < level and this else 1
