@@ -7,4 +7,20 @@ import unicodedata
 
 def is_visible(name: str) -> bool:
     """Whether every character is one that a terminal shows; spaces of all kinds, such as U+00A0, are."""
-    return all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in name)
+    return all(map(_is_visible, name))
+
+
+def is_askable(name: str) -> bool:
+    """Whether a file of this name can be asked for: it is visible, and no system reads it as a path."""
+    return is_visible(name) and "\\" not in name
+
+
+def escaped(name: str) -> str:
+    """A name with what is not visible in it written as an escape."""
+    return "".join(
+        letter if _is_visible(letter) else letter.encode("unicode_escape").decode() for letter in name
+    )
+
+
+def _is_visible(letter: str) -> bool:
+    return letter.isprintable() or unicodedata.category(letter) == "Zs"

@@ -15,7 +15,7 @@ from fence import Entry, Fence
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
 from shared.core.ports import FileChunk, OutputFile
-from shared.core.visible import is_visible
+from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
 
@@ -229,9 +229,8 @@ class _Unseen(Exception):
 def _file(entry: Entry) -> OutputFile:
     name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")  # a job may have chosen any bytes
     modified = datetime.fromtimestamp(entry.modified, UTC)
-    if not is_visible(entry.name):
-        shown = "".join(c if is_visible(c) else c.encode("unicode_escape").decode() for c in name)
-        return OutputFile(shown, None, modified, left_out=True)
+    if not is_askable(entry.name):
+        return OutputFile(escaped(name), None, modified, left_out=True)
     size = entry.size if entry.kind == "file" else None
     return OutputFile(name, size, modified, link=entry.kind == "link")
 

@@ -193,7 +193,7 @@ async def _sources(engine: Engine, target: Target, directories: list[str]) -> As
 
 def _in_order(name: str) -> list[tuple[int, str]]:
     """Names with numbers in them by their numbers."""
-    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d{1,9})", name)]
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d{1,9})", name)]
 
 
 def _queued(job: Job) -> int:

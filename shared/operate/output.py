@@ -10,7 +10,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import FileChunk, OutputFile, Ports
-from shared.core.visible import is_visible
+from shared.core.visible import is_askable
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
 
@@ -168,7 +168,7 @@ def target_of(stored: Stored) -> Target:
 def _check_path(path: str) -> None:
     """Raise Misuse (400) for a path that leads out of its directory, or could."""
     levels = path.split("/")
-    if path.startswith("/") or ".." in levels or "\\" in path or not is_visible(path):
+    if path.startswith("/") or ".." in levels or not is_askable(path):
         raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
 
 

@@ -191,7 +191,7 @@ class FileService:
 
     async def _create_file(self, item: Item) -> web.StreamResponse:
         length = item.request.headers.get("x-ms-content-length", "")
-        if not length.isdigit() or int(length) > _LARGEST_FILE:
+        if not length.isdecimal() or int(length) > _LARGEST_FILE:
             raise FileError(400, "InvalidHeaderValue", "x-ms-content-length must be the size of the file")
         try:
             with not_found_as_404("ParentNotFound"), item.create() as file:

@@ -165,7 +165,7 @@ class BlobDrops:
             except ResourceNotFoundError:
                 return None
         text = (blob.metadata or {}).get("sequence", "")
-        return _Line(int(text) if text.isdigit() else 0, str(blob.etag))
+        return _Line(int(text) if text.isdecimal() else 0, str(blob.etag))
 
     async def _make_answers(self) -> None:
         from azure.core.exceptions import ResourceExistsError

@@ -38,7 +38,7 @@ from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.view import view_of
 from shared.engines.batchai.waits import ObservedJob, explained, youngest
-from shared.engines.batchai.words import observation, token_of
+from shared.engines.batchai.words import observation, output_file, token_of
 from shared.engines.bulk import each
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem
@@ -176,17 +176,7 @@ class BatchAIEngine:
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """listOutputFiles of one directory."""
         async with api_errors():
-            return tuple(
-                [
-                    OutputFile(
-                        file.name,
-                        None if file.file_type == "directory" else file.content_length,
-                        file.last_modified,
-                        left_out=file.file_type == "file" and not file.download_url,
-                    )
-                    for file in await self._calls.files(target, directory, path)
-                ]
-            )
+            return tuple([output_file(file) for file in await self._calls.files(target, directory, path)])
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A ranged GET of the file's download address, which is kept while it is valid."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
-from shared.core.ports import Observation
+from shared.core.ports import Observation, OutputFile
+from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 
 #: executionState → our state. `failed` is refined by the error codes below.
@@ -32,6 +33,14 @@ REASONS: dict[str, Reason] = {
 
 #: The environment variable that holds our token: jobs of Batch AI have no tags.
 TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
+
+
+def output_file(file: Any) -> OutputFile:
+    """What a listed file says (azure.mgmt.batchai.models.File); a job may have chosen any name for it."""
+    folder = file.file_type == "directory"
+    left_out = not is_askable(file.name) or (not folder and not file.download_url)
+    size = None if folder or left_out else file.content_length
+    return OutputFile(escaped(file.name), size, file.last_modified, left_out=left_out)
 
 
 def observation(job: Mapping[str, Any]) -> Observation:

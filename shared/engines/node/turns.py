@@ -21,7 +21,7 @@ class Turns:
         # To open a directory makes a network file system ask its server; a name that was not there it may
         # remember for a minute.
         entries = self._directory.iterdir() if self._directory.exists() else ()
-        return max([int(entry.name) for entry in entries if entry.name.isdigit()], default=0)
+        return max([int(entry.name) for entry in entries if entry.name.isdecimal()], default=0)
 
     def read(self, number: int) -> Dict[str, Any]:
         """One of them; an empty one if it is not there."""

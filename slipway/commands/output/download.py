@@ -12,9 +12,11 @@ from slipway.client.output import PARALLEL, Remote, parts
 from slipway.client.save import Destination
 from slipway.client.service import Changed, Service
 from slipway.client.walk import walk
+from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about
 from slipway.commands.output.files import printable
 from slipway.failure import Failure
+from slipway.screen import say as say_beside
 
 #: How often a file is read that changes meanwhile, as the log of a job that runs.
 _READS = 3
@@ -34,7 +36,11 @@ def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: 
     """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
 
     async def ask(api: Service, job_id: str) -> int:
-        return await fetch(api, job_id, await api.outputs(job_id), patterns, to, print)
+        state = (await api.job(job_id))["state"]
+        directories = await api.outputs(job_id)
+        if state not in ENDED:
+            say_beside(f"{job_id} is {state}: what it writes from now on is not among these files")
+        return await fetch(api, job_id, directories, patterns, to, print)
 
     return asking_about(job, ask, url, key)
 

@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any, TextIO
 
 from slipway.client.output import patiently
-from slipway.client.service import Missing, Service
+from slipway.client.service import Missing, Service, Unanswered
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show, standing
+from slipway.commands.output.files import printable
 from slipway.commands.output.lines import Printer
-from slipway.commands.output.processes import logs_of, start_of_tail
+from slipway.commands.output.processes import ProcessLog, logs_of, start_of_tail
 from slipway.failure import Failure
 from slipway.terminal import coloured
 
@@ -81,11 +82,12 @@ def exit_code(job: Mapping[str, Any]) -> int:
 async def read(
     api: Service, job_id: str, selection: Selection, out: Printer, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
-    """The exit code. What is not of the log goes to standard error. Raises Failure.
+    """The exit code; 1 where a log could not be read. What is not of the log goes to standard error.
 
-    Each run of a job has files of its own, so an offset is good for one run only.
+    Raises Failure. Each run of a job has files of its own, so an offset is good for one run only.
     """
     offsets: dict[str, int] = {}
+    unread: set[str] = set()
     began = run_of({})
     job: Mapping[str, Any] = {}
     while True:
@@ -97,42 +99,63 @@ async def read(
         if any(offsets.values()) and run_of(job) != began:
             out.finish()
             _say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
-            offsets = {}
+            offsets, unread = {}, set()
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
-            await _print_new(api, job, selection, offsets, out)
+            await _print_new(api, job, selection, offsets, out, unread)
         if state in ENDED or not follow:
             out.finish()
             if text := remark(job, list(offsets), written=any(offsets.values())):
                 _say(text)
-            return int(follow and state != "succeeded")
+            return int(bool(unread) or (follow and state != "succeeded"))
         await asyncio.sleep(every)
 
 
 async def _print_new(
-    api: Service, job: Mapping[str, Any], selection: Selection, offsets: dict[str, int], out: Printer
-) -> None:
-    """Print what every process has written since its offset. Raises Missing where one file was asked for."""
+    api: Service, job: Mapping[str, Any], selection: Selection, offsets: dict[str, int], out: Printer,
+    unread: set[str],
+) -> None:  # fmt: skip
+    """Print what every process has written since its offset; what cannot be read is noted, and said once.
+
+    Raises Failure where that is all, and Missing where one file was asked for.
+    """
     logs = await logs_of(api, job, selection.file, selection.rank)
     if selection.file and not logs and job["state"] in ENDED:
         raise Missing(f"there is no {selection.file}; list the files: slipway files {job['id']}")
     for log in logs:
-        if log.name not in offsets and selection.tail is not None:
-            offsets[log.name] = await start_of_tail(api, job["id"], log, selection.tail)
-        offset = offsets.setdefault(log.name, 0)
-        # What a cluster says of sizes may be late; the end of the job is the end of its files.
-        while offset < log.size or job["state"] in ENDED:
-            try:
-                part = await patiently(partial(api.log, job["id"], offset, log.name))
-            except Missing:
-                break  # of a run that was preempted meanwhile: the next look sees it
-            if not part.data:
-                break
-            out.write(log.name, log.rank if len(logs) > 1 else "", part.data)
-            offset = offsets[log.name] = part.next
+        if log.name in unread:
+            continue
+        try:
+            if log.name not in offsets and selection.tail is not None:
+                offsets[log.name] = await start_of_tail(api, job["id"], log, selection.tail)
+            await _print_one(api, job, log, offsets, partial(out.write, log.name, log.rank * (len(logs) > 1)))
+        except Unanswered:
+            raise
+        except Failure as error:
+            if len(logs) == 1:
+                raise
+            unread.add(log.name)
+            _say(f"{printable(log.name)}: {error}")
         if job["state"] in ENDED:
             out.end(log.name)
     out.stream.flush()
+
+
+async def _print_one(
+    api: Service, job: Mapping[str, Any], log: ProcessLog, offsets: dict[str, int],
+    write: Callable[[bytes], None],
+) -> None:  # fmt: skip
+    offset = offsets.setdefault(log.name, 0)
+    # What a cluster says of sizes may be late; the end of the job is the end of its files.
+    while offset < log.size or job["state"] in ENDED:
+        try:
+            part = await patiently(partial(api.log, job["id"], offset, log.name))
+        except Missing:
+            return  # of a run that was preempted meanwhile: the next look sees it
+        if not part.data:
+            return
+        write(part.data)
+        offset = offsets[log.name] = part.next
 
 
 def run_of(job: Mapping[str, Any]) -> tuple[int, int]:

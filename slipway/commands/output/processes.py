@@ -80,4 +80,5 @@ def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
 
 def _order(log: ProcessLog) -> tuple[object, ...]:
     """Rank 10 after rank 9."""
-    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in log.rank.split("-"))
+    parts = log.rank.split("-")
+    return tuple((True, int(part)) if part.isdecimal() else (False, part) for part in parts)

@@ -20,14 +20,17 @@ async def last_errors(api: Service, job: Mapping[str, Any]) -> list[str]:
         named = sorted(
             (f["name"], f["bytes"]) for f in files if f["name"].startswith("stderr") and f["bytes"]
         )
-        lines = []
-        for name, size in named[:_FILES]:
-            part = await api.content(job["id"], "stdouterr", name, max(0, size - _END))
-            lines += ["", f"the end of {printable(name)}:", *_lines(part.data)]
-        if len(named) > _FILES:
-            lines += ["", f"and {len(named) - _FILES} more: slipway files {job['id']}"]
     except Failure:
         return []  # its files are gone, or cannot be seen from there: the record is what was asked for
+    lines = []
+    for name, size in named[:_FILES]:
+        try:
+            part = await api.content(job["id"], "stdouterr", name, max(0, size - _END))
+        except Failure:
+            continue  # the others may say why it failed
+        lines += ["", f"the end of {printable(name)}:", *_lines(part.data)]
+    if len(named) > _FILES:
+        lines += ["", f"and {len(named) - _FILES} more: slipway files {job['id']}"]
     return lines
 
 

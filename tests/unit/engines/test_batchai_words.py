@@ -11,9 +11,10 @@ from azure.core.exceptions import HttpResponseError
 
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
+from shared.core.ports import OutputFile
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
-from shared.engines.batchai.words import observation, token_of
+from shared.engines.batchai.words import observation, output_file, token_of
 
 
 def _job(state: str | None, **info: Any) -> dict[str, Any]:
@@ -118,3 +119,26 @@ async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence(
     with pytest.raises(NotFound, match="is not present"):
         async with api_errors():
             raise error
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "url", "shown", "size"),
+    [
+        ("stdout.txt", "file", "https://a", "stdout.txt", 7),
+        ("unusual\u00a0space", "file", "https://a", "unusual\u00a0space", 7),
+        ("models", "directory", None, "models", None),
+        ("stdout-1\u200b.txt", "file", "https://a", "stdout-1\\u200b.txt", None),
+        ("a\\b", "file", "https://a", "a\\b", None),
+        ("odd\u200b", "directory", None, "odd\\u200b", None),
+        ("linked", "file", None, "linked", None),
+    ],
+)
+def test_a_file_that_cannot_be_asked_for_is_listed_as_left_out(
+    name: str, kind: str, url: str | None, shown: str, size: int | None
+) -> None:
+    file = SimpleNamespace(name=name, file_type=kind, download_url=url, content_length=7, last_modified=None)
+
+    listed = output_file(file)
+
+    left_out = size is None and name != "models"
+    assert listed == OutputFile(shown, size, None, left_out=left_out)

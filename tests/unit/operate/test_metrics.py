@@ -305,3 +305,13 @@ async def test_many_series_share_the_points_of_an_answer(
         line(step=step, **{f"m{number}": step for number in range(10)}) for step in range(50)
     )
     assert {len(one["points"]) for one in (await metrics_of(world, job))["series"]} == {10}
+
+
+def test_files_are_read_in_the_order_of_the_numbers_in_their_names() -> None:
+    names = ["stdout-10.txt", "stdout-9.txt", "stdout-1²2.txt", "stdout-1.txt"]
+    assert sorted(names, key=use_case._in_order) == [
+        "stdout-1.txt",
+        "stdout-1²2.txt",
+        "stdout-9.txt",
+        "stdout-10.txt",
+    ]

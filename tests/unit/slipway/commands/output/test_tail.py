@@ -8,6 +8,7 @@ import pytest
 
 from slipway.client.service import FilePart, Missing, Service
 from slipway.commands.output.tail import last_errors
+from slipway.failure import Failure
 
 FAILED = {"id": "j_1", "state": "failed", "engine": {"engine": "x"}}
 
@@ -62,3 +63,22 @@ async def test_files_that_cannot_be_read_spoil_no_record() -> None:
             raise Missing("there are none")
 
     assert await last_errors(Gone(), FAILED) == []
+
+
+async def test_one_file_that_cannot_be_read_hides_no_other() -> None:
+    class Odd(Wrote):
+        async def content(
+            self,
+            job_id: str,
+            directory: str,
+            path: str,
+            first: int = 0,
+            last: int | None = None,
+            tag: str = "",
+        ) -> FilePart:
+            if path == "stderr0.txt":
+                raise Failure("the path leads out of the output directory")
+            return await super().content(job_id, directory, path, first, last, tag)
+
+    lines = await last_errors(Odd(stderr0_txt=b"lost", stderr1_txt=b"why"), FAILED)
+    assert lines == ["", "the end of stderr1.txt:", "  why"]
