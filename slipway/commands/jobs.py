@@ -103,7 +103,8 @@ async def job_id(api: Service, job: str) -> str:
                 f"{job} begins several ids: {', '.join(one['id'] for one in latest[:5])}; write more of it"
             )
     else:
-        latest = (await api.jobs({"name": job}, 1)).jobs
+        # A * would ask the service for every name that begins so, and mean a job that no one named.
+        latest = [] if "*" in job else (await api.jobs({"name": job}, 1)).jobs
     if not latest:
         raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
     return str(latest[0]["id"])

@@ -23,9 +23,14 @@ class Listing(Service):
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         self.calls += 1
         results: list[dict[str, Any]] = [
-            job for job in self.held if (conditions or {}).get("name", job["name"]) == job["name"]
+            job for job in self.held if _fits(job["name"], (conditions or {}).get("name", "*"))
         ]
         return Listed(results[:limit], None)
+
+
+def _fits(name: str, wanted: str) -> bool:
+    """As the API reads it: a * at the end stands for any rest."""
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ async def test_a_beginning_of_several_ids_is_refused_with_them(api: Listing) -> 
         await job_id(api, "j_abc")
 
 
-@pytest.mark.parametrize("values", ["none", "j_none", "", "../x"])
+@pytest.mark.parametrize("values", ["none", "j_none", "", "../x", "*", "tr*"])
 async def test_what_no_job_is_called_is_refused(api: Listing, values: str) -> None:
     with pytest.raises(Failure, match="slipway jobs"):
         await job_id(api, values)
