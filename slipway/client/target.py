@@ -2,10 +2,12 @@
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import Failure
-from slipway.settings import local_url
+from slipway.settings import is_local, load, local_url
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
@@ -25,11 +27,33 @@ async def target(url: str, key: str) -> Target:
     A profile's key goes to its own address only.
     """
     if url:
+        refuse_credentials(url)
         return Target(url.rstrip("/"), key)
     profile = chosen_profile()
     if profile is None:
         return Target(local_url().rstrip("/"), key)
+    refuse_credentials(profile.url)
     return Target(profile.url, key or await _key_of(profile))
+
+
+def settings_for(url: str, file: Path | None) -> Settings:
+    """Those that say where to upload to. Raises Failure where they would be of another deployment."""
+    settings, source = load(file, os.environ)
+    if not url and file is None and is_local(source):
+        profile = chosen_profile()
+        if profile and profile.url != local_url():
+            raise Failure(
+                "the profile names no storage account; name it: --settings FILE, or SLIPWAY_STORAGE"
+            )
+    return settings
+
+
+def refuse_credentials(url: str) -> None:
+    """Raise Failure for an address that may hold a key or a password: addresses are shown and kept."""
+    before, _, after = url.partition("://")
+    host = (after or before).partition("/")[0]
+    if "@" in host or "?" in url or "#" in url:
+        raise Failure("give the address alone, without a key in it; the key has a place of its own")
 
 
 def chosen_profile() -> Profile | None:

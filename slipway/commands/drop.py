@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,11 +15,11 @@ from shared.intake.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.save import MARK
+from slipway.client.target import settings_for
 from slipway.client.trouble import reaching
 from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
-from slipway.settings import load
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
@@ -31,7 +30,7 @@ _LAST = ("slipway.json", "job.json")
 
 def run(folder: Path, to: str, settings_file: Path | None, *, force: bool = False) -> int:
     """Upload, and show each file; with `force` also what cannot run. Raises Failure."""
-    settings, _ = load(settings_file, os.environ)
+    settings = settings_for("", settings_file)
     if not force:
         check(folder)
     asyncio.run(_upload_and_show(settings, folder, to))

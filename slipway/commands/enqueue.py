@@ -1,15 +1,15 @@
 """`slipway enqueue`: put a job message or a job.json on the queue `jobs`."""
 
 import asyncio
-import os
 from pathlib import Path
 
 from shared.adapters.storage.queues import StorageQueues
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.settings import Settings
+from slipway.client.target import settings_for
 from slipway.client.trouble import reaching
 from slipway.failure import Failure
-from slipway.settings import document, load
+from slipway.settings import document
 
 _QUEUE = "jobs"
 #: Bytes of a message before base64: the queue takes 64 KiB after it.
@@ -18,7 +18,7 @@ _LARGEST = 48 * 1024
 
 def run(file: Path, settings_file: Path | None) -> int:
     """Send, and say so. Raises Failure."""
-    settings, _ = load(settings_file, os.environ)
+    settings = settings_for("", settings_file)
     document(file, "a job message or a job.json")
     asyncio.run(enqueue(settings, file.read_bytes()))
     print(f"sent {file} to the queue {_QUEUE}")

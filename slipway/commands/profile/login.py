@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
-from slipway.client.target import PROFILE, token
+from slipway.client.target import PROFILE, refuse_credentials, token
 from slipway.failure import Failure
 
 _HERE = ("localhost", "127.0.0.1", "::1")
@@ -52,11 +52,13 @@ async def _ask(api: Service) -> None:
 
 def _address(url: str) -> tuple[str, str]:
     """The address as it is kept, and its host. Raises Failure for one that may hold a key."""
-    parts = urlsplit(url)
+    refuse_credentials(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # as of a [ without its end
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Failure("the address is to have the form https://HOST")
-    if parts.username or parts.query or parts.fragment:
-        raise Failure("give the address alone, without a key in it; the key is asked for")
     return url.rstrip("/").removesuffix("/api"), parts.hostname
 
 

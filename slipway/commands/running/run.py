@@ -1,15 +1,13 @@
 """`slipway run`: upload a script or a folder, follow its job, and bring home what it wrote."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from shared.settings import Settings
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
-from slipway.client.target import chosen_profile
+from slipway.client.target import settings_for
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.drop import check
 from slipway.commands.jobs import why
@@ -18,9 +16,7 @@ from slipway.commands.output.download import fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
 from slipway.commands.running.stage import Options, staged
-from slipway.failure import Failure
 from slipway.screen import say
-from slipway.settings import is_local, load
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
@@ -47,16 +43,6 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
         return asyncio.run(_finish(job_id, options.to, url, key))
     except KeyboardInterrupt:
         return _interrupted(job_id, url, key)
-
-
-def settings_for(url: str, file: Path | None) -> Settings:
-    """Those that say where to upload to. Raises Failure where they would be of another deployment."""
-    settings, source = load(file, os.environ)
-    if not url and file is None and is_local(source) and chosen_profile():
-        raise Failure(
-            "the profile names no storage to upload to; name it: --settings FILE, or SLIPWAY_STORAGE"
-        )
-    return settings
 
 
 async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:

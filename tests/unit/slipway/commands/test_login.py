@@ -11,11 +11,12 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from slipway.client.profiles import Profile, file_of, read_profiles
-from slipway.client.target import PROFILE
+from slipway.client.profiles import Profile, Profiles, file_of, read_profiles, write_profiles
+from slipway.client.target import PROFILE, settings_for
 from slipway.commands.profile.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app
+from slipway.settings import local_url
 from tests.unit.slipway.client.test_service import answering
 
 
@@ -80,6 +81,8 @@ async def test_a_wrong_key_or_address_is_said_and_not_kept(
         ("my.azurewebsites.net", "https://HOST"),
         ("https://my.azurewebsites.net/?code=secret", "without a key"),
         ("https://ann:secret@my.azurewebsites.net", "without a key"),
+        ("https://:secret@my.azurewebsites.net", "without a key"),
+        ("https://[", "https://HOST"),
         ("http://my.azurewebsites.net", "plain http"),
     ],
 )
@@ -92,3 +95,38 @@ def test_an_address_is_plain_and_keys_travel_encrypted(
         login(url, "", "")
     assert "secret" not in str(failure.value)
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://:secret@127.0.0.1:9", "http://secret@127.0.0.1:9", "ann:secret@x", "http://x/?code=secret"],
+)
+def test_no_command_takes_an_address_with_a_key_in_it(file: Path, url: str) -> None:
+    result = CliRunner().invoke(app, ["jobs", "--url", url])
+
+    assert isinstance(result.exception, Failure)
+    assert "without a key in it" in str(result.exception)
+    assert "secret" not in str(result.exception) + result.output
+
+
+def test_no_upload_goes_to_the_local_stack_for_a_profile_of_another_place(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = tmp_path / "up"
+    local.mkdir()
+    (local / "local.settings.json").write_text(
+        '{"Values": {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}}'
+    )
+    monkeypatch.setattr("slipway.settings.UP", local)
+    for name in [name for name in os.environ if name.startswith("SLIPWAY_STORAGE")]:
+        monkeypatch.delenv(name)
+    message = tmp_path / "message.json"
+    message.write_text("{}")
+    write_profiles(file, Profiles().with_profile("prod", Profile("https://prod.example.com")))
+
+    for command in (["drop", str(local)], ["enqueue", str(message)], ["run", str(local)]):
+        result = CliRunner().invoke(app, command)
+        assert "the profile names no storage account" in str(result.exception), command
+
+    write_profiles(file, Profiles().with_profile("here", Profile(local_url())))
+    assert settings_for("", None).text("SLIPWAY_STORAGE") == "UseDevelopmentStorage=true"
