@@ -69,6 +69,29 @@ def say(text: str) -> None:
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns; the first row is the head."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return [line.rstrip() for line in lines]
+
+
+def cells(text: str) -> int:
+    """Columns of a terminal that a text takes: a character of Chinese, Japanese or Korean takes two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int) -> str:
+    """The text, filled with spaces up to so many columns."""
+    return text + " " * (width - cells(text))
+
+
+def cut(text: str, width: int) -> str:
+    """The text, or as much of it as fits into so many columns with an ellipsis behind it."""
+    if cells(text) <= width:
+        return text
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, max(0, width - 1)) + "…"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from shared.operate.series import Points, Series, sampled
+from shared.operate.series import MOST_SERIES, Points, Series, sampled
 
 #: Points that are kept of a series; when there are twice as many, they are thinned out.
 _KEPT = 2000
@@ -32,26 +32,43 @@ class Curve:
 
 
 class Curves:
-    """What is known of the series with these names, all of them by default."""
+    """What is known of the series with these names, all of them by default; of the first 200 of them."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._names = names
         self._curves: dict[Series, Curve] = {}
-        self.note = ""
+        self._note, self._left_out = "", 0
 
     def add(self, answer: Mapping[str, Any]) -> list[Curve]:
         """Take an answer; what is new in it."""
         if answer["restarted"]:
             self._curves.clear()
-        self.note = answer.get("note", self.note)
-        new = [curve for curve in map(_curve, answer["series"]) if self._wants(curve.series)]
-        for curve in new:
+            self._left_out = 0
+        self._note = answer.get("note", self._note)
+        new = []
+        for curve in map(_curve, answer["series"]):
+            if not self._wants(curve.series):
+                continue
+            if curve.series not in self._curves and len(self._curves) >= MOST_SERIES:
+                self._left_out += curve.count
+                continue
+            new.append(curve)
             own = self._curves.setdefault(curve.series, Curve(curve.series, [], 0))
             own.points += curve.points
             own.count += curve.count
             if len(own.points) > 2 * _KEPT:
                 own.points = sampled(Points(array("d", own.xs), array("d", own.ys)), _KEPT)
         return new
+
+    @property
+    def note(self) -> str:
+        """What is not among them; "" for nothing."""
+        if not self._left_out:
+            return self._note
+        beyond = (
+            f"left out: {self._left_out} numbers beyond the first {MOST_SERIES} series; name those you want"
+        )
+        return f"{self._note}; {beyond}" if self._note else beyond
 
     def all(self) -> list[Curve]:
         """Every curve, those of one file and rank side by side."""

@@ -12,13 +12,13 @@ from slipway.client.output import patiently
 from slipway.client.service import Listed, Service
 from slipway.commands.jobs import asking, show, why
 from slipway.failure import Failure
-from slipway.screen import table
+from slipway.screen import cells, cut, padded, table
 from slipway.terminal import RESET, coloured
 from slipway.times import age, moment
 
 #: Seconds between two looks: each is one request.
 _EVERY = 2.0
-#: Characters of an id that mean one job to every command; of a name; and of a line, at least.
+#: Columns of an id that mean one job to every command; of a name; and of a line, at least.
 _ID, _NAME, _NARROWEST = 10, 16, 60
 #: Home, and the rest of the screen cleared.
 _REDRAW = "\x1b[H\x1b[J"
@@ -116,10 +116,10 @@ def lines(jobs: Sequence[Job], view: View, now: datetime | None = None) -> list[
     rows = [("id", "name", "state", "created" if view.utc else "age")]
     for job in jobs:
         created = moment(job["createdAt"], utc=True) if view.utc else age(job["createdAt"], now)
-        rows.append((job["id"][:_ID], _cut(job["name"], _NAME), job["state"], created))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        rows.append((job["id"][:_ID], cut(job["name"], _NAME), job["state"], created))
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
     room = view.width - sum(widths) - 2 * len(widths)
-    reasons = ["why", *(_cut(why(job, utc=view.utc), room) for job in jobs)]
+    reasons = ["why", *(cut(why(job, utc=view.utc), room) for job in jobs)]
     return [
         _row(row, reason, widths, view.colour)
         for row, reason in zip(rows, reasons if room > 2 else [""] * len(rows), strict=True)
@@ -127,11 +127,11 @@ def lines(jobs: Sequence[Job], view: View, now: datetime | None = None) -> list[
 
 
 def _row(row: Sequence[str], reason: str, widths: Sequence[int], colour: bool) -> str:
-    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+    columns = [padded(cell, width) for cell, width in zip(row, widths, strict=True)]
     number = _COLOURS.get(row[2])
     if colour and number:
-        cells[2] = f"\x1b[{number}m{row[2]}{RESET}" + " " * (widths[2] - len(row[2]))
-    text = "  ".join([*cells, reason]).rstrip()
+        columns[2] = f"\x1b[{number}m{row[2]}{RESET}" + " " * (widths[2] - len(row[2]))
+    text = "  ".join([*columns, reason]).rstrip()
     return f"\x1b[1m{text}{RESET}" if colour and row[0] == "id" else text
 
 
@@ -149,7 +149,3 @@ def _whole(jobs: Sequence[Job], view: View) -> list[str]:
         for job in jobs
     ]
     return table([head, *rows])
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: max(0, width - 1)] + "…"

@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from shared.operate.series import Series
 from slipway.client.curves import Curve
 from slipway.commands.output.files import printable
+from slipway.screen import cells, cut, padded
 
 #: Columns of a picture: the fewest and the most, and those of a number.
 NARROWEST, _WIDEST, _NUMBER = 60, 120, 9
@@ -18,7 +19,7 @@ HEAD = ("name", "file", "rank", "axis", "x", "value")
 def picture(curves: Sequence[Curve], columns: int) -> list[str]:
     """Each series on a line of its own, below the file that it comes from."""
     columns = min(max(columns, NARROWEST), _WIDEST)
-    longest = max((len(curve.series.name) for curve in curves), default=0)
+    longest = max((cells(printable(curve.series.name)) for curve in curves), default=0)
     name = min(longest, _NAME + (columns - NARROWEST) // 2)
     width = columns - name - 3 * (_NUMBER + 1) - 1
     lines: list[str] = []
@@ -68,10 +69,10 @@ def spark(values: Sequence[float], width: int) -> str:
 
 def _row(curve: Curve, name: int, width: int) -> str:
     title = printable(curve.series.name)
-    title = title if len(title) <= name else title[: name - 1] + "…"
+    title = padded(cut(title, name), name)
     ys = curve.ys
     numbers = "".join(f" {short(value):>{_NUMBER}}" for value in (ys[-1], min(ys), max(ys)))
-    return f"{title:<{name}} {spark(ys, width):<{width}}{numbers}"
+    return f"{title} {spark(ys, width):<{width}}{numbers}"
 
 
 def _title(series: Series) -> str:

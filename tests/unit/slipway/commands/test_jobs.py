@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from slipway.commands import listing
@@ -103,6 +104,18 @@ def test_a_terminal_gets_lines_that_fit_and_a_pipe_all(width: int) -> None:
     assert other.startswith("j_1         n                 failed      12h  ValueErr")
     assert LONG["message"].rstrip() in lines([LONG], View())[1]
     assert lines([], View(60)) == ["there are no jobs"]
+
+
+@pytest.mark.parametrize("name", ["訓練-モデル-の-長い-名前", "한국어"])
+def test_lines_fit_in_columns_of_the_terminal_not_in_characters(name: str) -> None:
+    job = {**LONG, "name": name, "message": "記憶體不足 " * 20}
+    rows = lines([job, JOB], View(80), NOON)
+    assert all(cell_len(row) <= 80 for row in rows)
+    states = zip(rows[1:], ("submitting", "failed"), strict=True)
+    assert len({cell_len(row[: row.index(state)]) for row, state in states}) == 1
+    head, *whole = lines([job, JOB], View())
+    doors = zip(whole, ("inventory", "http"), strict=True)
+    assert {cell_len(row[: row.index(door)]) for row, door in doors} == {cell_len(head[: head.index("door")])}
 
 
 def test_colours_change_no_column_and_no_colour_is_none() -> None:

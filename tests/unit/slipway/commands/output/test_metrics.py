@@ -205,3 +205,19 @@ def test_points_are_thinned_out_when_there_are_many() -> None:
     assert len(copies.points) <= 4000
     assert copies.count == 10_000
     assert (copies.xs[0], copies.xs[-1]) == (0, 9999)
+
+
+def test_series_beyond_the_bound_are_left_out_of_all_answers_together() -> None:
+    curves = Curves()
+    for page in range(3):
+        curves.add(answer(*(series(f"m{page}-{number}", (1, 1), (2, 2)) for number in range(100))))
+    assert curves.add(answer(series("m0-0", (3, 3)), series("m2-0", (3, 3))))[0].series.name == "m0-0"
+
+    assert len(curves.all()) == 200
+    assert curves.note.startswith("left out: 201 numbers beyond the first 200 series")
+    curves.add(answer(series("loss", (1, 1)), restarted=True))
+    assert curves.note == ""
+
+    named = Curves(["m2-*"])
+    named.add(answer(*(series(f"m2-{number}", (1, 1)) for number in range(100))))
+    assert (len(named.all()), named.note) == (100, "")
