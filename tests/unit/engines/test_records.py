@@ -327,11 +327,12 @@ async def test_of_a_directory_with_too_many_entries_some_are_listed_and_the_rest
 
 
 async def test_names_that_cannot_be_asked_for_are_listed_as_left_out(share: Share) -> None:
-    for name in ("new\nline", "bell\a", "unusual\u00a0space"):
+    for name in ("new\nline", "bell\a", "back\\slash", "unusual\u00a0space"):
         (share.run() / f"outputs/{name}").touch()
 
     assert await share.listed() == {
         "new\\nline": "left out",
         "bell\\x07": "left out",
+        "back\\slash": "left out",
         "unusual\u00a0space": 0,
     }
