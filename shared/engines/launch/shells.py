@@ -42,7 +42,7 @@ for at in "${SLIPWAY_TEMP%/*/*}" "${SLIPWAY_TEMP%/*}" "$SLIPWAY_TEMP"; do
 done
 echo "$SLIPWAY_UNTIL" >"$SLIPWAY_TEMP.until" || exit
 for left in "${SLIPWAY_TEMP%/*/*}"/*/*.until; do
-  [ -O "$left" ] && read -r until <"$left" || continue
+  [ -O "$left" ] && [ -f "$left" ] && read -r until <"$left" || continue
   [ "$until" -lt "$SLIPWAY_OVER" ] 2>/dev/null || continue
   rm -rf -- "${left%.until}" "$left"
   rmdir -- "${left%/*}" 2>/dev/null

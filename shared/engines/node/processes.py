@@ -7,9 +7,9 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, BinaryIO, Callable, Dict, List, Tuple
 
-from shared.engines.node.files import expand
+from shared.engines.node.files import expand, open_end
 
 #: Seconds: between two looks, and until a process that was asked to end is killed.
 LOOK, GRACE = 0.1, 10.0
@@ -38,8 +38,9 @@ def run_all(
 ) -> None:
     """Run the steps until all but the services have ended; `check` is called all the while, and may raise.
 
-    Raises Failed for the first that fails, FileNotFoundError for a missing program. Those `beside` them end
-    with them; whether they start, and how they end, is no matter. After any error, no process is left.
+    Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced where a file of
+    theirs cannot be one. Those `beside` them end with them; whether they start, and how they end, is no
+    matter. After any error, no process is left.
     """
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
     others: List[subprocess.Popen[bytes]] = []
@@ -68,8 +69,8 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
     for name, text in step["environment"]:
         values[name] = expand(text, values)
     values.update(step["literal"])
-    out, err = (directory / name for name in words(step["files"], values))
-    with out.open("ab") as stdout, err.open("ab") as stderr:
+    out, err = words(step["files"], values)
+    with open_end(directory / out) as stdout, _errors(directory, err) as stderr:
         return subprocess.Popen(
             words(step["argv"], values),
             env=values,
@@ -79,6 +80,10 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
             stderr=stderr,
             start_new_session=True,
         )
+
+
+def _errors(directory: Path, name: str) -> BinaryIO:
+    return Path(os.devnull).open("ab") if name == os.devnull else open_end(directory / name)
 
 
 def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:

@@ -13,15 +13,16 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
-from shared.engines.node.files import PRIVATE, expand, stamp
+from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.processes import Failed, run_all, words
 
 #: Exit codes where no command of the job gave one; the record says the same in words.
-NOT_READY, NOT_PREPARED, TIMEOUT, MISSING, TERMINATED = 250, 251, 124, 127, 143
+NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, MISSING, TERMINATED = 250, 251, 124, 126, 127, 143
 #: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
 #: Seconds that the scheduler's controller may be away.
@@ -164,6 +165,9 @@ class Run:
         except Failed as failed:
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
+        except Displaced as error:
+            text = f"{error.filename} cannot be written: something else than a file has been put there"
+            raise End(code or DISPLACED, reason, text) from None
         except FileNotFoundError as error:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
             raise End(MISSING, "unsupported", text) from None
@@ -212,12 +216,12 @@ class Run:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"
 
     def _log(self, text: str, host: Optional[str] = None) -> None:
-        """A line in the log of a node, or of every one."""
+        """A line in the log of a node, or of every one. The record needs none: never raises."""
         for name in self._hosts if "stdouterr" in self._directories else ():
             if host in (None, name):
                 path = Path(self._directories["stdouterr"], self._journal(name))
-                with path.open("a", encoding="utf-8") as journal:
-                    journal.write(f"{stamp()} {text}\n")
+                with suppress(OSError), open_end(path) as journal:
+                    journal.write(f"{stamp()} {text}\n".encode())
 
 
 def main() -> int:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from local.nodes.journal import Journal
 from local.nodes.machine import Machine
 from local.nodes.usage import FILE, sampled
 from local.patience import Patience
@@ -62,3 +66,18 @@ async def test_samples_that_cannot_be_written_are_no_trouble(tmp_path: Path) -> 
         async with sampled(directory, [Machine("a", 1)]):
             await asyncio.sleep(0.1)
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda at: at.symlink_to("other")])
+async def test_what_a_job_put_in_the_place_of_a_file_is_neither_followed_nor_waited_for(
+    tmp_path: Path, put: Callable[[Path], None]
+) -> None:
+    for name in (FILE, "execution.log"):
+        put(tmp_path / name)
+
+    async with sampled(tmp_path, [Machine("a", 1)]):
+        await asyncio.sleep(0.1)
+    with pytest.raises(OSError, match="execution.log"):
+        Journal("execution.log", lambda: datetime.now(UTC)).open(tmp_path)
+
+    assert not (tmp_path / "other").exists()
