@@ -77,7 +77,7 @@ async def test_what_a_job_put_in_the_place_of_a_file_is_neither_followed_nor_wai
 
     async with sampled(tmp_path, [Machine("a", 1)]):
         await asyncio.sleep(0.1)
-    with pytest.raises(OSError, match="execution.log"):
+    with pytest.raises(OSError, match=r"execution\.log"):
         Journal("execution.log", lambda: datetime.now(UTC)).open(tmp_path)
 
     assert not (tmp_path / "other").exists()
