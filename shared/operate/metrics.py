@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.conceal import without_secrets
+from shared.core.conceal import all_without_secrets
 from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Target
 from shared.core.ports import Engine, Ports
@@ -28,6 +28,8 @@ MOST_BYTES, PART = 2 << 20, 1 << 19
 #: Files that are read, and the points of one answer, whatever a caller asks for.
 MOST_FILES, MOST_POINTS = 32, 50_000
 _POINTS, _LEAST, _MOST = 500, 4, 2000
+#: Python reads no number of some thousand digits.
+_NUMBER = re.compile(r"[0-9]{0,9}")
 #: What holds the numbers alone: the job's own file, and that of the program on the nodes.
 _OWN, _USAGE = "metrics.jsonl", "usage.jsonl"
 _WAITS = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED)
@@ -143,7 +145,7 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
 
 def as_json(answer: Metrics, points: str = "") -> dict[str, Any]:
     """The answer as JSON, with at most so many points of each series. Raises Misuse."""
-    most = int(points or _POINTS) if points.isascii() and (points.isdigit() or not points) else 0
+    most = int(points or _POINTS) if _NUMBER.fullmatch(points) else 0
     if not _LEAST <= most <= _MOST:
         raise Misuse(f"points must be a number from {_LEAST} to {_MOST}", remedy=f"without it: {_POINTS}")
     most = max(_LEAST, min(most, MOST_POINTS // max(1, len(answer.series))))
@@ -210,6 +212,6 @@ def _concealed(
     ports: Ports, job: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
 ) -> dict[Series, Points]:
     """With names in which no secret of the job stands."""
-    names = {one.name for one in series}
-    shown = {name: without_secrets(ports, job, document, name) for name in names}
+    names = list({one.name for one in series})
+    shown = dict(zip(names, all_without_secrets(ports, job, document, names), strict=True))
     return {replace(one, name=shown[one.name]): points for one, points in series.items()}
