@@ -12,6 +12,8 @@ from shared.core.ports import OutputFile, Ports
 from shared.delivery.receipt import LastLines
 
 _BYTES, _LINES, _NAME = 4096, 20, 300
+#: Bytes that are read where the last line alone is longer; of it as many characters are shown as bytes else.
+_LONGEST = 1 << 16
 #: Characters of the one line that lists and events have.
 _ONE = 300
 #: What colours a terminal, or moves its cursor (ECMA-48).
@@ -23,7 +25,10 @@ _NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.
 async def read_end(
     ports: Ports, job: Job, target: Target, reason: Reason | None, document: Mapping[str, Any] | None
 ) -> LastLines | None:
-    """At most 20 whole lines; None where there are none. Two calls to the engine, whose errors it raises.
+    """At most 20 whole lines; None where there are none.
+
+    Of a last line that is longer than 4 KiB, its beginning; none of one that is longer than 64 KiB. Makes two
+    or three calls to the engine, whose errors it raises.
 
     `reason`: why the job failed. `document`: as the ledger has it, since its sealed values are masked.
     """
@@ -31,12 +36,18 @@ async def read_end(
     file = _stderr(await engine.files(target, "stdouterr"), reason)
     if file is None:
         return None
-    start = max(0, (file.size or 0) - _BYTES)
-    chunk = await engine.read(target, "stdouterr", file.name, start, _BYTES)
-    # First: a sequence within a secret would hide it.
-    written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
-    lines = without_secrets(ports, job, document, written).splitlines()[1 if start else 0 :]  # one is cut
-    return LastLines(plain(file.name, _NAME), tuple(lines[-_LINES:])) if lines else None
+    for size in (_BYTES, _LONGEST):
+        start = max(0, (file.size or 0) - size)
+        chunk = await engine.read(target, "stdouterr", file.name, start, size)
+        # First: a sequence within a secret would hide it.
+        written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
+        lines = without_secrets(ports, job, document, written).splitlines()[1 if start else 0 :]  # one is cut
+        if worded := [line for line in lines if line.strip()]:
+            shown = lines[-_LINES:] if size == _BYTES else [worded[-1][:_BYTES]]
+            return LastLines(plain(file.name, _NAME), tuple(shown))
+        if not start:
+            break
+    return None
 
 
 def error_line(lines: Iterable[str]) -> str:

@@ -86,8 +86,24 @@ def test_one_line_says_why(lines: list[str], line: str) -> None:
     assert error_line(lines) == line
 
 
-async def test_one_line_that_is_longer_than_what_is_read_is_not_shown(world: World, drops: Written) -> None:
-    assert await last_lines(world, drops, {"stderr.txt": b"x" * 5000}) is None
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (b"ValueError: " + b"x" * 5000, ["ValueError: " + "x" * 4084]),
+        (b"one\nValueError: " + b"x" * 5000 + b"\n \n", ["ValueError: " + "x" * 4084]),
+        (b"boom\n" + b"\n" * 5000, ["boom"]),
+        # Its beginning, which tells whether a secret stands in it, is too far away.
+        (b"x" * 70_000, None),
+        (b"\n" * 10, None),
+    ],
+    ids=["alone", "the last", "blank lines", "longer still", "nothing"],
+)
+async def test_one_line_that_is_longer_than_the_others_together_may_be_shows_its_beginning(
+    world: World, drops: Written, text: bytes, shown: list[str] | None
+) -> None:
+    assert await last_lines(world, drops, {"stderr.txt": text}) == (
+        shown and {"file": "stderr.txt", "lines": shown}
+    )
 
 
 @pytest.mark.parametrize(
