@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from shared.core.ports import FileChunk, OutputFile
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
+from shared.engines.reads import Reads
 
 Record = Mapping[str, Any]
 #: Bytes of a record; ours have some hundred.
@@ -54,18 +54,20 @@ class Records:
 
     def __init__(self, cluster: Shares) -> None:
         self._layout, self._reads = cluster.layout, cluster.reads
+        # Apart: what a job wrote takes its time, and no record of an end waits for it.
+        self._of_records, self._of_files = Reads(Transient), Reads(Busy)
 
     async def find(self, target: Target) -> Record | None:
         """The record of the run that has the claim; None while there is none that can be seen."""
-        return await asyncio.to_thread(self._read, target)
+        return await self._of_records.run(self._read, target)
 
     async def visible(self) -> bool:
         """Whether the record of a run would be seen from here."""
-        return await asyncio.to_thread(self._sees)
+        return await self._of_records.run(self._sees)
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
         """Those of which the records are still there; None where that cannot be seen from here."""
-        return await asyncio.to_thread(self._remaining, targets)
+        return await self._of_records.run(self._remaining, targets)
 
     def segment(self, target: Target, record: Record) -> str:
         """The folders between a path prefix of the job and the output of the run that the record is of."""
@@ -74,11 +76,11 @@ class Records:
 
     async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
         """The entries of an output directory. Raises NotFound."""
-        return await asyncio.to_thread(self._list, target, directory, path)
+        return await self._of_files.run(self._list, target, directory, path)
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """Part of a file of an output directory. Raises NotFound."""
-        return await asyncio.to_thread(self._chunk, target, directory, path, offset, limit)
+        return await self._of_files.run(self._chunk, target, directory, path, offset, limit)
 
     def _sees(self) -> bool:
         try:

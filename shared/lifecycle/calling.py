@@ -11,11 +11,11 @@ from shared.core.ports import Engine, Ports
 
 
 @asynccontextmanager
-async def calling(ports: Ports, engine: str, cluster: str, seconds: float) -> AsyncIterator[Engine]:
+async def calling(ports: Ports, engine: str, cluster: str, seconds: float | None) -> AsyncIterator[Engine]:
     """The engine, for one call inside the block, whose outcome the cluster's breaker learns.
 
-    Raises LeftAlone without a call while the breaker is open, TimeoutError after `seconds`, and any error of
-    the call.
+    Raises LeftAlone without a call while the breaker is open, TimeoutError after `seconds` (None: the caller
+    sets an end), and any error of the call.
     """
     path = cluster_path(engine, cluster)
     if ports.breaker.wait(path, ports.clock()):

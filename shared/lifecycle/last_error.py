@@ -6,9 +6,12 @@ calls to the engine, for each job that failed by its own fault and gets no other
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from shared.core.errors import SlipwayError
+from shared.core.errors import Busy, SlipwayError
 from shared.core.job import Job, JobState, Reason
 from shared.core.ports import Observation, Ports
 from shared.delivery.last_lines import error_line, read_end
@@ -30,12 +33,22 @@ async def last_error(ports: Ports, job: Job, observation: Observation) -> str:
     try:
         document = await ports.ledger.spec(job.id)
         # A breaker of its own: a share that hangs says nothing of the scheduler.
-        async with calling(ports, target.engine, f"{target.cluster}/files", _PATIENCE):
+        async with calling(ports, target.engine, f"{target.cluster}/files", None), _patience():
             last = await read_end(ports, job, target, observation.reason, document)
-    except (SlipwayError, TimeoutError):
+    except SlipwayError:
         return ""
     except Exception:
         # The job chose names and content: an error in reading them costs this line only.
         log.exception("the last error of %s cannot be read", job.id, extra={"job": job.id})
         return ""
     return error_line(last.lines) if last else ""
+
+
+@asynccontextmanager
+async def _patience() -> AsyncIterator[None]:
+    """A deadline that no breaker counts: one job may have written files by the thousand. Raises Busy."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            yield
+    except TimeoutError as error:
+        raise Busy("the files of the job take too long") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.errors import Busy, EngineError, NotFound, Transient
+from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.ports import FileChunk, OutputFile, Query
 from shared.core.view import line
@@ -107,11 +107,15 @@ async def test_a_log_that_cannot_be_read_keeps_no_end(
     assert (job.state, job.last_error) == (JobState.FAILED, "")
 
 
-@pytest.mark.parametrize(("error", "lists"), [(Transient("no answer"), 5), (Busy("of one record"), 12)])
+@pytest.mark.parametrize(
+    ("error", "lists"),
+    [(Transient("no answer"), 5), (Busy("of one record"), 12), (TimeoutError("many files of one job"), 12)],
+)
 async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_and_the_cluster_is_not(
-    world: World, error: EngineError, lists: int, monkeypatch: pytest.MonkeyPatch
+    world: World, error: Exception, lists: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.policy(receipts=False)
+    monkeypatch.setattr(last_error, "_PATIENCE", 0.01)
     read = Read(monkeypatch, error)
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
