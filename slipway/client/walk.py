@@ -82,6 +82,8 @@ class _Walk:
             elif entry["bytes"] is not None:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
+            elif level >= _DEEPEST and folder.above.count(this) >= _ALONE:
+                self.skipped.append((f"{folder.directory}/{name}", _LINK))  # a circle all the way down
             elif level >= _DEEPEST:
                 self.unread.append(
                     (f"{folder.directory}/{name}", f"it lies more than {_DEEPEST} folders deep")

@@ -26,7 +26,8 @@ async def test_a_circle_of_links_ends() -> None:
     alone: dict[str, Any] = {}
     alone["again"] = alone
     api = Wrote(alone)
-    assert (await walk(api, "j_1", ["OUT"])).files == ()
+    tree = await walk(api, "j_1", ["OUT"])
+    assert (tree.files, tree.unread, len(tree.skipped)) == ((), (), 1)
     assert api.lists < 70
 
 
@@ -52,6 +53,14 @@ async def test_folders_named_as_those_around_them_are_no_links() -> None:
     paths = [f"{one}/{two}/model.bin" for one in ("cat", "dog") for two in ("cat", "dog")]
     assert [file.path for file in tree.files] == paths
     assert (tree.skipped, tree.unread) == ((), ())
+
+
+async def test_a_deep_folder_of_one_name_is_read_to_its_end() -> None:
+    folder: dict[str, Any] = {"file": b"x"}
+    for _ in range(30):
+        folder = {"a": folder}
+    tree = await walk(Wrote(folder), "j_1", ["OUT"])
+    assert [file.path for file in tree.files] == ["a/" * 30 + "file"]
 
 
 async def test_two_links_in_a_folder_of_folders_end_at_the_bounds() -> None:
