@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Protocol, cast
 from pydantic import ValidationError
 
 from shared.answers.job import JobDetail
+from slipway.client.curves import Curves, answers
 from slipway.client.output import Remote, patiently
 from slipway.client.service import Service, service
 from slipway.client.walk import walk
@@ -24,6 +25,7 @@ from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
+from slipway.metrics import Metrics
 
 #: Seconds between two looks at a job.
 _EVERY = 1.0
@@ -82,6 +84,17 @@ class AsyncJob:
         printer = Printer(cast(BinaryIO, _Text(to or sys.stdout)))
         async with service(self._url, self._key) as api:
             await read(api, self.id, Selection(file), printer, follow=follow)
+
+    async def metrics(self, *names: str) -> Metrics:
+        """The numbers that the job and its nodes have reported so far; by default all of them.
+
+        A name may have `*` and `?`. A curve of more than a few thousand points is thinned out.
+        """
+        curves = Curves(names)
+        async with service(self._url, self._key) as api:
+            async for answer in answers(api, self.id):
+                curves.add(answer)
+        return Metrics(curves.all(), curves.note)
 
     async def files(self, *patterns: str) -> tuple[Remote, ...]:
         """The files that the job wrote and that fit one of the patterns; without patterns all of them."""

@@ -65,6 +65,7 @@ class Job:
     wait = _blocking(AsyncJob.wait)
     result = _blocking(AsyncJob.result)
     log = _blocking(AsyncJob.log)
+    metrics = _blocking(AsyncJob.metrics)
     files = _blocking(AsyncJob.files)
     download = _blocking(AsyncJob.download)
     cancel = _blocking(AsyncJob.cancel)

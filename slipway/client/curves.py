@@ -1,12 +1,14 @@
 """The numbers that a job reports, put together from the API's answers."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from shared.operate.series import MOST_SERIES, Points, Series, sampled
+from slipway.client.output import patiently
+from slipway.client.service import Service
 
 #: Points that are kept of a series; when there are twice as many, they are thinned out.
 _KEPT = 2000
@@ -76,6 +78,15 @@ class Curves:
 
     def _wants(self, series: Series) -> bool:
         return not self._names or any(fnmatchcase(series.name, name) for name in self._names)
+
+
+async def answers(api: Service, job_id: str, after: str = "") -> AsyncGenerator[dict[str, Any]]:
+    """The API's answers, until there is nothing more for now; `after` is the `next` of the last one."""
+    more = True
+    while more:
+        answer = await patiently(lambda since=after: api.metrics(job_id, since))  # type: ignore[misc]
+        after, more = answer["next"], answer["more"]
+        yield answer
 
 
 def curves_as_json(curves: Iterable[Curve]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from slipway.client.curves import Curve, Curves, curves_as_json
+from slipway.client.curves import Curve, Curves, answers, curves_as_json
 from slipway.client.output import patiently
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
@@ -122,13 +122,12 @@ async def read(
         state = job["state"]
         if state == "rejected":
             raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
-        more = state in ENDED or state == "running" or not follow
-        while more:
-            answer = await patiently(lambda since=after: api.metrics(job_id, since))  # type: ignore[misc]
-            if answer["restarted"]:
-                _say(f"{job_id} starts again: what follows is its next run")
-            shown.news(curves, curves.add(answer))
-            after, more = answer["next"], answer["more"]
+        if state in ENDED or state == "running" or not follow:
+            async for answer in answers(api, job_id, after):
+                if answer["restarted"]:
+                    _say(f"{job_id} starts again: what follows is its next run")
+                shown.news(curves, curves.add(answer))
+                after = answer["next"]
         if state in ENDED or not follow:
             break
         await asyncio.sleep(every)

@@ -17,8 +17,10 @@ PAGE = ROOT / "docs" / "how-to" / "use-from-python.md"
 CODE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-TRAIN = """import os, sys, pathlib
+TRAIN = """import json, os, sys, pathlib
 print("trained with", sys.argv[1:], flush=True)
+for epoch in (1, 2):
+    print(json.dumps({"slipway": {"epoch": epoch, "loss": 1 / epoch, "other": 0}}), flush=True)
 pathlib.Path(os.environ["AZ_BATCHAI_OUTPUT_MODEL"], "weights.txt").write_text("0.5")
 """
 FAILS = """
@@ -55,10 +57,19 @@ async def test_the_code_of_the_page_runs_a_job_and_brings_its_model_home(door: D
     assert (tmp_path / "out/MODEL/weights.txt").read_text() == "0.5"
 
 
+async def test_the_code_of_the_page_reads_the_numbers_of_the_last_job(door: Door, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    await python(door, tmp_path, CODE[0])
+
+    lines = (await python(door, tmp_path, CODE[1])).splitlines()
+
+    assert lines == [f"stdouterr/stdout-{rank}.txt loss [1, 2] [1, 0.5]" for rank in (0, 1)]
+
+
 async def test_the_code_of_the_page_runs_two_jobs_at_once(door: Door, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
 
-    assert len(re.findall(r"\S+ succeeded\n", await python(door, tmp_path, CODE[1]))) == 2
+    assert len(re.findall(r"\S+ succeeded\n", await python(door, tmp_path, CODE[2]))) == 2
 
 
 async def test_a_failure_has_the_last_lines(door: Door, tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""The numbers of a job in Python: curves out of every answer, and a frame where pandas is."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared.operate.series import Series
+from slipway import Client, Failure, Job
+from slipway.client.curves import Curve
+from slipway.metrics import Metrics
+from tests.unit.slipway.client.test_service import answering
+
+ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
+LOSS = Series("loss", "stdouterr/stdout.txt", "epoch", 1)
+
+
+def answer(points: list[list[float]], **more: Any) -> dict[str, Any]:
+    one = {
+        "name": LOSS.name,
+        "file": LOSS.file,
+        "axis": LOSS.axis,
+        "rank": 1,
+        "count": len(points),
+        "points": points,
+    }
+    one |= {"count": len(points), "points": points}
+    return {"series": [one], "next": "a", "more": False, "restarted": False, **more}
+
+
+async def api(request: web.Request) -> web.StreamResponse:
+    if not request.path.endswith("/metrics"):
+        return web.json_response({"id": ID, "jobs": [{"id": ID}], "next": None})
+    if "after" in request.query:
+        return web.json_response(answer([[2, 0.25]], note="some are left out"))
+    return web.json_response(answer([[1, 0.5]], more=True))
+
+
+async def test_a_job_has_the_curves_of_all_answers() -> None:
+    def work(url: str) -> tuple[Metrics, Metrics]:
+        job: Job = Client(url).job(ID)
+        return job.metrics("lo*"), job.metrics("accuracy")
+
+    async with answering(api) as url:
+        loss, accuracy = await asyncio.to_thread(work, url)
+
+    assert list(loss) == [Curve(LOSS, [[1, 0.5], [2, 0.25]], 2)]
+    assert (loss.note, list(accuracy)) == ("some are left out", [])
+
+
+def test_without_pandas_a_frame_is_a_failure_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+    with pytest.raises(Failure, match="pip install pandas"):
+        Metrics([]).frame()
+
+
+def test_a_frame_is_asked_for_with_a_row_for_each_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pandas gets from us; pandas itself is no dependency of the tests."""
+    call: list[Any] = []
+
+    class Frame:
+        def __init__(self, rows: list[Any], columns: list[str]) -> None:
+            call.extend([rows, columns])
+
+        def astype(self, types: dict[str, str]) -> dict[str, str]:
+            return types
+
+    module = ModuleType("pandas")
+    monkeypatch.setattr(module, "DataFrame", Frame, raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", module)
+    usage = Series("cpu_percent", "stdouterr/usage.jsonl", "time")
+
+    types = Metrics([Curve(LOSS, [[1, 0.5], [2, 0.25]], 2), Curve(usage, [[9, 50]], 1)]).frame()
+
+    rows, columns = call
+    assert columns == ["name", "file", "rank", "axis", "x", "value"]
+    assert rows == [
+        ("loss", LOSS.file, 1, "epoch", 1, 0.5),
+        ("loss", LOSS.file, 1, "epoch", 2, 0.25),
+        ("cpu_percent", usage.file, None, "time", 9, 50),
+    ]
+    assert types == {"rank": "Int64"}  # whole numbers, also where some have none
