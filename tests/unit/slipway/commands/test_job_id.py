@@ -28,9 +28,9 @@ class Listing(Service):
         return Listed(results[:limit], None)
 
 
-def _fits(name: str, wanted: str) -> bool:
+def _fits(name: str, pattern: str) -> bool:
     """As the API reads it: a * at the end stands for any rest."""
-    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
 @pytest.fixture

@@ -55,10 +55,10 @@ async def test_the_only_log_that_cannot_be_read_is_the_end() -> None:
         await read(api, "j_1", Selection(), Printer(io.BytesIO()), follow=False)
 
 
-@pytest.mark.parametrize(("state", "said"), [("queued", True), ("running", True), ("succeeded", False)])
+@pytest.mark.parametrize(("state", "note"), [("queued", True), ("running", True), ("succeeded", False)])
 async def test_a_download_says_where_more_may_come(
     state: str,
-    said: bool,
+    note: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -78,4 +78,4 @@ async def test_a_download_says_where_more_may_come(
 
     shown = capsys.readouterr()
     assert shown.out.startswith("0 files")
-    assert (f"j_1 is {state}: what it writes from now on" in shown.err) is said
+    assert (f"j_1 is {state}: what it writes from now on" in shown.err) is note
