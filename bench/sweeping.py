@@ -76,7 +76,7 @@ class _Traffic:
     calls: int = 0
     bytes: int = 0
 
-    def around(self, send: Send) -> Send:
+    def count_requests(self, send: Send) -> Send:
         """The same, counted."""
 
         async def counting_send(request: Request) -> Answer:
@@ -135,7 +135,7 @@ async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator
     if not storage:
         yield MemoryLedger(world.clock).store
         return
-    account = Account(Connection(storage), around=traffic.around)
+    account = Account(Connection(storage), around=traffic.count_requests)
     yield Store(RestTable(account, f"sweep{uuid.uuid4().hex[:12]}"), 4)
     await account.close()
 

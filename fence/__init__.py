@@ -61,7 +61,7 @@ class Parent(NamedTuple):
     name: str
 
 
-class _Found(NamedTuple):
+class _Status(NamedTuple):
     """What stands somewhere, and where that really is."""
 
     status: os.stat_result
@@ -101,7 +101,7 @@ class Fence:
     def real(cls, path: Path) -> Fence:
         """A directory by its real path: no link may stand anywhere in it."""
         with cls.from_root("/") as top:
-            return top.below(str(path), links=False)
+            return top.directory(str(path), links=False)
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +109,7 @@ class Fence:
     def __exit__(self, *_: object) -> None:
         os.close(self.fd)
 
-    def below(self, path: str, *, links: bool = True, display: str = "") -> Fence:
+    def directory(self, path: str, *, links: bool = True, display: str = "") -> Fence:
         """A directory below as a root of its own. Without `links`, none may stand on the way."""
         fd, _ = self._walk(path, _PASS, links=links)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
@@ -119,15 +119,15 @@ class Fence:
 
     def make_directory(self, path: str) -> Fence:
         """A directory below, made with those above it where there is none. No link may stand on the way."""
-        folder = self.below(".")
+        folder = self.directory(".")
         for name in filter(None, path.split("/")):
             with folder:
                 try:
-                    folder = folder.below(name, links=False)
+                    folder = folder.directory(name, links=False)
                 except FileNotFoundError:
                     with suppress(FileExistsError):
                         os.mkdir(name, dir_fd=folder.fd)
-                    folder = folder.below(name, links=False)
+                    folder = folder.directory(name, links=False)
         return folder
 
     def parent(self, path: str, *, links: bool = True) -> Parent:
@@ -135,7 +135,7 @@ class Fence:
         above, _, name = path.strip("/").rpartition("/")
         if name in ("", ".", ".."):
             raise Refused("the path ends with no name")
-        return Parent(self.below(above, links=links), name)
+        return Parent(self.directory(above, links=links), name)
 
     def file(self, path: str, *, write: bool = False, links: bool = True) -> BinaryIO:
         """A regular file, to be read, or with `write` to be read and changed."""
@@ -184,10 +184,10 @@ class Fence:
             elif stat.S_ISREG(status.st_mode):
                 yield Entry(name, path, "file", status.st_size, modified(status))
 
-    def _stat(self, path: str, steps: Iterator[int]) -> _Found:
+    def _stat(self, path: str, steps: Iterator[int]) -> _Status:
         fd, names = self._walk(path, _LOOK, links=True, steps=steps)
         try:
-            return _Found(os.fstat(fd), "/".join(names))
+            return _Status(os.fstat(fd), "/".join(names))
         finally:
             os.close(fd)
 
@@ -205,7 +205,7 @@ class Fence:
                 if name in ("", "."):
                     continue
                 if name == "..":
-                    way.back()
+                    way.climb()
                     continue
                 mode = os.stat(name, dir_fd=way.fd, follow_symlinks=False).st_mode
                 if stat.S_ISLNK(mode):
@@ -214,7 +214,7 @@ class Fence:
                         raise Refused("a link stands on the way" if not links else "too many links")
                     target = os.readlink(name, dir_fd=way.fd)
                     if target.startswith("/"):
-                        target = self._inside(target)
+                        target = self._relative_target(target)
                         way.start()
                     ahead.extendleft(reversed(target.split("/")))
                 elif stat.S_ISDIR(mode):
@@ -230,7 +230,7 @@ class Fence:
             raise
         return _Opened(way.fd, way.names)
 
-    def _inside(self, target: str) -> str:
+    def _relative_target(self, target: str) -> str:
         """The target of an absolute link from here. Raises Refused."""
         if self._known and f"{target}/".startswith(f"{self._known}/"):
             return target[len(self._known) :]
@@ -260,7 +260,7 @@ class _Way:
         os.close(before)
         self.names.append(name)
 
-    def back(self) -> None:
+    def climb(self) -> None:
         """Go up, from the root on: where `..` of a directory leads may have changed."""
         names = self.names[:-1]
         if not self.names:

@@ -86,8 +86,8 @@ def _operator() -> str:
     return who.id or "the holder of a function key"
 
 
-def _word(answers: bool) -> str:
-    return "ok" if answers else "does not answer"
+def _word(reachable: bool) -> str:
+    return "ok" if reachable else "does not answer"
 
 
 def _switch(pause: Pause | None) -> dict[str, Any]:

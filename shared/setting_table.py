@@ -104,7 +104,7 @@ _ROWS: Mapping[str, Setting] = {
         "first", "document", "{}", 'JSON: name → "whsec_…" or ["new", "old"]; "default" is the default'
     ),
     "SLIPWAY_DEFAULT_NOTIFY": Setting(
-        "first", "objects", "[]", "JSON list of subscriptions for jobs that name none"
+        "first", "objects", "[]", "JSON list of receivers for jobs that name none"
     ),
     "SLIPWAY_SUBSCRIPTION": Setting(
         "clusters", "text", "00000000-0000-0000-0000-000000000000", "subscription of the workspace"

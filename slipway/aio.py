@@ -106,13 +106,13 @@ class AsyncJob:
 
         What is there already is left alone, as by `slipway download`.
         """
-        place = Path(to or self.id)
+        folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
             tree = await walk(api, self.id, await api.outputs(self.id), patterns)
-            outcome = await save(api, self.id, tree.files, place, lambda _: None)
+            outcome = await save(api, self.id, tree.files, folder, lambda _: None)
         if lost := [*tree.unread, *outcome.failed]:
             raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))
-        return place
+        return folder
 
     async def cancel(self) -> JobDetail:
         """Ask for the end of the job."""

@@ -163,7 +163,7 @@ def unlink(root: Path, mounted: Sequence[Volume]) -> None:
     """Take the volumes away; their content stays where it is."""
     with Fence.real(root) as mounts:
         for volume in mounted:
-            with suppress(FileNotFoundError), mounts.below(str(volume.at.parent), links=False) as parent:
+            with suppress(FileNotFoundError), mounts.directory(str(volume.at.parent), links=False) as parent:
                 os.unlink(volume.at.name, dir_fd=parent.fd)
 
 

@@ -57,12 +57,12 @@ class Metered(Protocol):
 def timed(name: str) -> Callable[[Act], Act]:
     """A span around a use case, whose first argument holds the meter."""
 
-    def around(act: Act) -> Act:
+    def decorate(act: Act) -> Act:
         @wraps(act)
-        async def inside(holder: Metered, *args: Any, **named: Any) -> Any:
+        async def timed_act(holder: Metered, *args: Any, **named: Any) -> Any:
             with holder.meter.span(name):
                 return await act(holder, *args, **named)
 
-        return cast("Act", inside)
+        return cast("Act", timed_act)
 
-    return around
+    return decorate

@@ -85,7 +85,7 @@ class Records:
     def _sees(self) -> bool:
         try:
             # Where the share is not mounted, there is a directory all the same.
-            with self._opened(self._layout.shared) as shared, shared.below("attempts", links=False):
+            with self._opened(self._layout.shared) as shared, shared.directory("attempts", links=False):
                 return True
         except (_Unseen, OSError):
             return False
@@ -108,7 +108,7 @@ class Records:
     @contextmanager
     def _attempt(self, target: Target) -> Iterator[Fence]:
         own = self._layout.attempt(target).removeprefix(self._layout.shared.rstrip("/")).lstrip("/")
-        with self._opened(self._layout.shared) as shared, shared.below(own, links=False) as attempt:
+        with self._opened(self._layout.shared) as shared, shared.directory(own, links=False) as attempt:
             yield attempt
 
     def _read(self, target: Target) -> Record | None:
@@ -170,7 +170,7 @@ class Records:
         try:
             with (
                 self._opened(prefix) as above,
-                above.below(own, links=False, display=prefix + own) as root,
+                above.directory(own, links=False, display=prefix + own) as root,
             ):
                 yield root, f"{inside}/{path}"
         except _Unseen:
@@ -189,7 +189,7 @@ class Records:
         if local is None:
             raise _Unseen
         prefix, rest = local
-        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.below(rest) as directory:
+        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.directory(rest) as directory:
             yield directory
 
     def _local_path(self, path: str) -> _Local | None:

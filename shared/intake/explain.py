@@ -98,22 +98,22 @@ async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, li
         generation += 1
 
 
-class _Seen(NamedTuple):
+class _ViewResult(NamedTuple):
     """A cluster as its engine shows it, or why it does not."""
 
     view: ClusterView | None
     trouble: str
 
 
-async def _view(ports: Ports, cluster: Cluster | None) -> _Seen:
+async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
     if cluster is None:
-        return _Seen(None, "")
+        return _ViewResult(None, "")
     try:
         async with asyncio.timeout(_PATIENCE):
             view = await ports.engines.get(cluster.engine).nodes(cluster.name)
-            return _Seen(replace(view, facts=together(cluster.facts, view.facts)), "")
+            return _ViewResult(replace(view, facts=together(cluster.facts, view.facts)), "")
     except (EngineError, TimeoutError) as error:
-        return _Seen(None, str(error) or "it did not answer in time")
+        return _ViewResult(None, str(error) or "it did not answer in time")
 
 
 async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:

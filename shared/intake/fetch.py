@@ -10,7 +10,7 @@ from shared.core.errors import Misuse, SlipwayError
 from shared.core.orders import digest
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.message import Request, inside
+from shared.intake.message import Request, straighten
 from shared.jobspec import Source, complete, read_through, scripts_wanted
 
 #: How many scripts of a job are looked at, and up to which size: only warnings follow from it.
@@ -62,7 +62,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         source=source,
         around=message_source,
     )
-    return inside(fetched)
+    return straighten(fetched)
 
 
 async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:

@@ -157,18 +157,18 @@ def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointe
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
         return _request(document, digest(document), source, limits, pointer)
-    payload = document.get("data")
+    data = document.get("data")
     if type_ == SUBMIT and "specversion" in document:
-        return _submitted(document, payload, source, limits, f"{pointer}/data")
-    payload = payload if isinstance(payload, dict) else {}
+        return _submitted(document, data, source, limits, f"{pointer}/data")
+    data = data if isinstance(data, dict) else {}
     if type_ in _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
     if type_ == LOOK:
-        return _folder_look(payload) or ForeignEvent(type_)
+        return _folder_look(data) or ForeignEvent(type_)
     if type_ == ENDED:
-        return _jobs_ended(payload) or ForeignEvent(type_)
+        return _jobs_ended(data) or ForeignEvent(type_)
     if type_ == SWEEP:
-        return _sweep(payload) or ForeignEvent(type_)
+        return _sweep(data) or ForeignEvent(type_)
     return ForeignEvent(type_[:100])
 
 
@@ -230,7 +230,7 @@ def _request(
     document: dict[str, Any], payload: str, source: Source, limits: Limits, pointer: str = ""
 ) -> Request:
     if foreign_document(document) or unwrapped(document) or is_bare_job(document):
-        return inside(
+        return straighten(
             Request(Envelope(), document, payload, source=source, pointer=pointer, envelope_at=pointer)
         )
     envelope, envelope_problems = read_envelope(document, limits=limits)
@@ -246,10 +246,10 @@ def _request(
         envelope_at=pointer,
         source=source,
     )
-    return inside(request)
+    return straighten(request)
 
 
-def inside(request: Request) -> Request:
+def straighten(request: Request) -> Request:
     """The request with the job in its document as it should stand, if it stands otherwise.
 
     Such a document is good for diagnostics only; one of another format is none at all.

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from shared.jobspec import Problem, page_of
 
 #: One problem as JSON.
-Found: TypeAlias = Mapping[str, Any]
+ProblemMembers: TypeAlias = Mapping[str, Any]
 _SEVERITIES = ("error", "warning", "hint")
 
 
@@ -29,14 +29,14 @@ def as_json(
     return {**named, "valid": valid, "problems": problems_as_json(problems), "notes": list(notes)}
 
 
-def verdict(problems: Sequence[Found]) -> str:
+def verdict(problems: Sequence[ProblemMembers]) -> str:
     """How many of what: `2 errors, 1 warning`; or `valid`."""
     counts = {kind: sum(one["severity"] == kind for one in problems) for kind in _SEVERITIES}
     counted = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
     return ", ".join(counted) or "valid"
 
 
-def text(problems: Sequence[Found], file: str = "job.json") -> str:
+def text(problems: Sequence[ProblemMembers], file: str = "job.json") -> str:
     """For people: place, rule, message; the line with a caret; the remedy and the page. Ends with a newline.
 
     `file` names the text that problems without a place of their own belong to.
@@ -58,7 +58,7 @@ def dotted(pointer: str) -> str:
     return shown
 
 
-def _one(problem: Found, file: str) -> str:
+def _one(problem: ProblemMembers, file: str) -> str:
     where, message = problem.get("file") or file, str(problem["message"])
     if "line" in problem:
         where = f"{where}:{problem['line']}:{problem['column']}"

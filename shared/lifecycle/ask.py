@@ -15,10 +15,10 @@ log = logging.getLogger(__name__)
 
 #: An engine and a cluster of it.
 ClusterKey = tuple[str, str]
-Seen = Mapping[str, Observation | None]
+Observations = Mapping[str, Observation | None]
 
 
-async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Seen | None:
+async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations | None:
     """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
     targets = [row.target for row in rows if row.target is not None]
     try:

@@ -23,7 +23,7 @@ from shared.core.ports import Active, Change, Observation, Ports, Reported
 from shared.delivery.answers import put_news, put_statuses
 from shared.delivery.deliver import deliver_due, deliver_now
 from shared.lifecycle.admit import submittable
-from shared.lifecycle.ask import ClusterKey, Seen, ask
+from shared.lifecycle.ask import ClusterKey, Observations, ask
 from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.observe import decide
@@ -70,7 +70,7 @@ async def sweep(ports: Ports, part: range | None = None) -> Swept:
     return swept
 
 
-async def _report(ports: Ports, part: str) -> None:
+async def _report(ports: Ports, name: str) -> None:
     """Say to the other processes what is wrong, if anything is: theirs may be asked for health.
 
     Never raises; costs nothing while all is well.
@@ -79,7 +79,7 @@ async def _report(ports: Ports, part: str) -> None:
     if not counts and not ports.troubles.published:
         return
     try:
-        await ports.ledger.report(part, Reported(ports.clock(), counts, ports.troubles.silent()))
+        await ports.ledger.report(name, Reported(ports.clock(), counts, ports.troubles.silent()))
         ports.troubles.published = bool(counts)
     except SlipwayError as error:
         log.warning("what is wrong could not be reported: %s", error)
@@ -143,13 +143,13 @@ async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: l
     with_engine = [row for row in rows if _with_engine(row)]
     answer = await ask(ports, key, with_engine) if with_engine else {}
     # What was asked first is the probe: while the cluster does not answer, no record is even read.
-    answers = not left_alone(ports, *key)
+    reachable = not left_alone(ports, *key)
     observations = answer or {}
     news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
     changed, dispatched, cancelled = await asyncio.gather(
         _part("changes", _commit(ports, news, observations)),
-        _each(ports, overdue if answers else [], lambda row: dispatch(ports, row.job_id)),
-        _each(ports, [r for r in with_engine if r.cancel and answers], lambda row: _cancel(ports, row)),
+        _each(ports, overdue if reachable else [], lambda row: dispatch(ports, row.job_id)),
+        _each(ports, [r for r in with_engine if r.cancel and reachable], lambda row: _cancel(ports, row)),
     )
     moved = tuple(row.job_id for row in news)
     return _ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
@@ -177,7 +177,7 @@ def _with_engine(row: Active) -> bool:
     return row.state in (JobState.QUEUED, JobState.RUNNING)
 
 
-def _news(row: Active, observations: Seen, policy: Policy, now: datetime) -> bool:
+def _news(row: Active, observations: Observations, policy: Policy, now: datetime) -> bool:
     """Whether the record may change: the engine says something else than the index row."""
     if row.job_id not in observations:
         return False
@@ -190,7 +190,7 @@ def _news(row: Active, observations: Seen, policy: Policy, now: datetime) -> boo
     return waits_anew(row, observation, now)
 
 
-async def _commit(ports: Ports, rows: list[Active], observations: Seen) -> int:
+async def _commit(ports: Ports, rows: list[Active], observations: Observations) -> int:
     """Decide and commit what changes, and report at once what can be reported."""
     applied: list[Change] = []
 

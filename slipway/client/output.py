@@ -51,7 +51,7 @@ async def parts(
     Raises Changed when the file changes in between, and Failure.
     """
 
-    async def part(first: int, last: int, tag: str) -> FilePart:
+    async def fetch(first: int, last: int, tag: str) -> FilePart:
         async def ask() -> FilePart:
             content = await api.content(job_id, file.directory, file.path, first, last, tag)
             if len(content.data) < min(last + 1, content.size) - first and tag:
@@ -61,7 +61,7 @@ async def parts(
         async with gate:
             return await patiently(ask)
 
-    first_part = await part(start, start + PART - 1 if file.size > start else start - 1, tag)
+    first_part = await fetch(start, start + PART - 1 if file.size > start else start - 1, tag)
     yield first_part
     tag, step = tag or first_part.tag, len(first_part.data)
     ahead = iter(range(start + step, first_part.size, step) if step else ())
@@ -69,7 +69,7 @@ async def parts(
     try:
         while True:
             while len(under_way) < _AHEAD and (first := next(ahead, None)) is not None:
-                under_way.append(asyncio.create_task(part(first, first + step - 1, tag)))
+                under_way.append(asyncio.create_task(fetch(first, first + step - 1, tag)))
             if not under_way:
                 return
             yield await under_way.pop(0)

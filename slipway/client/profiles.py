@@ -38,7 +38,7 @@ class Profiles:
         """With another one, which is now the current one."""
         return Profiles({**self.by_name, name: profile}, name)
 
-    def without(self, name: str) -> "Profiles":
+    def without_profile(self, name: str) -> "Profiles":
         """Without that one; what is left has no current one, if it was that."""
         others = {key: one for key, one in self.by_name.items() if key != name}
         return replace(self, by_name=others, current="" if self.current == name else self.current)

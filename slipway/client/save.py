@@ -70,7 +70,7 @@ class Destination:
         self._mark(self._job)
         names, parts = {file.name for file in files}, {_part_of(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
-            with suppress(OSError), self._root.below(folder, links=False) as directory:
+            with suppress(OSError), self._root.directory(folder, links=False) as directory:
                 for entry in directory.entries():
                     own = f"{folder}/{entry.name}" in names
                     if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in parts:
@@ -126,7 +126,7 @@ class Destination:
             if reason := _impossible(one):
                 raise Failure(reason)
         path = "/".join(above)
-        with self._root.make_directory(path) if make else self._root.below(path, links=False) as folder:
+        with self._root.make_directory(path) if make else self._root.directory(path, links=False) as folder:
             yield folder, name
 
     def _ignores_case(self) -> bool:

@@ -37,7 +37,7 @@ _COMMANDS = {
 }
 
 
-class Missing(Failure):
+class Absent(Failure):
     """There is no such thing, says the service."""
 
 
@@ -50,7 +50,7 @@ class Unanswered(Failure):
 
 
 _KINDS: Mapping[int, type[Failure]] = {
-    404: Missing,
+    404: Absent,
     412: Changed,
     429: Unanswered,
     502: Unanswered,
@@ -270,13 +270,13 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
     Raises Failure.
     """
     headers: Mapping[str, str] = {}
-    place = await target(url, key.strip())
-    if key := place.key:
+    deployment = await target(url, key.strip())
+    if key := deployment.key:
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
-        yield Service(session, place.url)
+        yield Service(session, deployment.url)
 
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:

@@ -66,7 +66,7 @@ async def _key_of(profile: Profile) -> str:
 
 
 async def token(scope: str) -> str:
-    """An access token of Entra ID for whoever is signed in here. Raises Failure."""
+    """An access token of Entra ID for the identity that is signed in here. Raises Failure."""
     from azure.core.exceptions import ClientAuthenticationError
     from azure.identity.aio import DefaultAzureCredential
 

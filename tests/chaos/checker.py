@@ -23,7 +23,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Told:
+class Delivery:
     """One delivery that the receiver saw."""
 
     job: str
@@ -73,16 +73,16 @@ def judge(
     messages: Sequence[str],
     records: Sequence[Record],
     started: Iterable[tuple[str, str]],
-    reports: Iterable[Told],
+    reports: Iterable[Delivery],
 ) -> Verdict:
-    """`sent`: names of the jobs that a door acknowledged; `started`: job id and attempt of each start."""
+    """`messages`: names of the jobs that a door acknowledged; `started`: job id and attempt of each start."""
     verdict = Verdict(attempted=len(messages), accepted=len(records))
     names = Counter(record.name for record in records)
     verdict.lost += [f"{name} has no record" for name in messages if name not in names]
     verdict.duplicated += [f"{name} has {count} records" for name, count in names.items() if count > 1]
     verdict.other += [f"{name} was never sent" for name in names.keys() - set(messages)]
     _judge_starts(verdict, records, started)
-    _judge_told(verdict, records, reports)
+    _judge_deliveries(verdict, records, reports)
     for record in records:
         if record.state != "succeeded":
             verdict.lost.append(f"{record.name} is {record.state}")
@@ -109,7 +109,7 @@ def _judge_starts(verdict: Verdict, records: Sequence[Record], started: Iterable
     verdict.other += [f"the cluster ran {job}, which has no record" for job in starts]
 
 
-def _judge_told(verdict: Verdict, records: Sequence[Record], reports: Iterable[Told]) -> None:
+def _judge_deliveries(verdict: Verdict, records: Sequence[Record], reports: Iterable[Delivery]) -> None:
     ends: dict[str, set[str]] = defaultdict(set)
     bodies: dict[str, set[str]] = defaultdict(set)
     for one in reports:
@@ -122,7 +122,7 @@ def _judge_told(verdict: Verdict, records: Sequence[Record], reports: Iterable[T
     for record in records:
         events = ends[record.id]
         if not events:
-            verdict.undelivered.append(f"nobody took the end of {record.name}")
+            verdict.undelivered.append(f"no receiver took the end of {record.name}")
         if len(events) > 1:
-            verdict.duplicated.append(f"the end of {record.name} was told under {len(events)} ids")
+            verdict.duplicated.append(f"the end of {record.name} was reported under {len(events)} ids")
     verdict.other += [f"event {event} has {len(b)} bodies" for event, b in bodies.items() if len(b) > 1]

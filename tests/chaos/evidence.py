@@ -10,7 +10,7 @@ from azure.data.tables.aio import TableServiceClient
 
 from shared.adapters.storage import rows
 from shared.core.job import Job
-from tests.chaos.checker import Record, Told
+from tests.chaos.checker import Delivery, Record
 
 _ENDS = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
@@ -48,14 +48,14 @@ async def records(connection_string: str, table: str) -> list[Record]:
     ]
 
 
-def deliveries_of(log: Path) -> list[Told]:
+def deliveries_of(log: Path) -> list[Delivery]:
     """Every delivery that the receiver wrote down."""
     results = []
     for line in log.read_text().splitlines() if log.exists() else ():
         one = json.loads(line)
         state = str(one["type"] or "").removeprefix("io.slipway.job.").removesuffix(".v1")
         results.append(
-            Told(
+            Delivery(
                 job=str(one["subject"] or "").removeprefix("jobs/"),
                 event=str(one["id"]),
                 terminal=state in _ENDS,

@@ -33,7 +33,7 @@ class Requests:
         self.queries: list[str] = []
         self.records = 0
 
-    def around(self, send: Send) -> Send:
+    def count_requests(self, send: Send) -> Send:
         """The same, counted."""
 
         async def counted(request: Request) -> Answer:
@@ -78,7 +78,7 @@ def _state(number: int) -> JobState:
 
 @asynccontextmanager
 async def _ledger(storage: Azurite, name: str, requests: Requests) -> AsyncIterator[TableLedger]:
-    account = Account(Connection(storage.connection_string), around=requests.around)
+    account = Account(Connection(storage.connection_string), around=requests.count_requests)
     yield TableLedger(Store(RestTable(account, name), SHARDS))
     await account.close()
 

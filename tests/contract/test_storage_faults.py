@@ -77,8 +77,8 @@ class FaultyTransport(AioHttpTransport):  # type: ignore[misc]
 def _faulty(faults: Faults) -> Callable[[Send], Send]:
     """The same faults around the requests that go without the SDK."""
 
-    def around(send: Send) -> Send:
-        async def through(request: Request) -> Answer:
+    def decorate(send: Send) -> Send:
+        async def send_faulty(request: Request) -> Answer:
             faults.requests.append(f"{request.verb} {request.url.partition('?')[0]}")
             fault = faults.now()
             if fault == "unsent":
@@ -90,9 +90,9 @@ def _faulty(faults: Faults) -> Callable[[Send], Send]:
                 return replace(answer, status=int(fault), headers={**answer.headers, "retry-after": "0"})
             return answer
 
-        return through
+        return send_faulty
 
-    return around
+    return decorate
 
 
 @asynccontextmanager

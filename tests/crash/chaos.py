@@ -57,9 +57,9 @@ class Chaos:
         fault = self.plan.get(len(self.calls))
         if fault is None:
             return await act()
-        return await self._with(fault, name, act)
+        return await self._call_with_fault(fault, name, act)
 
-    async def _with(self, fault: Fault, name: str, act: Callable[[], Awaitable[Any]]) -> Any:
+    async def _call_with_fault(self, fault: Fault, name: str, act: Callable[[], Awaitable[Any]]) -> Any:
         if fault is Fault.BEFORE:
             self._die()
         if fault is Fault.ZOMBIE:
@@ -112,7 +112,7 @@ class Seam:
         if not inspect.iscoroutinefunction(value):
             return value
 
-        async def through(*args: Any, **named: Any) -> Any:
+        async def faulty_call(*args: Any, **named: Any) -> Any:
             return await self._chaos.call(f"{self._name}.{attribute}", lambda: value(*args, **named))
 
-        return through
+        return faulty_call

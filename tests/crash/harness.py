@@ -270,7 +270,7 @@ class Run:
         return self.world.ledger.jobs
 
     def check(self, *, accepted: int, started: int) -> list[str]:
-        """The invariants: nothing lost or doubled, each end told under one id with one body, a receipt."""
+        """The invariants: nothing lost or doubled, each end reported under one id and body, a receipt."""
         result = self.violations
         jobs = ended_records(self.world, result)
         if len(jobs) != accepted:
@@ -294,7 +294,7 @@ class Run:
         result += [f"event {identity} has {len(b)} bodies" for identity, b in bodies.items() if len(b) > 1]
         for job in jobs:
             if len(reports.get(job.id, ())) != 1:
-                result.append(f"the end of {job.id} was told under {len(reports.get(job.id, ()))} ids")
+                result.append(f"the end of {job.id} was reported under {len(reports.get(job.id, ()))} ids")
             if output.get(job.id, {job.last_error}) != {job.last_error}:
                 result.append(f"the last error of {job.id} is another in its event than in its record")
             receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")

@@ -112,7 +112,7 @@ class Slurmrestd:
         if fault in (Wire.REFUSED, Wire.LATE, Wire.DOWN):
             if fault is Wire.LATE:
                 self.late.append(lambda: handler(request))
-            return self._down() if fault is Wire.DOWN else self._break(request)
+            return self._database_down() if fault is Wire.DOWN else self._break(request)
         answer = await handler(request)
         if fault in (Wire.CRASH, Wire.CRASHED):
             self.model.crash()
@@ -125,7 +125,7 @@ class Slurmrestd:
         return answer
 
     @staticmethod
-    def _down() -> web.Response:
+    def _database_down() -> web.Response:
         return web.json_response({"errors": [{"error_number": 104, "error": "Connection reset"}]}, status=500)
 
     @staticmethod

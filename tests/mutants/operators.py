@@ -93,10 +93,10 @@ _Path = tuple[tuple[str, int | None], ...]
 def _paths(function: Function) -> Iterator[_Path]:
     """The way to each node of the body that may change."""
     for index in range(len(function.body)):
-        yield from _below(function.body[index], (("body", index),))
+        yield from _paths_below(function.body[index], (("body", index),))
 
 
-def _below(node: ast.AST, path: _Path) -> Iterator[_Path]:
+def _paths_below(node: ast.AST, path: _Path) -> Iterator[_Path]:
     if _only_tells(node) or _only_checks(node):
         return
     yield path
@@ -104,11 +104,11 @@ def _below(node: ast.AST, path: _Path) -> Iterator[_Path]:
         if field in ("annotation", "returns", "args") and not isinstance(node, ast.Call):
             continue
         if isinstance(value, ast.AST):
-            yield from _below(value, (*path, (field, None)))
+            yield from _paths_below(value, (*path, (field, None)))
         elif isinstance(value, list):
             for index, one in enumerate(value):
                 if isinstance(one, ast.AST):
-                    yield from _below(one, (*path, (field, index)))
+                    yield from _paths_below(one, (*path, (field, index)))
 
 
 def _only_tells(node: ast.AST) -> bool:
@@ -168,12 +168,12 @@ def _replacements(node: ast.AST) -> _Replacements:
 def _of_logic(node: ast.AST) -> _Replacements:
     match node:
         case ast.Compare(ops=[op]) if type(op) in _COMPARED:
-            yield _shown(_with(node, ops=[_COMPARED[type(op)]()]))
+            yield _shown(_with_fields(node, ops=[_COMPARED[type(op)]()]))
         case ast.BoolOp(op=op, values=values):
-            yield _shown(_with(node, op=ast.Or() if isinstance(op, ast.And) else ast.And()))
+            yield _shown(_with_fields(node, op=ast.Or() if isinstance(op, ast.And) else ast.And()))
             for removed in range(len(values)):
                 remaining = values[:removed] + values[removed + 1 :]
-                yield _shown(remaining[0] if len(remaining) == 1 else _with(node, values=remaining))
+                yield _shown(remaining[0] if len(remaining) == 1 else _with_fields(node, values=remaining))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield _shown(operand)
         case ast.Constant(value=bool() as value):
@@ -183,7 +183,7 @@ def _of_logic(node: ast.AST) -> _Replacements:
 def _of_numbers(node: ast.AST) -> _Replacements:
     match node:
         case ast.BinOp(op=op) if type(op) in _COUNTED:
-            yield _shown(_with(node, op=_COUNTED[type(op)]()))
+            yield _shown(_with_fields(node, op=_COUNTED[type(op)]()))
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             yield _shown(ast.Constant(value + 1))
 
@@ -192,11 +192,11 @@ def _of_flow(node: ast.AST) -> _Replacements:
     match node:
         case ast.If() | ast.IfExp():
             for value in (True, False):
-                yield f"if {value}", _with(node, test=ast.Constant(value))
+                yield f"if {value}", _with_fields(node, test=ast.Constant(value))
         case ast.comprehension(ifs=[_, *_]):
-            yield "no condition", _with(node, ifs=[])
+            yield "no condition", _with_fields(node, ifs=[])
         case ast.Return(value=value) if value is not None and not _is_none(value):
-            yield _shown(_with(node, value=ast.Constant(None)))
+            yield _shown(_with_fields(node, value=ast.Constant(None)))
         case ast.Expr() | ast.Raise() | ast.AugAssign() | ast.Continue() | ast.Break():
             yield "nothing", ast.Pass()
 
@@ -208,16 +208,16 @@ def _of_calls(node: ast.AST) -> _Replacements:
                 if _only_checks(keyword):
                     continue
                 remaining = keywords[:removed] + keywords[removed + 1 :]
-                yield f"without {_text(keyword)}", _with(node, keywords=remaining)
+                yield f"without {_text(keyword)}", _with_fields(node, keywords=remaining)
             if len(args) > 1 and not isinstance(args[-1], ast.Starred):
-                yield f"without {_text(args[-1])}", _with(node, args=args[:-1])
+                yield f"without {_text(args[-1])}", _with_fields(node, args=args[:-1])
 
 
 def _shown(node: ast.AST) -> tuple[str, ast.AST]:
     return _text(node), node
 
 
-def _with(node: ast.AST, **fields: object) -> ast.AST:
+def _with_fields(node: ast.AST, **fields: object) -> ast.AST:
     changed = copy.deepcopy(node)
     for name, value in fields.items():
         setattr(changed, name, value)

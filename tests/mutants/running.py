@@ -311,7 +311,7 @@ def _record(session: pytest.Session, functions: list[FunctionType], write: Calla
 
     monitoring.register_callback(_TOOL, monitoring.events.LINE, line_ran)
     for function in functions:
-        for code in (function.__code__, *_inside(function.__code__)):
+        for code in (function.__code__, *_nested_code(function.__code__)):
             monitoring.set_local_events(_TOOL, code, monitoring.events.LINE)
     for number in range(len(session.items)):
         ran.clear()
@@ -336,7 +336,7 @@ def _functions_of(module: Path) -> dict[tuple[str, int], FunctionType]:
 
 def _code_of(code: CodeType, name: str, line: int) -> CodeType | None:
     """The code of a function, somewhere inside that of its module."""
-    for one in _inside(code):
+    for one in _nested_code(code):
         if one.co_qualname == name and one.co_firstlineno == line:
             return one
     return None
@@ -347,8 +347,8 @@ def _shape(code: CodeType) -> tuple[int, int]:
     return len(code.co_freevars), code.co_flags & _KINDS
 
 
-def _inside(code: CodeType) -> Iterator[CodeType]:
+def _nested_code(code: CodeType) -> Iterator[CodeType]:
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield one
-            yield from _inside(one)
+            yield from _nested_code(one)

@@ -62,7 +62,7 @@ class FileService:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one request."""
-        request[_BELOW] = self._below(request)
+        request[_BELOW] = self._path_of(request)
         try:
             name = _operation(request)
             self._check_signature(request, name)
@@ -84,7 +84,7 @@ class FileService:
         """The name by which the proxy asks for the service: as in Azure, it is that of the account."""
         return f"{self._account.name}.file.localhost"
 
-    def _below(self, request: web.Request) -> str:
+    def _path_of(self, request: web.Request) -> str:
         path = request.path.removeprefix("/")
         return path if request.host == self.host else path.removeprefix(self._account.name).removeprefix("/")
 
@@ -137,7 +137,11 @@ class FileService:
         return web.Response(status=201, headers=_properties(status))
 
     async def _show(self, item: Item) -> web.StreamResponse:
-        with not_found_as_404(), Fence.from_root(item.share) as share, share.below(item.path) as directory:
+        with (
+            not_found_as_404(),
+            Fence.from_root(item.share) as share,
+            share.directory(item.path) as directory,
+        ):
             return web.Response(status=200, headers=_properties(os.fstat(directory.fd)))
 
     async def _delete_share(self, item: Item) -> web.StreamResponse:

@@ -110,7 +110,7 @@ def listing(
     try:
         with (
             Fence.from_root(root) as served,
-            served.below(url_of_file.partition("/")[2], links=False, display=above + own) as run,
+            served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
         ):
             entries = run.listing(f"{rest}/{inside}", page.start, page.most)
     except OSError:

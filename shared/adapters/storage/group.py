@@ -64,7 +64,7 @@ class _Batch:
         )
 
     def add(self, write: Write) -> int:
-        """Its place."""
+        """Take a write that `takes` allowed. Returns its index among the writes of the transaction."""
         self.writes.append(write)
         self.jobs.add(write.job_id)
         self.entities += len(write.operations)

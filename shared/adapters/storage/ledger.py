@@ -135,9 +135,9 @@ class TableLedger:
         """An upsert: off is a row, too."""
         await self._store.upsert(other_rows.pause_row(pause))
 
-    async def report(self, part: str, reported: Reported) -> None:
+    async def report(self, sweep: str, reported: Reported) -> None:
         """An upsert."""
-        await self._store.upsert(other_rows.trouble_row(part, reported))
+        await self._store.upsert(other_rows.trouble_row(sweep, reported))
 
     async def reported(self) -> list[Reported]:
         """One range query."""
@@ -155,24 +155,24 @@ class TableLedger:
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """A point read."""
-        row = other_rows.seen_row(DropMemo(path, {}, "", 1), self._shards)
+        row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         memo = await self._store.get(row["PartitionKey"], row["RowKey"])
-        return self._store.perhaps(memo.row, other_rows.seen_of) if memo is not None else None
+        return self._store.perhaps(memo.row, other_rows.drop_memo_of) if memo is not None else None
 
     async def remember(self, memo: DropMemo) -> None:
         """An upsert; the last writer wins."""
-        await self._store.upsert(other_rows.seen_row(memo, self._shards))
+        await self._store.upsert(other_rows.drop_memo_row(memo, self._shards))
 
     async def forget(self, path: str) -> None:
         """A delete."""
-        row = other_rows.seen_row(DropMemo(path, {}, "", 1), self._shards)
+        row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         await self._store.drop(row["PartitionKey"], row["RowKey"])
 
     async def drop_memos(self) -> dict[str, DropMemo]:
         """One range query a partition of dropped paths."""
         ranges = (Range(f"d{shard:03d}", "", "") for shard in range(self._shards))
         answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
-        memo = self._store.legible((row for part in answers for row in part), other_rows.seen_of)
+        memo = self._store.legible((row for part in answers for row in part), other_rows.drop_memo_of)
         return {one.path: one for one in memo}
 
     async def _commit(self, change: Change) -> Stored | None:

@@ -84,7 +84,7 @@ def listed_key(entity: Mapping[str, Any]) -> str:
     return key
 
 
-class Turn(NamedTuple):
+class ListEntry(NamedTuple):
     """A row of the list of all jobs, or of a turn."""
 
     source: str
@@ -92,10 +92,10 @@ class Turn(NamedTuple):
     at: datetime
 
 
-def turn_of(entity: Mapping[str, Any]) -> Turn:
+def turn_of(entity: Mapping[str, Any]) -> ListEntry:
     """Source, job and moment of a row of the list of all jobs, or of a turn."""
     key = listed_key(entity)
-    return Turn(
+    return ListEntry(
         entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
     )
 

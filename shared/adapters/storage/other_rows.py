@@ -32,12 +32,12 @@ TROUBLES = Range("meta", "trouble|", "trouble}")
 STANDING = Range("meta", PAUSE["RowKey"], TROUBLES.last)
 
 
-def trouble_row(part: str, reported: Reported) -> Entity:
-    """What is wrong, as far as the sweeps of a part have seen it."""
+def trouble_row(sweep: str, reported: Reported) -> Entity:
+    """What is wrong, as far as the sweeps of this name have seen it."""
     silent = {cluster: [text_of(one.since), one.why] for cluster, one in reported.silent.items()}
     return {
         "PartitionKey": TROUBLES.partition,
-        "RowKey": f"{TROUBLES.first}{part}",
+        "RowKey": f"{TROUBLES.first}{sweep}",
         "At": text_of(reported.at),
         "Found": json.dumps(dict(reported.counts)),
         **split("Silent", json.dumps(silent)),
@@ -69,7 +69,7 @@ def pause_of(entity: Mapping[str, Any]) -> Pause | None:
     return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])
 
 
-def seen_row(memo: DropMemo, shards: int) -> Entity:
+def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
     """What is remembered of a dropped path."""
     digest = hashlib.sha256(memo.path.encode()).hexdigest()
     return {
@@ -86,7 +86,7 @@ def seen_row(memo: DropMemo, shards: int) -> Entity:
     }
 
 
-def seen_of(entity: Mapping[str, Any]) -> DropMemo:
+def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
     """What the row remembers."""
     return DropMemo(
         path=entity["Path"],

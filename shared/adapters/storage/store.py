@@ -142,7 +142,7 @@ class Store:
         return self._is_current()
 
     async def set_listed(self, until: str) -> None:
-        """Say so, of both."""
+        """Write the columns of `listed_until`: up to `until`, the lists hold every job as it is."""
         columns = listed_until(until)
         await self._table.transact([Operation("upsert", {**LAYOUT, **columns})])
         self._layout = {**self._layout, **columns}

@@ -80,8 +80,8 @@ class Ledger(Protocol):
     async def pause(self, pause: Pause | None) -> None:
         """Turn the switch on or off."""
 
-    async def report(self, part: str, reported: Reported) -> None:
-        """Say to every process what a sweep found to be wrong, in numbers by kind."""
+    async def report(self, sweep: str, reported: Reported) -> None:
+        """Say to every process what the sweep of this name found to be wrong, in numbers by kind."""
 
     async def reported(self) -> list[Reported]:
         """What each part of the sweeps said last, and when."""

@@ -18,7 +18,7 @@ from shared.engines.batchai.errors import names_ours, raise_for
 from shared.engines.batchai.request import API, submission
 
 
-class _Place(NamedTuple):
+class _Names(NamedTuple):
     """The names in the path of a job."""
 
     group: str
@@ -75,18 +75,18 @@ class Calls:
 
     async def terminate(self, target: Target) -> None:
         """POST terminate, whose end is not waited for."""
-        await (await self._client()).jobs.begin_terminate(*self._place(target), polling=False)
+        await (await self._client()).jobs.begin_terminate(*self._names(target), polling=False)
 
     async def delete(self, target: Target) -> None:
         """DELETE, whose end is not waited for."""
-        await (await self._client()).jobs.begin_delete(*self._place(target), polling=False)
+        await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
     async def files(self, target: Target, directory: str, path: str) -> list[Any]:
         """listOutputFiles of one directory."""
         from azure.mgmt.batchai.models import JobsListOutputFilesOptions
 
         options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
-        files = (await self._client()).jobs.list_output_files(*self._place(target), options)
+        files = (await self._client()).jobs.list_output_files(*self._names(target), options)
         return [file async for file in files]
 
     async def cluster(self, name: str) -> dict[str, Any]:
@@ -138,8 +138,8 @@ class Calls:
         raise_for(answer)
         return bytes(answer.content)
 
-    def _place(self, target: Target) -> _Place:
-        return _Place(self._workspace.group, self._workspace.name, target.experiment, target.name)
+    def _names(self, target: Target) -> _Names:
+        return _Names(self._workspace.group, self._workspace.name, target.experiment, target.name)
 
     async def _client(self) -> Any:
         if self._open is None:

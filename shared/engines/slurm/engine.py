@@ -150,7 +150,7 @@ class SlurmEngine:
         return await self._records[target.cluster].files(target, directory, path)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """From there as well."""
+        """From the same file system: at most `limit` bytes of a file from `offset` on."""
         self._cluster(target.cluster)
         return await self._records[target.cluster].chunk(target, directory, path, offset, limit)
 
@@ -202,13 +202,13 @@ class SlurmEngine:
         return self._attempts[cluster.name]
 
 
-class _Place(NamedTuple):
-    """Where a job goes."""
+class _ViewKey(NamedTuple):
+    """What a view of nodes is cached under: a cluster and one of its partitions."""
 
     cluster: str
     partition: str
 
 
-def _view_key(cluster: SlurmCluster, resources: JsonObject) -> _Place:
+def _view_key(cluster: SlurmCluster, resources: JsonObject) -> _ViewKey:
     """The cluster's name, and the partition that a job with those resources goes to."""
-    return _Place(cluster.name, str(resources.get("partition") or cluster.partition))
+    return _ViewKey(cluster.name, str(resources.get("partition") or cluster.partition))

@@ -43,7 +43,7 @@ def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
         *(
             one
             for one in ruled
-            if not _below(one.pointer, misspelt)
+            if not _covered(one.pointer, misspelt)
             and not _follows(one, wrong, open_lists)
             and not (one.code == "SW030" and one.pointer in halves)
             and not _is_account_of_bad_url(one, wrong)
@@ -62,7 +62,7 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
     problems = [
         problem
         for problem in problems
-        if not (problem.code in ("SW010", "SW020") and _below(problem.pointer, twice))
+        if not (problem.code in ("SW010", "SW020") and _covered(problem.pointer, twice))
         and not (problem.code == "SW007" and problem.of_name and problem.pointer in misspelt)
     ]
     beside = {
@@ -129,7 +129,7 @@ def _is_account_of_bad_url(candidate: Problem, wrong: Collection[str]) -> bool:
     return candidate.code in ("SW010", "SW089") and name == "accountName" and f"{mount}/azureFileUrl" in wrong
 
 
-def _below(pointer: str, places: Collection[str]) -> bool:
+def _covered(pointer: str, places: Collection[str]) -> bool:
     """Whether it is one of the places, or stands below one."""
     while pointer and pointer not in places:
         pointer = pointer.rpartition("/")[0]

@@ -44,7 +44,7 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
     if templated(document):
         return _template(document)
     if (contained := _contained_job(document)) is not None:
-        return _inside(document, *contained)
+        return _unwrap_contained(document, *contained)
     properties = document.get("properties")
     if properties is None:
         return _flat(document) if _is_flat(document) else None
@@ -103,7 +103,7 @@ def _contained_job(document: JsonObject) -> _Contained | None:
     return _Contained(at, value, 1) if isinstance(value, dict) else None
 
 
-def _inside(document: JsonObject, location: str, job: JsonObject, count: int) -> Unwrapped | None:
+def _unwrap_contained(document: JsonObject, location: str, job: JsonObject, count: int) -> Unwrapped | None:
     inner = unwrapped(job)
     properties = job.get("properties")
     if inner is None and not _is_job(properties):

@@ -113,7 +113,7 @@ def _any_secret(document: JsonObject) -> bool:
     """Whether there may be a secret: places cost more than this look, and most documents have none."""
     secrets = words(document)
     text = "\n".join(secrets.texts)
-    named = any(_inside(name, below=False) for name in secrets.names)
+    named = any(_holds_secret(name, below=False) for name in secrets.names)
     return named or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
 
 
@@ -141,7 +141,7 @@ def is_secret_name(name: str, *, below: bool, holder: object = "") -> bool:
 
     `below`: it stands inside of something secret; `holder`: the name of the object that it stands in.
     """
-    return _inside(name, below=below, variables=_holds_variables(holder))
+    return _holds_secret(name, below=below, variables=_holds_variables(holder))
 
 
 def _holds_variables(name: object) -> bool:
@@ -190,7 +190,7 @@ def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
                     step(slot.pointer, key),
                     value,
                     key,
-                    secret=_inside(str(key), below=slot.secret, variables=variables)
+                    secret=_holds_secret(str(key), below=slot.secret, variables=variables)
                     or (secret_value and is_value(str(key))),
                 )
                 for key in reversed(value)
@@ -209,7 +209,7 @@ def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
             yield slot
 
 
-def _inside(key: str, *, below: bool, variables: bool = False) -> bool:
+def _holds_secret(key: str, *, below: bool, variables: bool = False) -> bool:
     """Whether what stands under this key is secret."""
     plain = _normal(key)
     if plain in _PLAIN:
@@ -227,10 +227,10 @@ def _betrays(plain: str) -> bool:
         return False
     if plain in _BETRAYING_NAMES or any(piece in plain for piece in _BETRAYING):
         return True
-    return any(_near(plain, name) for name in (*_SECRETS, *_CONTAINERS))
+    return any(_resembles(plain, name) for name in (*_SECRETS, *_CONTAINERS))
 
 
-def _near(one: str, other: str) -> bool:
+def _resembles(one: str, other: str) -> bool:
     """Whether two names differ by at most two edits."""
     if abs(len(one) - len(other)) > _CLOSE or min(len(one), len(other)) < 4:
         return False

@@ -205,7 +205,7 @@ def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, i
         entry = positions.find(pointer)
     if positions.text[entry.start] in "{[":
         return entry.start, entry.start + 1
-    return (positions.inside(entry, part) if part else None) or (entry.start, entry.end)
+    return (positions.piece_span(entry, part) if part else None) or (entry.start, entry.end)
 
 
 def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -81,15 +81,15 @@ def hidden_character(text: str) -> str | None:
     if text.isascii():
         return None
     unseen = (one for one in dict.fromkeys(text) if one in INVISIBLE - _REFUSED)
-    return next((one for one in unseen if any(near.isascii() for near in _near(text, one))), None)
+    return next((one for one in unseen if any(near.isascii() for near in _neighbours(text, one))), None)
 
 
 def beside_ascii(text: str, one: str) -> bool:
     """Whether the character stands anywhere beside ASCII, and not within a text of another alphabet."""
-    return any(near and not near.isspace() and near.isascii() for near in _near(text, one))
+    return any(near and not near.isspace() and near.isascii() for near in _neighbours(text, one))
 
 
-def _near(text: str, one: str) -> Iterator[str]:
+def _neighbours(text: str, one: str) -> Iterator[str]:
     """What stands directly around each of these characters."""
     for match in re.finditer(re.escape(one), text):
         yield text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]

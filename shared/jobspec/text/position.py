@@ -97,7 +97,7 @@ class Positions:
             return None
         return _decoded(self.text[entry.start : entry.end])
 
-    def inside(self, entry: Entry, part: str) -> tuple[int, int] | None:
+    def piece_span(self, entry: Entry, part: str) -> tuple[int, int] | None:
         """The place of a piece of a string, which may be written with escapes."""
         decoded = self.decoded(entry)
         match = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None

@@ -44,10 +44,12 @@ _BEGINNING = 1 << 16
 
 
 #: What is known of clusters, by name and by id in small letters; that of the default one by "".
-Known = Mapping[str, ClusterFacts]
+FactsByCluster = Mapping[str, ClusterFacts]
 
 
-def diagnosed(source: Source, path: Path, clusters: Known = MappingProxyType({})) -> tuple[Problem, ...]:
+def diagnosed(
+    source: Source, path: Path, clusters: FactsByCluster = MappingProxyType({})
+) -> tuple[Problem, ...]:
     """The problems of a slipway.json, a message or a job.json, in place."""
     diagnosis = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, clusters)
     return source.locate(diagnosis)
@@ -58,7 +60,7 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
     return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])
 
 
-def _of_message(source: Source, path: Path, clusters: Known) -> list[Problem]:
+def _of_message(source: Source, path: Path, clusters: FactsByCluster) -> list[Problem]:
     """Of a job.json, of a message, of an event with one."""
     request = read_request(source.data, Limits())
     all_problems = list(request.problems)
@@ -68,7 +70,9 @@ def _of_message(source: Source, path: Path, clusters: Known) -> list[Problem]:
     return all_problems
 
 
-def _of_job(document: JsonObject, path: Path, clusters: Known, cluster: str | None) -> tuple[Problem, ...]:
+def _of_job(
+    document: JsonObject, path: Path, clusters: FactsByCluster, cluster: str | None
+) -> tuple[Problem, ...]:
     folder, script = path.parent.name, _script(document, path)
     named = cluster or _cluster_name(document)
     # Which names are configured is not known here, so every name is.

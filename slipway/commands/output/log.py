@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TextIO
 
 from slipway.client.output import patiently
-from slipway.client.service import Missing, Service, Unanswered
+from slipway.client.service import Absent, Service, Unanswered
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show, standing
 from slipway.commands.output.files import printable
@@ -117,11 +117,11 @@ async def _print_new(
 ) -> None:  # fmt: skip
     """Print what every process has written since its offset; what cannot be read is noted, and said once.
 
-    Raises Failure where that is all, and Missing where one file was asked for.
+    Raises Failure where that is all, and Absent where one file was asked for.
     """
     logs = await logs_of(api, job, selection.file, selection.rank)
     if selection.file and not logs and job["state"] in ENDED:
-        raise Missing(f"there is no {selection.file}; list the files: slipway files {job['id']}")
+        raise Absent(f"there is no {selection.file}; list the files: slipway files {job['id']}")
     for log in logs:
         if log.name in unread:
             continue
@@ -150,7 +150,7 @@ async def _print_one(
     while offset < log.size or job["state"] in ENDED:
         try:
             part = await patiently(partial(api.log, job["id"], offset, log.name))
-        except Missing:
+        except Absent:
             return  # of a run that was preempted meanwhile: the next look sees it
         if not part.data:
             return

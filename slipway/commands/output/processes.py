@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from slipway.client.output import patiently
-from slipway.client.service import Missing, Service
+from slipway.client.service import Absent, Service
 from slipway.failure import Failure
 
 #: stdout.txt, stdout-3.txt, stdout-wk-0.txt: behind the first dash stands the rank.
@@ -34,7 +34,7 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
         return []  # no node ever had it
     try:
         entries = await patiently(lambda: api.files(job["id"], "stdouterr"))
-    except Missing:
+    except Absent:
         return []
     sizes = {entry["name"]: entry["bytes"] for entry in entries if entry["bytes"] is not None}
     if file:

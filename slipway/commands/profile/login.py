@@ -36,7 +36,7 @@ def logout(name: str) -> int:
     chosen = name or os.environ.get(PROFILE, "") or profiles.current
     if profiles.chosen(chosen) is None:
         raise Failure("no profile is logged in")
-    write_profiles(file, profiles.without(chosen))
+    write_profiles(file, profiles.without_profile(chosen))
     print(f"forgot the profile {chosen}")
     return 0
 

@@ -61,9 +61,9 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
         if choices.anything or options.keep:
             raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
         if choices.envelope:
-            with _copied(to_upload(path), path, path.resolve().name) as place:
-                _write_envelope(place / _ENVELOPE, choices.envelope)
-                yield place
+            with _copied(to_upload(path), path, path.resolve().name) as copied:
+                _write_envelope(copied / _ENVELOPE, choices.envelope)
+                yield copied
         else:
             yield path
         return
@@ -77,24 +77,24 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     else:
         say(f"made this job.json (--save keeps it):\n{text.rstrip()}")
     files = to_upload(path) if path.is_dir() else [script]
-    with _copied(files, script.parent, folder.rpartition("/")[2]) as place:
-        (place / _JOB_FILE).write_text(text, encoding="utf-8")
+    with _copied(files, script.parent, folder.rpartition("/")[2]) as copied:
+        (copied / _JOB_FILE).write_text(text, encoding="utf-8")
         if choices.envelope:
-            _write_envelope(place / _ENVELOPE, choices.envelope)
-        yield place
+            _write_envelope(copied / _ENVELOPE, choices.envelope)
+        yield copied
 
 
 @contextmanager
 def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
     """A copy of some files of a folder, in a folder of this name."""
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
-        place = Path(base) / name
-        place.mkdir()
+        copied = Path(base) / name
+        copied.mkdir()
         for file in files:
-            copy = place / file.relative_to(folder)
+            copy = copied / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-        yield place
+        yield copied
 
 
 def _keep(file: Path, text: str) -> None:

@@ -47,13 +47,13 @@ async def test_a_job_that_ends_while_no_one_looks_keeps_its_exit_code(own_lab: L
     async def started() -> bool:
         return starts.exists()
 
-    async def over() -> bool:
+    async def is_over() -> bool:
         return end.exists() and not alive(starts.read_text())
 
     await until(started)
     await own_lab.emulator.kill()
     go.touch()
-    await until(over)
+    await until(is_over)
     await own_lab.emulator.start()
 
     assert (await own_lab.ends("job")).execution_info.exit_code == 6

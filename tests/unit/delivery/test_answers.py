@@ -115,12 +115,12 @@ async def test_a_document_that_cannot_be_read_keeps_no_receipt_away(world: World
 async def test_an_engine_that_is_not_configured_any_more_stands_by_its_name(
     world: World, drops: Written
 ) -> None:
-    class Gone:
+    class NoEngines:
         def get(self, engine: str) -> MemoryEngine:
             raise Misconfigured(f"no engine {engine}")
 
     job = job_of(*RUN, FAILED, target=TARGET)
-    await put_final(ports_of(world, drops, job, engines=Gone()), job.id)
+    await put_final(ports_of(world, drops, job, engines=NoEngines()), job.id)
     assert drops.answers["default/r/receipt.json"] == receipt(job, None, engine="slurm")
 
 

@@ -55,12 +55,12 @@ async def test_a_late_writer_never_replaces_a_newer_line(world: World) -> None:
 
 
 async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(world: World) -> None:
-    class Away(MemoryDrops):
+    class SilentDrops(MemoryDrops):
         async def put_status(self, *args: Any, **named: Any) -> bool:
             raise Unavailable("storage did not answer")
 
     drops = world.drops
-    world.drops = Away(world.clock, drops.blobs, drops.answers)
+    world.drops = SilentDrops(world.clock, drops.blobs, drops.answers)
     world.use(drops=world.drops)
     job = await drop_folder(world)
     assert job.state is JobState.QUEUED
@@ -74,7 +74,7 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
 
 
 async def test_the_end_is_reported_later_when_storage_was_away(world: World) -> None:
-    class Away(MemoryDrops):
+    class SilentDrops(MemoryDrops):
         away = False
 
         async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
@@ -82,7 +82,7 @@ async def test_the_end_is_reported_later_when_storage_was_away(world: World) -> 
                 raise Unavailable("storage did not answer")
             return await super().put_status(name, line, sequence, fresh=fresh)
 
-    drops = Away(world.clock)
+    drops = SilentDrops(world.clock)
     world.drops = drops
     world.use(drops=drops)
     job = await drop_folder(world)

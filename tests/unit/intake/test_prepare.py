@@ -118,11 +118,11 @@ def test_what_its_engine_refuses_is_reported_also_that_it_is_not_configured(worl
     world.engine.cannot = {"custom": "no such toolkit here"}
     assert [code for code, _ in codes(prepared(world, request()))] == ["SW109"]
 
-    class Gone(Engines):
+    class NoEngines(Engines):
         def get(self, engine: str) -> MemoryEngine:
             raise Misconfigured("no key for the cluster")
 
-    world.use(engines=Gone(world.engine))
+    world.use(engines=NoEngines(world.engine))
     draft = prepared(world, request({"resources": {"gpus": 1}}))
     assert codes(draft) == [("SW101", "/properties/cluster")]
     assert "no key for the cluster" in [one.message for one in draft.problems]

@@ -38,7 +38,7 @@ async def queued(world: World) -> Job:
     return (await world.message({"spec": job_json(), "notify": [HOOK]})).job
 
 
-class Asked(MemoryEngine):
+class CountingEngine(MemoryEngine):
     """Counts who is asked for."""
 
     def __init__(self) -> None:
@@ -51,8 +51,8 @@ class Asked(MemoryEngine):
 
 
 @pytest.fixture
-def requests(world: World) -> Asked:
-    world.engine = engine = Asked()
+def requests(world: World) -> CountingEngine:
+    world.engine = engine = CountingEngine()
     world.use(engines=type(world.ports.engines)(engine))  # type: ignore[call-arg]
     return engine
 
@@ -117,7 +117,9 @@ async def test_the_exit_code_of_a_forged_record_is_not_the_jobs(world: World) ->
     assert (ended.state, ended.exit_code) == (JobState.FAILED, 3)
 
 
-async def test_the_record_of_a_job_that_does_not_exist_asks_no_one(world: World, requests: Asked) -> None:
+async def test_the_record_of_a_job_that_does_not_exist_asks_no_one(
+    world: World, requests: CountingEngine
+) -> None:
     job = await queued(world)
     rows = dict(world.ledger.rows)
 
@@ -162,7 +164,9 @@ async def test_a_lost_event_costs_only_the_time_until_the_sweep(world: World) ->
     assert len(world.events()) == 1
 
 
-async def test_no_byte_of_a_record_is_read_however_many_it_has(world: World, requests: Asked) -> None:
+async def test_no_byte_of_a_record_is_read_however_many_it_has(
+    world: World, requests: CountingEngine
+) -> None:
     class Unread(MemoryDrops):
         async def read(self, name: str, *, etag: str | None = None, limit: int) -> Any:
             raise AssertionError(f"{name} was read")
@@ -182,7 +186,7 @@ async def test_no_byte_of_a_record_is_read_however_many_it_has(world: World, req
 
 
 async def test_a_place_that_climbs_leads_nowhere_but_to_the_job_that_it_names(
-    world: World, requests: Asked
+    world: World, requests: CountingEngine
 ) -> None:
     jobs = [(await world.message({"spec": job_json()}, f"m{n}")).job for n in range(2)]
 

@@ -48,7 +48,7 @@ async def submitted(world: World, message: str = "m1") -> Job:
     return (await world.message({"spec": job_json(), "notify": [HOOK]}, message)).job
 
 
-async def over(world: World, message: str = "m1") -> Job:
+async def ended_job(world: World, message: str = "m1") -> Job:
     job = await submitted(world, message)
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
@@ -181,7 +181,7 @@ async def test_a_record_that_is_mended_goes_on(world: World) -> None:
 async def test_an_ended_record_that_is_truncated_is_seen_by_the_audit_and_answers_with_words(
     world: World, columns: dict[str, Any]
 ) -> None:
-    job = await over(world)
+    job = await ended_job(world)
     name = spoil(world, f"j|{job.id}", **columns)
     assert list(await named(world)) == [name]
 
@@ -289,11 +289,11 @@ async def test_garbage_in_the_listing_keeps_nobody_out(world: World) -> None:
 
 
 async def test_records_that_cannot_be_read_hold_up_no_archive_and_are_named(world: World) -> None:
-    bad = [(await over(world, f"bad{n}")).id for n in range(5)]
+    bad = [(await ended_job(world, f"bad{n}")).id for n in range(5)]
     for job_id in bad:
         spoil(world, f"j|{job_id}", Record0="{")
     world.pass_time(60)
-    good = [(await over(world, f"good{n}")).id for n in range(5)]
+    good = [(await ended_job(world, f"good{n}")).id for n in range(5)]
     world.policy(archive_batch=1)
     world.pass_time(33 * DAY)
 
@@ -415,12 +415,12 @@ async def test_health_says_that_sweeps_fail_in_another_process_and_that_they_do_
 async def test_one_sweep_that_failed_in_an_outage_is_forgotten_when_the_next_ones_are_anothers(
     world: World,
 ) -> None:
-    class Down(MemoryLedger):
+    class SilentLedger(MemoryLedger):
         async def unfinished(self, *_: Any) -> Any:
             raise Unavailable("storage answered 503")
 
     with pytest.raises(Unavailable):
-        await sweep(replace(world.ports, ledger=Down(world.clock, table=world.ledger.table)))
+        await sweep(replace(world.ports, ledger=SilentLedger(world.clock, table=world.ledger.table)))
     assert not (await ready(world.ports)).ready
     for _ in range(3):
         world.pass_time(61)

@@ -156,7 +156,7 @@ def test_a_directory_is_no_file_and_a_file_no_directory(root: Path) -> None:
         with pytest.raises(NotADirectoryError):
             read(root, path)
     with Fence.from_root(root) as held, pytest.raises(NotADirectoryError):
-        held.below("a/b/f")
+        held.directory("a/b/f")
     with pytest.raises(FileNotFoundError):
         read(root, "a/none/f")
 
@@ -183,7 +183,7 @@ def test_what_is_swapped_between_look_and_open_is_not_followed(
 
 
 def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path) -> None:
-    with Fence.from_root(root) as held, held.below("a") as inner:
+    with Fence.from_root(root) as held, held.directory("a") as inner:
         (root / "a").rename(root / "moved")
         (root / "a").symlink_to(root.parent)
 
@@ -194,14 +194,14 @@ def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path
 def test_a_directory_below_is_a_root_of_its_own(root: Path) -> None:
     (root / "a/out").symlink_to("../a/b")
     (root / "a/in").symlink_to("b")
-    with Fence.from_root(root) as held, held.below("a") as inner:
+    with Fence.from_root(root) as held, held.directory("a") as inner:
         assert [(entry.name, entry.kind) for entry in inner.entries()] == [
             ("b", "directory"),
             ("in", "directory"),
             ("out", "link"),
         ]
         with pytest.raises(Refused):
-            inner.below("../a")
+            inner.directory("../a")
 
 
 def test_a_file_can_be_changed_but_not_through_a_link_that_leads_out(root: Path) -> None:

@@ -35,7 +35,7 @@ class Silent(MemoryTable):
         raise Unavailable("storage answered 503 ServerBusy")
 
 
-class Down(MemoryTable):
+class BusyTable(MemoryTable):
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         raise Unavailable("storage answered 503 ServerBusy")
 
@@ -111,7 +111,7 @@ async def test_the_reason_quotes_an_error_that_is_ours(world: World) -> None:
 
 
 async def test_an_outage_of_whatever_length_ends_no_message(world: World) -> None:
-    table = Down(world.clock)
+    table = BusyTable(world.clock)
     ledger = TableLedger(Store(table, 4, linger=0))
     world.use(ledger=ledger, dead=TableDeadMessages(Store(table, 4, linger=0)))
     for tries in range(1, 200):
@@ -277,7 +277,7 @@ async def test_the_copy_from_a_poison_queue_is_kept_too(world: World) -> None:
 
 
 async def test_a_poison_message_waits_on_while_the_ledger_does_not_answer(world: World) -> None:
-    world.use(dead=TableDeadMessages(Store(Down(world.clock), 4, linger=0)))
+    world.use(dead=TableDeadMessages(Store(BusyTable(world.clock), 4, linger=0)))
     await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY))
     assert world.queues.messages == [("jobs-poison", BODY.decode(), 300.0)]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.chaos.checker import Record, Told, Verdict, judge
+from tests.chaos.checker import Delivery, Record, Verdict, judge
 
 JOB = Record("j_1", "one", "succeeded", attempts=1)
-TOLD = Told("j_1", "e_1", terminal=True, verified=True, accepted=True, body="b")
+DELIVERY = Delivery("j_1", "e_1", terminal=True, verified=True, accepted=True, body="b")
 
 
 def _judge(
@@ -15,7 +15,7 @@ def _judge(
     messages: tuple[str, ...] = ("one",),
     records: tuple[Record, ...] = (JOB,),
     started: tuple[tuple[str, str], ...] = (("j_1", "1"),),
-    reports: tuple[Told, ...] = (TOLD,),
+    reports: tuple[Delivery, ...] = (DELIVERY,),
 ) -> Verdict:
     return judge(messages, records, started, reports)
 
@@ -27,7 +27,7 @@ def test_a_job_that_ran_once_and_was_reported_is_good() -> None:
 
 
 def test_the_same_event_may_come_twice() -> None:
-    assert _judge(reports=(TOLD, TOLD)).good
+    assert _judge(reports=(DELIVERY, DELIVERY)).good
 
 
 def test_an_acknowledged_job_without_a_record_is_lost() -> None:
@@ -64,24 +64,26 @@ def test_a_start_without_a_record_is_seen() -> None:
 
 
 def test_an_end_that_no_one_took_is_undelivered() -> None:
-    assert _judge(reports=(replace(TOLD, accepted=False),)).undelivered == ["nobody took the end of one"]
+    assert _judge(reports=(replace(DELIVERY, accepted=False),)).undelivered == [
+        "no receiver took the end of one"
+    ]
 
 
 def test_an_event_on_the_way_is_not_the_end() -> None:
-    assert _judge(reports=(replace(TOLD, terminal=False),)).undelivered
+    assert _judge(reports=(replace(DELIVERY, terminal=False),)).undelivered
 
 
 def test_an_end_under_two_ids_is_a_duplicate() -> None:
-    verdict = _judge(reports=(TOLD, replace(TOLD, event="e_2")))
-    assert verdict.duplicated == ["the end of one was told under 2 ids"]
+    verdict = _judge(reports=(DELIVERY, replace(DELIVERY, event="e_2")))
+    assert verdict.duplicated == ["the end of one was reported under 2 ids"]
 
 
 def test_an_event_with_two_bodies_is_seen() -> None:
-    assert _judge(reports=(TOLD, replace(TOLD, body="other"))).other == ["event e_1 has 2 bodies"]
+    assert _judge(reports=(DELIVERY, replace(DELIVERY, body="other"))).other == ["event e_1 has 2 bodies"]
 
 
 def test_a_signature_that_does_not_verify_is_seen_and_does_not_count() -> None:
-    verdict = _judge(reports=(replace(TOLD, verified=False),))
+    verdict = _judge(reports=(replace(DELIVERY, verified=False),))
     assert verdict.other == ["the signature of e_1 did not verify"]
     assert verdict.undelivered
 

@@ -31,6 +31,14 @@ BARE = frozenset(
     | {"here", "there", "into", "of", "on", "onto"}
 )
 
+#: Prepositions and adverbs that name no function or class; a variable `before` is the state before.
+NO_ACTS = BARE | {
+    *{"about", "above", "across", "along", "among", "around", "aside", "away", "back", "behind", "below"},
+    *{"beneath", "beside", "between", "beyond", "down", "for", "from", "in", "inside", "near", "off", "out"},
+    *{"outside", "over", "past", "through", "to", "toward", "under", "upon", "via", "with", "within"},
+    "without",
+}
+
 #: Members that records and messages hold under such a name.
 KEPT = {
     ("local/batchai/state/records.py", "made"),
@@ -55,12 +63,28 @@ def bound_names(tree: ast.AST) -> Iterator[str]:
             yield node.asname
 
 
+def acts_of(tree: ast.AST) -> Iterator[str]:
+    """What a file calls its functions and its classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+
+
 def bare_names(path: str, source: str) -> set[str]:
-    """The names of a file that no noun or verb is in. `left` beside `right` is a side."""
-    names = {*bound_names(ast.parse(source)), Path(path).stem}
+    """The names of a file that no noun or verb is in; constants in capitals may name a state.
+
+    `left` beside `right` is a side.
+    """
+    tree = ast.parse(source)
+    names = {*bound_names(tree), Path(path).stem}
     sides = {"left"} if "right" in names else set()
-    bare = {name for name in names if name.strip("_") in BARE - sides and not name.startswith("__")}
-    return {name for name in bare if (path, name) not in KEPT}
+    bare = {name for name in names if not name.isupper() and _plain(name) in BARE - sides}
+    bare |= {name for name in acts_of(tree) if _plain(name) in NO_ACTS}
+    return {name for name in bare if (path, name) not in KEPT and not name.startswith("__")}
+
+
+def _plain(name: str) -> str:
+    return name.strip("_").lower()
 
 
 def test_a_name_is_no_bare_preposition_or_participle() -> None:
@@ -74,7 +98,16 @@ def test_a_name_is_no_bare_preposition_or_participle() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["found = 1", "def told(): ...", "def one(_asked): ...", "for here in (): ...", "import x as said"],
+    [
+        *("found = 1", "def told(): ...", "def one(_asked): ...", "for here in (): ...", "import x as said"),
+        *(
+            "class Told: ...",
+            "class _Seen: ...",
+            "Found = dict",
+            "def back(): ...",
+            "class A:\n  def without(self): ...",
+        ),
+    ],
 )
 def test_such_a_name_is_seen_wherever_it_stands(source: str) -> None:
     assert bare_names("a.py", source)

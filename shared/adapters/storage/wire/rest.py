@@ -33,7 +33,7 @@ _TOTAL, _CONNECT, _IDLE = 20.0, 5.0, 4.0
 
 @dataclass(frozen=True)
 class Request:
-    """One attempt, signed."""
+    """A request as it is sent once, signed."""
 
     verb: str
     url: str
@@ -64,7 +64,7 @@ class Connections:
         self._session: ClientSession | None = None
 
     async def send(self, request: Request) -> Answer:
-        """One attempt. Raises Lost."""
+        """Send a request once. Raises NoAnswer."""
         from aiohttp import ClientError
         from yarl import URL
 

@@ -26,7 +26,7 @@ _SCOPE = "https://storage.azure.com/.default"
 
 
 class Signer(Protocol):
-    """Adds the Authorization header of one attempt."""
+    """Adds the Authorization header of a request that is sent once."""
 
     async def authorization(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool

@@ -27,7 +27,7 @@ _NEEDED = ("qos", "reservation", "constraint")
 
 
 class Leftovers:
-    """Those of one cluster."""
+    """The files that ended attempts left on one cluster, and their removal."""
 
     def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
         self._cluster, self._client, self._records = cluster, client, records

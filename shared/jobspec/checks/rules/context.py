@@ -124,14 +124,14 @@ def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
     `may_apply` may be wrong in one direction only. The rule itself stays reachable as `__wrapped__`.
     """
 
-    def around(rule: Rule) -> Rule:
+    def decorate(rule: Rule) -> Rule:
         @wraps(rule)
         def looked(context: Context) -> Iterable[Problem]:
             return rule(context) if may_apply(context) else ()
 
         return looked
 
-    return around
+    return decorate
 
 
 def _texts(nodes: Iterator[Node]) -> list[Node]:

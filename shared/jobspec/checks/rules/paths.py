@@ -55,7 +55,7 @@ def plain_paths(context: Context) -> Iterator[Problem]:
 
 def _any_elsewhere(context: Context) -> bool:
     for match in _ROOTED.finditer(context.text):
-        mounted, path = _below(context, match)
+        mounted, path = _mounted_path(context, match)
         if not mounted.covers(path) if mounted else path:
             return True
     return not all(_ROOTED.match(node.text or "") for node in context.prefixes())
@@ -67,7 +67,7 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
     problems: list[tuple[tuple[str, ...], Problem]] = []
     for node in (*context.files(), *context.inputs(), *context.prefixes()):
         match = _ROOTED.match(node.text or "")
-        if match and _below(context, match)[0] is None:
+        if match and _mounted_path(context, match)[0] is None:
             problems += _unknown_mount(node, match)
         elif match:
             problems += _mounted(context, node, match, in_command=False)
@@ -111,14 +111,14 @@ def _plainly(node: Node, text: str) -> Fix | None:
     return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
 
 
-class _Below(NamedTuple):
+class _MountedPath(NamedTuple):
     """The mounts below a root, None while they are unknown; and a path below it."""
 
     mounted: Mounted | None
     path: str
 
 
-class _Missing(NamedTuple):
+class _Unmounted(NamedTuple):
     """What is not mounted, and the remedy if there is one."""
 
     message: str
@@ -128,7 +128,7 @@ class _Missing(NamedTuple):
 def _mounted(
     context: Context, node: Node, match: re.Match[str], *, in_command: bool
 ) -> Iterator[tuple[tuple[str, ...], Problem]]:
-    mounted, path = _below(context, match)
+    mounted, path = _mounted_path(context, match)
     of_job = mounted is context.job_mounted
     if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _unknown_words(context, path, mounted, of_job=of_job)
@@ -162,21 +162,21 @@ def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Proble
         yield replace(flaw, message=flaw.message + where)
 
 
-def _below(context: Context, match: re.Match[str]) -> _Below:
+def _mounted_path(context: Context, match: re.Match[str]) -> _MountedPath:
     """The mounts below the root that is named, None while they are unknown; and the path below it."""
     root = match["name"] or match["braced"] or _CLUSTER_ROOT
     mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
-    return _Below(mounted, (match["rest"] or "").strip("/"))
+    return _MountedPath(mounted, (match["rest"] or "").strip("/"))
 
 
-def _unknown_words(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Missing:
+def _unknown_words(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Unmounted:
     owner = "the job" if of_job else "the cluster"
     if not path:
-        return _Missing(f"the mount root itself is on no mount of {owner}", None)
+        return _Unmounted(f"the mount root itself is on no mount of {owner}", None)
     first = path.partition("/")[0]
     other = context.cluster_mounted if of_job else context.job_mounted
     remedy = None
     if other and other.covers(path):
         remedy = f"write ${_CLUSTER_ROOT if of_job else _JOB_ROOT}: that is where it is mounted"
     hint = context.suggestions.did_you_mean(first, mounted.paths)
-    return _Missing(f"{owner} mounts nothing at {quote(first)}{hint}", remedy)
+    return _Unmounted(f"{owner} mounts nothing at {quote(first)}{hint}", remedy)

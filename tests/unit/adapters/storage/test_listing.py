@@ -35,7 +35,7 @@ _FILTER = re.compile(
 )
 
 
-def about(number: int) -> dict[str, Any]:
+def members_of(number: int) -> dict[str, Any]:
     """What distinguishes the n-th newest job: the first ones have not ended."""
     ended = "failed" if number % 100 == 7 else "succeeded"
     return {
@@ -51,7 +51,7 @@ def about(number: int) -> dict[str, Any]:
 def job_of(number: int) -> Job:
     """That job."""
     created = NOW - timedelta(seconds=number)
-    entry = Entry(sequence=1, state=JobState(about(number)["state"]), at=created, token="t")
+    entry = Entry(sequence=1, state=JobState(members_of(number)["state"]), at=created, token="t")
     return Job(
         id=job_id(str(number), 1),
         key="k",
@@ -59,7 +59,7 @@ def job_of(number: int) -> Job:
         created=created,
         due=created,
         history=(entry,),
-        **about(number),
+        **members_of(number),
     )
 
 
@@ -87,7 +87,7 @@ class Wire:
         if number < ACTIVE:
             keys.append(f"n|{identity}")
         else:
-            keys += [f"{group}{place}" for group in self._groups(about(number))]
+            keys += [f"{group}{place}" for group in self._groups(members_of(number))]
         self.keys[partition] += keys
 
     @staticmethod
@@ -128,7 +128,7 @@ class Wire:
 
 def shown(number: int, identity: str) -> str:
     """What the row of a job holds: as `listed_rows` makes it, without the model's time for so many."""
-    job, at = about(number), (NOW - timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    job, at = members_of(number), (NOW - timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ")
     return json.dumps(
         {
             "id": identity,
@@ -172,7 +172,7 @@ def test_the_wire_holds_what_the_ledger_writes() -> None:
         job = job_of(number)
         written = {row["RowKey"]: row for row in listed.listed_rows(job, SHARDS)}
         place = rows.listing_key(job)
-        assert set(written) == {f"{group}{place}" for group in ("l|", *Wire._groups(about(number)))}
+        assert set(written) == {f"{group}{place}" for group in ("l|", *Wire._groups(members_of(number)))}
         for row in written.values():
             assert listed.shown_of(row) == Job.model_validate_json(shown(number, job.id))
 

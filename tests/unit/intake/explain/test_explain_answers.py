@@ -182,7 +182,7 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
 
 
 @dataclass
-class Asked(MemoryEngine):
+class OrderKeeper(MemoryEngine):
     """Keeps the order that a request is built from."""
 
     order: Order | None = None
@@ -196,7 +196,7 @@ class Asked(MemoryEngine):
 
 
 async def test_the_request_is_that_of_the_engine_with_masks_for_keys(world: World) -> None:
-    world.use(engines=Engines(engine := Asked(allow=("gpus",))))
+    world.use(engines=Engines(engine := OrderKeeper(allow=("gpus",))))
     completion = replace(world.ports.policy.completion, storage_suffix="core.chinacloudapi.cn")
     world.policy(completion=completion)
     shares = [

@@ -239,12 +239,12 @@ async def test_many_at_once_in_one_process_are_not_more_at_work_than_allowed(wor
 
 
 async def test_a_message_whose_record_failed_keeps_its_place_and_takes_no_second(world: World) -> None:
-    class Down(MemoryLedger):
+    class SilentLedger(MemoryLedger):
         async def create(self, *args: Any) -> Any:
             raise Unavailable("no answer")
 
     world.policy(max_jobs_per_hour=2)
-    world.use(ledger=Down(world.clock))
+    world.use(ledger=SilentLedger(world.clock))
     for _ in range(5):
         with pytest.raises(Unavailable):
             await world.message(job_json(), "m1")
@@ -375,11 +375,11 @@ async def test_ready_tells_a_silent_storage_and_the_switch(world: World) -> None
     await pause(world.ports, "ann", "")
     assert (await ready(world.ports)).paused
 
-    class Down(MemoryLedger):
+    class SilentLedger(MemoryLedger):
         async def get(self, job_id: str) -> Any:
             raise Unavailable("no answer")
 
     world.pass_time(6)
-    world.use(ledger=Down(world.clock))
+    world.use(ledger=SilentLedger(world.clock))
     readiness = await ready(world.ports)
     assert (readiness.storage, readiness.paused) == (False, False)

@@ -133,7 +133,7 @@ async def test_of_many_at_once_one_asks_for_the_counts(world: World, limits: dic
     assert (ledger.requests.count("recent"), ledger.requests.count("active")) in ((1, 0), (0, ledger.shards))
 
 
-class Down(MemoryLedger):
+class SilentLedger(MemoryLedger):
     async def create(self, *args: Any) -> Any:
         raise Unavailable("storage answered 503")
 
@@ -141,7 +141,7 @@ class Down(MemoryLedger):
 async def _in_vain(world: World) -> None:
     """A message whose record fails, again and again."""
     mine = world.ledger
-    world.use(ledger=Down(world.clock, table=mine.table))
+    world.use(ledger=SilentLedger(world.clock, table=mine.table))
     for _ in range(3):
         with pytest.raises(Unavailable):
             await world.message(job_json(), "m1")

@@ -20,7 +20,7 @@ from local.host.worker.wire import (
 )
 
 
-async def _through(*documents: Any) -> list[Any]:
+async def _round_trip(*documents: Any) -> list[Any]:
     reader = asyncio.StreamReader()
     for document in documents:
         reader.feed_data(encode(document))
@@ -40,13 +40,13 @@ async def test_frames_arrive_one_by_one_and_the_end_is_none() -> None:
 def test_bytes_and_texts_survive(first: bytes, second: bytes, text: str) -> None:
     document = {"first": first, "nested": [{"second": second, "text": text}]}
 
-    assert asyncio.run(_through(document)) == [document]
+    assert asyncio.run(_round_trip(document)) == [document]
 
 
 async def test_a_header_that_looks_like_a_reference_stays_a_header() -> None:
     document = {"headers": {"$bytes": "0"}}
 
-    assert await _through(document) == [document]
+    assert await _round_trip(document) == [document]
 
 
 def test_other_objects_are_refused() -> None:
@@ -68,7 +68,9 @@ async def test_functions_invocations_and_results_survive() -> None:
     answer = Data("http", {"status": 200, "headers": [["a", "b"]], "body": b"body"})
     result = Result(outputs={"o": Data("json", "[1]")}, returned=answer)
 
-    documents = await _through(function_to_json(function), invocation_to_json(call), result_to_json(result))
+    documents = await _round_trip(
+        function_to_json(function), invocation_to_json(call), result_to_json(result)
+    )
 
     assert function_from_json(documents[0]) == function
     assert invocation_from_json(documents[1]) == call

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from slipway.client.service import FilePart, LogPart, Missing, Service
+from slipway.client.service import Absent, FilePart, LogPart, Service
 from slipway.commands.job_commands import app
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
 from slipway.failure import Failure
 
 
-class Told(Service):
+class ScriptedService(Service):
     """An API that says one thing of the job after another, and has the logs of its present run."""
 
     def __init__(self, jobs: Sequence[dict[str, Any]], logs: dict[int, dict[str, bytes] | bytes]) -> None:
@@ -31,7 +31,7 @@ class Told(Service):
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         if self._run not in self._logs:
-            raise Missing("no node has begun with the job")
+            raise Absent("no node has begun with the job")
         return [{"name": name, "bytes": len(data)} for name, data in self._logs[self._run].items()]
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
@@ -62,7 +62,9 @@ ENDED = ("queued", "running", "succeeded")
 
 async def printed(expected: Selection, logs: dict[str, bytes] | bytes, **how: Any) -> str:
     out = io.BytesIO()
-    code = await read(Told([job(*ENDED)], {1: logs}), "j_1", expected, Printer(out, **how), follow=False)
+    code = await read(
+        ScriptedService([job(*ENDED)], {1: logs}), "j_1", expected, Printer(out, **how), follow=False
+    )
     assert code == 0
     return out.getvalue().decode()
 
@@ -120,7 +122,7 @@ async def test_a_tail_is_found_in_a_log_of_any_size(size: int, end: bytes) -> No
 
 async def test_a_file_gets_the_bytes_of_one_process_and_a_terminal_nothing_that_moves_its_cursor() -> None:
     log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t10%\r20%\r\n"
-    api, out = Told([job(*ENDED)], {1: log}), io.BytesIO()
+    api, out = ScriptedService([job(*ENDED)], {1: log}), io.BytesIO()
     await read(api, "j_1", Selection(), Printer(out), follow=False)
     assert out.getvalue() == log
     escaped = "\\x1b]0;title\\x07 \\xff\t10%\n20%"
@@ -140,19 +142,19 @@ async def test_a_line_that_never_ends_is_printed_in_parts() -> None:
 
 
 async def test_the_log_of_a_job_that_has_ended_is_followed_without_a_wait() -> None:
-    api = Told([job(*ENDED)], {1: b"all\n"})
+    api = ScriptedService([job(*ENDED)], {1: b"all\n"})
     assert await read(api, "j_1", Selection(), Printer(io.BytesIO()), follow=True, every=3600) == 0
     assert api.looks == 1
 
 
 async def test_a_log_that_vanishes_between_two_looks_ends_nothing() -> None:
-    class Gone(Told):
+    class LostLog(ScriptedService):
         async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
             if self.looks == 1:
-                raise Missing("it is not there any more")
+                raise Absent("it is not there any more")
             return await super().log(job_id, offset, file)
 
-    api, out = Gone([job("queued", "running"), job(*ENDED)], {1: b"all\n"}), io.BytesIO()
+    api, out = LostLog([job("queued", "running"), job(*ENDED)], {1: b"all\n"}), io.BytesIO()
     assert await read(api, "j_1", Selection(), Printer(out), follow=True, every=0) == 0
     assert out.getvalue() == b"all\n"
 
@@ -185,7 +187,7 @@ async def test_a_run_after_a_preemption_is_read_from_its_beginning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     again = ("queued", "running", "queued", "running")
-    api = Told(
+    api = ScriptedService(
         [job("queued"), job(*again[:2]), job(*again[:2]), job(*again), job(*again, "succeeded")],
         {1: b"first run\n", 2: b"the second run\n"},
     )
@@ -204,7 +206,7 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
     failed = job("queued", "running", "failed", exitCode=3)
 
     code = await read(
-        Told([failed], {1: b""}), "j_1", Selection(), Printer(io.BytesIO()), follow=True, every=0
+        ScriptedService([failed], {1: b""}), "j_1", Selection(), Printer(io.BytesIO()), follow=True, every=0
     )
 
     assert code == 1
@@ -215,19 +217,27 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
 
 async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        await read(Told([job("accepted")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False) == 0
+        await read(
+            ScriptedService([job("accepted")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False
+        )
+        == 0
     )
     assert capsys.readouterr().err == "slipway: accepted: nothing written yet\n"
 
 
 async def test_a_rejected_job_names_the_command_that_shows_its_problems() -> None:
     with pytest.raises(Failure, match="slipway show j_1"):
-        await read(Told([job("rejected")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=True)
+        await read(
+            ScriptedService([job("rejected")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=True
+        )
 
 
 async def test_a_job_that_was_cancelled_before_it_ran_is_no_failure_to_read() -> None:
     assert (
-        await read(Told([job("cancelled")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False) == 0
+        await read(
+            ScriptedService([job("cancelled")], {}), "j_1", Selection(), Printer(io.BytesIO()), follow=False
+        )
+        == 0
     )
 
 

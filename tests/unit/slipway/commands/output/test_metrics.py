@@ -31,7 +31,7 @@ def answer(*series: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"series": list(series), "next": "n", "more": False, "restarted": False, **more}
 
 
-class Told(Service):
+class ScriptedService(Service):
     """An API that gives one answer after another, of a job in one state after another."""
 
     def __init__(self, states: Sequence[str], answers: Sequence[dict[str, Any]]) -> None:
@@ -55,7 +55,7 @@ async def test_elsewhere_than_on_a_terminal_each_point_is_a_line(
 ) -> None:
     out = io.StringIO()
     more = answer(series("loss", (1, 0.5)), series("note", (1, 2), rank=3), more=True, next="a")
-    api = Told(["succeeded"], [more, answer(series("loss", (2, 0.25)))])
+    api = ScriptedService(["succeeded"], [more, answer(series("loss", (2, 0.25)))])
 
     assert await shown(api, Table(out), "lo*", "note") == 0
 
@@ -72,7 +72,7 @@ async def test_elsewhere_than_on_a_terminal_each_point_is_a_line(
 async def test_following_waits_for_the_run_and_ends_with_the_job() -> None:
     out = io.StringIO()
     states = ["queued", "running", "running", "failed"]
-    api = Told(
+    api = ScriptedService(
         states, [answer(series("loss", (1, 1)), next="a"), answer(next="b"), answer(series("loss", (2, 2)))]
     )
 
@@ -88,7 +88,7 @@ async def test_following_waits_for_the_run_and_ends_with_the_job() -> None:
 async def test_a_new_run_takes_the_place_of_the_one_before(capsys: pytest.CaptureFixture[str]) -> None:
     out = io.StringIO()
     first = answer(series("loss", (1, 1), (2, 2)), series("old", (1, 1)), more=True)
-    api = Told(["succeeded"], [first, answer(series("loss", (1, 9)), restarted=True)])
+    api = ScriptedService(["succeeded"], [first, answer(series("loss", (1, 9)), restarted=True)])
 
     await shown(api, Document(out, follow=False))
 
@@ -100,7 +100,9 @@ async def test_a_new_run_takes_the_place_of_the_one_before(capsys: pytest.Captur
 
 async def test_a_document_has_every_series_and_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     out = io.StringIO()
-    api = Told(["running"], [answer(series("loss", (1, 0.5), count=7), note="left out: 3 files beyond 32")])
+    api = ScriptedService(
+        ["running"], [answer(series("loss", (1, 0.5), count=7), note="left out: 3 files beyond 32")]
+    )
 
     assert await shown(api, Document(out, follow=False)) == 0
 
@@ -115,7 +117,7 @@ async def test_a_picture_that_is_followed_is_drawn_over_itself() -> None:
     out = io.StringIO()
     answers = [answer(series("loss", (1, 1))), answer(series("loss", (2, 3)))]
 
-    await shown(Told(["running", "succeeded"], answers), Picture(out, follow=True), follow=True)
+    await shown(ScriptedService(["running", "succeeded"], answers), Picture(out, follow=True), follow=True)
 
     first, second, last = out.getvalue().split("\x1b[3F\x1b[J")
     assert first.splitlines()[0] == "stdouterr/stdout.txt, by epoch 1 to 1"
@@ -127,14 +129,14 @@ async def test_without_numbers_the_command_says_how_a_job_reports_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = io.StringIO()
-    assert await shown(Told(["succeeded"], [answer()]), Picture(out, follow=False)) == 0
+    assert await shown(ScriptedService(["succeeded"], [answer()]), Picture(out, follow=False)) == 0
     assert out.getvalue() == ""
     assert '{"slipway": {"epoch": 3, "loss": 0.1}}' in capsys.readouterr().err
 
 
 async def test_a_rejected_job_never_reports_anything() -> None:
     with pytest.raises(Failure, match="slipway show j_1"):
-        await shown(Told(["rejected"], []), Table(io.StringIO()))
+        await shown(ScriptedService(["rejected"], []), Table(io.StringIO()))
 
 
 def curve(name: str, *ys: float, **more: Any) -> Curve:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import FilePart, Missing, Service
+from slipway.client.service import Absent, FilePart, Service
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 
@@ -58,11 +58,11 @@ async def test_of_other_jobs_nothing_is_read(job: dict[str, Any]) -> None:
 
 
 async def test_files_that_cannot_be_read_spoil_no_record() -> None:
-    class Gone(Wrote):
+    class NoFiles(Wrote):
         async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-            raise Missing("there are none")
+            raise Absent("there are none")
 
-    assert await last_errors(Gone(), FAILED) == []
+    assert await last_errors(NoFiles(), FAILED) == []
 
 
 async def test_one_file_that_cannot_be_read_hides_no_other() -> None:

@@ -16,10 +16,10 @@ from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import Wrote
-from tests.unit.slipway.commands.output.test_log import ENDED, Told, job, printed
+from tests.unit.slipway.commands.output.test_log import ENDED, ScriptedService, job, printed
 
 
-class Odd(Told):
+class Odd(ScriptedService):
     """A service that refuses one of its logs."""
 
     refused = "stdout-1.txt"
