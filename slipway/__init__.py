@@ -1,6 +1,7 @@
 """The `slipway` command, which people install, and the client for Python, `slipway.Client`.
 
-`commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local stack.
+`commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local
+stack and makes the resources of a deployment.
 """
 
 from typing import TYPE_CHECKING, Any

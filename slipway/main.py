@@ -185,7 +185,7 @@ def setup(
     plan = _stack("provision").Plan(
         location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
     )
-    raise typer.Exit(_command("setup").run(settings, plan, ssh_key, cluster_file))
+    raise typer.Exit(_stack("setup").run(settings, plan, ssh_key, cluster_file))
 
 
 @app.command()

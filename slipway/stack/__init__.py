@@ -1,4 +1,5 @@
-"""The local stack: `slipway up` and `slipway demo`.
+"""What only a clone has: the local stack (`slipway up`, `slipway demo`), and `slipway setup`.
 
-Comes in: ports, a data folder, settings. Goes out: running processes of `local.stack`, and their addresses.
+Comes in: ports, a data folder, settings. Goes out: running processes of `local.stack` and their addresses;
+the resources of a deployment. It stands on `commands`, which know nothing of it.
 """

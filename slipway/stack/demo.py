@@ -14,13 +14,13 @@ from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, Watch
 from slipway.commands.drop import upload
 from slipway.commands.enqueue import enqueue
-from slipway.commands.setup import by_kind
 from slipway.failure import Failure
 from slipway.screen import Line, Screen, screen
 from slipway.settings import ROOT, display_path
 from slipway.stack.demo_checks import check, show
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
+from slipway.stack.setup import by_kind
 
 EXAMPLES = ROOT / "examples"
 PLAN = Plan(maximum=2)

@@ -16,13 +16,13 @@ from local.clusters.registry import CLUSTERS, USUAL
 from local.stack import Options, Ports, Stack
 from shared.configured import ConfiguredEngines
 from shared.settings import Settings
-from slipway.commands.setup import by_kind
 from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, display_path
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.own_clusters import own_clusters
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
+from slipway.stack.setup import by_kind
 
 _STORAGE = 10000
 #: What a program finds when it looks for Azurite where Azurite usually is.

@@ -25,6 +25,7 @@ VIOLATIONS = {
     "jobspec": ("shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     "core": ("shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     "parts": ("shared/core/job.py", "import local.process"),
+    "command": ("slipway/commands/show.py", "from slipway.stack.provision import Plan"),
     "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),
     "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
     "engines": ("shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),

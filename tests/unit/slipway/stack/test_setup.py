@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.commands.setup import by_kind, complete_plan, line
 from slipway.failure import Failure
 from slipway.stack.provision import Plan, Step
+from slipway.stack.setup import by_kind, complete_plan, line
 
 
 def test_the_defaults_are_those_of_the_workspace_script() -> None:
