@@ -12,7 +12,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.launch.layout import Layout
 from shared.engines.options import camel, checked, each_cluster
-from shared.engines.slurm.job.reserved import refusal
+from shared.engines.slurm.reserved import refusal
 from shared.jobspec import RESOURCES, parse_duration, read_resources
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -29,6 +29,7 @@ VIOLATIONS = {
     "rooms": ("shared/core/job.py", "import shared.lifecycle.sweep"),
     "wiring": ("functions/sweep.py", "from shared.engines import batchai"),
     "engines": ("shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
+    "slurm": ("shared/engines/slurm/cluster.py", "from shared.engines.slurm.job.check import check"),
     "settings": ("shared/settings.py", "from shared.engines.slurm.configure import configure"),
     "no-sdk": ("shared/lifecycle/sweep.py", "import shared.adapters.sealing"),
     "pure": ("shared/jobspec/checks/validate.py", "import socket"),

@@ -11,7 +11,7 @@ from typing import Any
 from shared.core.errors import Misconfigured
 from shared.core.refusals import refused
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.job.reserved import refusal
+from shared.engines.slurm.reserved import refusal
 from shared.engines.slurm.wire.dialect import Dialect, Fields
 from shared.jobspec import SHARE, JsonObject, Problem, mebibytes
 

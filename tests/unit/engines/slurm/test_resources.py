@@ -13,8 +13,8 @@ from shared.engines.launch import plan as launch
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.job.request import submission
-from shared.engines.slurm.job.reserved import KEPT
 from shared.engines.slurm.job.site import site
+from shared.engines.slurm.reserved import KEPT
 from shared.engines.slurm.wire.dialect import DIALECTS
 from shared.jobspec import RESOURCES
 from tests.unit.engines.slurm.launch_plans import CLUSTER, TOOLKITS, order
