@@ -61,6 +61,23 @@ def test_every_contract_has_a_violation_that_is_tried() -> None:
     assert sections == set(VIOLATIONS)
 
 
+@pytest.mark.parametrize(
+    ("contract", "option", "pattern"),
+    [
+        ("engines", "modules", "shared.engines.{}"),
+        ("settings", "forbidden_modules", "shared.engines.{}.configure"),
+        ("local-parts", "modules", "local.{}"),
+    ],
+)
+def test_a_contract_that_names_engines_names_all(contract: str, option: str, pattern: str) -> None:
+    modules = set(CONTRACTS[f"importlinter:contract:{contract}"][option].split())
+    paths = {pattern.format(engine): pattern.format(engine).replace(".", "/") for engine in ENGINES}
+
+    assert modules >= {
+        module for module, path in paths.items() if (ROOT / path).is_dir() or (ROOT / f"{path}.py").is_file()
+    }
+
+
 def test_only_the_composition_root_reads_the_environment() -> None:
     readers = {
         path.relative_to(ROOT).as_posix()
