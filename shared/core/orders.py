@@ -21,7 +21,7 @@ SWEEP = "io.slipway.sweep.v1"
 
 
 #: Jobs that one such notice may name.
-_MOST_ENDED = 1000
+MOST_ENDED = 1000
 
 
 #: What the places of problems call what was sent.

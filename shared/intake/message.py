@@ -16,10 +16,10 @@ from typing import Any
 
 from shared.core.identity import is_job_id
 from shared.core.orders import (
-    _MOST_ENDED,
     ENDED,
     LOOK,
     MESSAGE,
+    MOST_ENDED,
     SWEEP,
     FolderLook,
     JobsEnded,
@@ -203,7 +203,7 @@ def _triggered(message: dict[str, Any]) -> BlobWritten | None:
 
 def _jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
     jobs = data.get("jobs")
-    if not isinstance(jobs, list) or len(jobs) > _MOST_ENDED:
+    if not isinstance(jobs, list) or len(jobs) > MOST_ENDED:
         return None
     if not all(isinstance(job, str) and is_job_id(job) for job in jobs):
         return None

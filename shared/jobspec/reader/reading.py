@@ -116,8 +116,8 @@ def _too_deep(text: str, max_depth: int) -> Problem | None:
     return None
 
 
-class _Flaw:
-    """Stands in the tree for a number that cannot be taken, until its place is known."""
+#: Stands in the tree for a number that cannot be taken, until its place is known. None that is taken is it.
+_FLAW = math.nan
 
 
 class _Object(dict[str, Any]):
@@ -141,16 +141,21 @@ class _Hooks:
         marked.twice = tuple(dict.fromkeys(key for key, _ in pairs if key in names or names.add(key)))  # type: ignore[func-returns-value]
         return marked
 
-    def integer(self, digits: str) -> int | _Flaw:
+    def integer(self, digits: str) -> float:
+        """An int, as JSON has it; or the flaw."""
         return int(digits) if len(digits) <= _LONGEST_INTEGER else self.flaw(digits)
 
-    def fraction(self, text: str) -> float | _Flaw:
+    def fraction(self, text: str) -> float:
         value = float(text) if len(text) <= _LONGEST_FLOAT else math.inf
         return value if math.isfinite(value) else self.flaw(text)
 
-    def flaw(self, _: str) -> _Flaw:
+    def flaw(self, _: str) -> float:
         self.strange = True
-        return _Flaw()
+        return _FLAW
+
+
+def _is_flaw(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _parsed(text: str, limits: Limits) -> ReadDocument:
@@ -206,7 +211,7 @@ def _no_object(document: Any) -> Problem:
 
 def _cleaned(value: Any) -> Any:
     """The value with something harmless for what cannot be taken. Depth was limited before."""
-    if isinstance(value, _Flaw):
+    if _is_flaw(value):
         return 1
     if isinstance(value, str):
         return "x" if _NEVER.search(value) else value
@@ -217,7 +222,7 @@ def _cleaned(value: Any) -> Any:
 
 def _flaws(node: Node) -> Iterator[Problem]:
     value = node.value
-    if isinstance(value, _Flaw):
+    if _is_flaw(value):
         yield problem("SW006", node.pointer, "this number is NaN, infinite, or has too many digits")
     elif isinstance(value, str) and _NEVER.search(value):
         yield problem("SW007", node.pointer, "the text contains NUL or half of a surrogate pair")
