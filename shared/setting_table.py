@@ -56,6 +56,12 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
     }
 )
 _ONE_AT_LEAST = Bounds(1, LARGEST)
+#: The number of a shard has three digits in the keys of the table.
+_SHARDS = Bounds(1, 1_000)
+#: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`shared/intake/prepare.py`).
+_DOCUMENT_BYTES = Bounds(1, 500_000)
+#: Jobs of a few seconds at least; under no limit at all no job would be valid.
+_WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -188,12 +194,18 @@ _ROWS: Mapping[str, Setting] = {
         "",
         "address of docs/rules, for links in diagnostics; empty: the path in the project",
     ),
-    "SLIPWAY_MAX_DOCUMENT_BYTES": Setting("limits", "whole", "262144", "size of a job.json"),
-    "SLIPWAY_MAX_SCRIPT_BYTES": Setting("limits", "whole", "16777216", "size of a dropped script"),
-    "SLIPWAY_MAX_NODES": Setting("limits", "whole", "100", "nodes of a job"),
-    "SLIPWAY_MAX_WALL_CLOCK_HOURS": Setting("limits", "number", "168", "wall-clock limit of a job"),
+    "SLIPWAY_MAX_DOCUMENT_BYTES": Setting(
+        "limits", "whole", "262144", "size of a job.json", bounds=_DOCUMENT_BYTES
+    ),
+    "SLIPWAY_MAX_SCRIPT_BYTES": Setting(
+        "limits", "whole", "16777216", "size of a dropped script", bounds=_ONE_AT_LEAST
+    ),
+    "SLIPWAY_MAX_NODES": Setting("limits", "whole", "100", "nodes of a job", bounds=_ONE_AT_LEAST),
+    "SLIPWAY_MAX_WALL_CLOCK_HOURS": Setting(
+        "limits", "number", "168", "wall-clock limit of a job", bounds=_WALL_CLOCK
+    ),
     "SLIPWAY_MAX_NODE_HOURS": Setting(
-        "limits", "number", "16800", "nodes of a job times its wall-clock limit"
+        "limits", "number", "16800", "nodes of a job times its wall-clock limit", bounds=_NODE_HOURS
     ),
     "SLIPWAY_MAX_RECEIVERS": Setting("limits", "whole", "5", "receivers that a job may name"),
     "SLIPWAY_MAX_JOBS_PER_HOUR": Setting(
@@ -222,7 +234,7 @@ _ROWS: Mapping[str, Setting] = {
         "whole",
         "1",
         "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS",
-        bounds=_ONE_AT_LEAST,
+        bounds=_SHARDS,
     ),
     "SLIPWAY_INVENTORY_SCHEDULE": Setting(
         "timing", "text", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
@@ -261,7 +273,7 @@ _ROWS: Mapping[str, Setting] = {
         "whole",
         "4",
         "partitions of the ledger; fixed when the table is made",
-        bounds=_ONE_AT_LEAST,
+        bounds=_SHARDS,
     ),
     "SLIPWAY_JSON_LOGS": Setting(
         "telemetry", "flag", "true", "log one JSON object a line; false: as the host formats it"

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from shared.adapters.storage.rows import partition
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import refusal
 from shared.core.policy import Policy
+from shared.intake import prepare
 from shared.setting_table import BOUNDS, SETTINGS
 from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
@@ -55,11 +57,44 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
         with pytest.raises(Misconfigured, match=name):
             Settings({name: f"{wrong:.0f}"}).check()
     for right in (least, most):
-        Settings({name: f"{right:.0f}"}).check()
+        Settings({name: f"{right:.12g}"}).check()
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"), [("SLIPWAY_SHARDS", "at least 1"), ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535")]
+    ("name", "value"),
+    [
+        ("SLIPWAY_SHARDS", "1000000000"),
+        ("SLIPWAY_SWEEP_PARTS", "1000000000"),
+        ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
+        ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),
+        ("SLIPWAY_MAX_SCRIPT_BYTES", "0"),
+        ("SLIPWAY_MAX_NODES", "0"),
+        ("SLIPWAY_MAX_NODE_HOURS", "0"),
+        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "0"),
+        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "100000000000"),
+    ],
+)
+def test_a_limit_under_which_no_job_could_run_or_be_kept_is_refused_at_start(name: str, value: str) -> None:
+    with pytest.raises(Misconfigured, match=name):
+        Settings({name: value}).check()
+
+
+def test_a_document_may_be_allowed_as_long_as_the_ledger_keeps_it() -> None:
+    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == prepare._KEPT
+
+
+def test_the_partitions_of_as_many_shards_as_may_be_have_keys_of_one_length() -> None:
+    most = int(SETTINGS["SLIPWAY_SHARDS"].limits.most)
+    assert len(partition(most - 1)) == len(partition(0)) < len(partition(most))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("SLIPWAY_SHARDS", "1 to 1000"),
+        ("SLIPWAY_MAX_NODES", "at least 1"),
+        ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535"),
+    ],
 )
 def test_the_bounds_of_the_table_are_on_the_page(kind: str, message: str) -> None:
     (row,) = [line for line in settings_page.page().splitlines() if line.startswith(f"| `{kind}` ")]
