@@ -1,4 +1,7 @@
-"""Every setting, read once from the environment into a frozen object. Nothing else reads the environment."""
+"""Every setting, read once from the environment into a frozen object, before the first event is handled.
+
+Beside it only `functions/bindings.py` reads settings: the host asks for those while it indexes the app.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The composition root: the only place that names adapters."""
+"""The composition root: the only module of the app that names adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits and times of the use cases. Every one is a setting; the defaults are those of `settings.py`."""
+"""The limits and times of the use cases: the settings among them have the defaults of the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from shared.jobspec import Defaults, JsonObject, Limits
 
 @dataclass(frozen=True)
 class Policy:
-    """The limits and times of the use cases; every one is a setting. Times in seconds."""
+    """The limits and times of the use cases: what `wiring` reads from settings, and what stays as it is here.
+
+    Times in seconds.
+    """
 
     source: str = "urn:slipway"
     drop_container: str = "scripts"

@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -76,6 +77,29 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "shared/engines/node/forget.py",
         "shared/engines/node/run.py",
     }
+
+
+def test_only_the_composition_root_of_the_app_names_adapters() -> None:
+    namers = {
+        path.relative_to(ROOT).as_posix()
+        for path in deployed()
+        if "adapters" not in path.parts
+        if any(f"{name}.".startswith("shared.adapters.") for name in imports(path))
+    }
+
+    assert namers == {"shared/wiring.py"}
+
+
+def test_every_room_says_what_comes_in_and_what_goes_out() -> None:
+    silent = {
+        path.parent.name
+        for path in (ROOT / "shared").glob("*/__init__.py")
+        if not re.search(
+            r"Comes in: .*Goes out: ", ast.get_docstring(ast.parse(path.read_text())) or "", re.S
+        )
+    }
+
+    assert silent == set()
 
 
 def test_only_the_triggers_know_the_functions_library() -> None:
