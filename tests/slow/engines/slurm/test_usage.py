@@ -128,10 +128,13 @@ def test_a_full_disk_is_waited_out(tmp_path: Path) -> None:
 def test_it_ends_when_its_parent_has_died(tmp_path: Path) -> None:
     file = tmp_path / "usage.jsonl"
     parent = (
-        "import os, subprocess, sys\n"
+        "import os, subprocess, sys, time\n"
         f"with open({str(file)!r}, 'wb') as out:\n"
         "    print(subprocess.Popen(['bash', '-c', sys.argv[1]], stdout=out, start_new_session=True).pid)\n"
         "sys.stdout.flush()\n"
+        # Before its first sample it may not know yet whose child it is.
+        f"while not os.path.getsize({str(file)!r}):\n"
+        "    time.sleep(0.02)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     died = subprocess.run([sys.executable, "-c", parent, QUICK], stdout=subprocess.PIPE, check=False)
