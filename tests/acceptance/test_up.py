@@ -101,7 +101,8 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
         assert await post(running.url, page) == 403
         assert await post(running.url, {"Content-Type": "text/plain"}) == 415
         table, patience = "", Patience(PATIENCE)
-        while not ("rejected" in table and "cancelled" in table):
+        # By the column: what a job waits for names the state that it will have.
+        while not ("rejected" in table and re.search(r" cancelled +\d{4}-", table)):
             table = await slipway("jobs", url)
             states = re.findall(r"queued|running|cancel\w+|rejected", table)
             assert not patience.is_over(states), table

@@ -53,7 +53,8 @@ def test_importing_the_app_loads_no_sdk() -> None:
 
 
 def test_importing_the_app_loads_what_registers_its_triggers_and_nothing_else() -> None:
-    library = set(_import("azure.functions").stdout.split())
+    # The loader of the Functions worker has pathlib long before it has an app.
+    library = set(_import("pathlib, azure.functions").stdout.split())
 
     more = set(_import().stdout.split()) - library
 

@@ -227,6 +227,7 @@ async def test_what_a_job_calls_its_files_breaks_no_listing_and_no_later_job(lab
         )
         assert (status, body.keys()) in ((400, {"error"}), (200, {"value"})), directory[:20]
 
-    assert sorted(listed) == ["execution.log", "fine", "stderr.txt", "stdout.txt", "usage.jsonl"]
+    usual = {"execution.log", "stderr.txt", "stdout.txt", "usage.jsonl"}
+    assert listed.keys() == {"fine", r"a\nb", r"a\x01b", r"a\xffb", r"d\xff"} | usual
     await lab.submit("later", **custom("true"))
     assert (await lab.ends("later")).execution_state == "succeeded"
