@@ -151,7 +151,7 @@ class AsyncClient:
         `settings` names the file that says where to upload to, as `--settings` does. What happens is said on
         standard error.
         """
-        from slipway.client.target import settings_for
+        from slipway.client.deployment import settings_for
         from slipway.commands.drop import check
         from slipway.commands.running.begin import Beginning
         from slipway.commands.running.stage import Options, staged

@@ -30,7 +30,7 @@ class Screen:
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the object was made."""
         return self._clock() - self._began
 
     def say(self, line: Line) -> None:

@@ -184,7 +184,7 @@ def left_over_site(folder: Path, name: str, directories: Sequence[Directories]) 
 
 
 def forget(folder: Path, name: str) -> None:
-    """The run is over."""
+    """Remove what was decided for a run, after its end."""
     _decision(folder, name).unlink(missing_ok=True)
 
 

@@ -103,7 +103,7 @@ def registry(image: str, server_url: str) -> str:
 
 
 class Answer(NamedTuple):
-    """What a command said."""
+    """The exit code of a command, and what it wrote."""
 
     code: int
     out: str

@@ -51,7 +51,7 @@ class OtelMeter:
         self._meter.create_observable_gauge("slipway.sweep.age", [self._age], unit="s")
 
     def add(self, name: str, number: int = 1, **attributes: str) -> None:
-        """Count."""
+        """Add to a counter, which is created at its first use."""
         if name not in self._made:
             self._made[name] = self._meter.create_counter(name)
         self._made[name].add(number, attributes)

@@ -80,7 +80,7 @@ class Memo:
         return answer if isinstance(answer, dict) else {}
 
     def forget(self, key: str) -> None:
-        """Ask again next time."""
+        """Drop the remembered answer, so that the next call asks again."""
         self._answers.pop(key, None)
 
     def _keep_young(self, key: str, since: datetime, fresh: object) -> None:

@@ -17,7 +17,7 @@ class Meter(Protocol):
     """The listener. No verb raises, waits, or does I/O of its own."""
 
     def add(self, name: str, number: int = 1, **attributes: str) -> None:
-        """Count."""
+        """Add `number` to a counter."""
 
     def set(self, name: str, value: float, **attributes: str) -> None:
         """A value that goes up and down."""

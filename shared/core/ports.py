@@ -202,7 +202,7 @@ class Engines(Protocol):
 
     @property
     def clusters(self) -> Mapping[str, Cluster]:
-        """By name."""
+        """The configured clusters by name."""
 
     def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""

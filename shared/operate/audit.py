@@ -56,7 +56,7 @@ class Audit:
     unknown: list[str] = field(default_factory=list)
 
     def differs(self, kind: str, what: str, message: str) -> None:
-        """Note a difference."""
+        """Add a difference of a kind to the report."""
         self.differences.append(Difference(kind, what, message))
 
     def cannot_ask(self, cluster: str) -> None:

@@ -24,12 +24,12 @@ class Curve:
 
     @property
     def xs(self) -> list[float]:
-        """Where they stand."""
+        """The x coordinates of the points, in order."""
         return [x for x, _ in self.points]
 
     @property
     def ys(self) -> list[float]:
-        """The values."""
+        """The y coordinates of the points, in order."""
         return [y for _, y in self.points]
 
 

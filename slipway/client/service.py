@@ -13,7 +13,7 @@ import aiohttp
 
 from shared.jobspec.report import text
 from slipway.client.answers import Body, listed, range_of
-from slipway.client.target import target
+from slipway.client.deployment import find_deployment
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 
@@ -131,19 +131,19 @@ class Service:
         return Listed(jobs, following)
 
     async def job(self, job_id: str) -> dict[str, Any]:
-        """One job."""
+        """A job by its id. Raises Failure."""
         return await self._json("GET", f"jobs/{_id(job_id)}")
 
     async def cancel(self, job_id: str) -> dict[str, Any]:
-        """Ask for its end."""
+        """Ask for the end of a job; the job as it is now. Raises Failure."""
         return await self._json("POST", f"jobs/{_id(job_id)}/cancel")
 
     async def pause(self, reason: str) -> dict[str, Any]:
-        """Stop submissions."""
+        """Stop submissions to all clusters until `resume`. Raises Failure."""
         return await self._json("POST", "pause", params={"reason": reason} if reason else {})
 
     async def resume(self) -> dict[str, Any]:
-        """Let them go on."""
+        """Let submissions go on after `pause`. Raises Failure."""
         return await self._json("POST", "resume")
 
     async def audit(self) -> dict[str, Any]:
@@ -265,12 +265,12 @@ class Service:
 
 @asynccontextmanager
 async def service(url: str, key: str = "") -> AsyncIterator[Service]:
-    """The API at a base URL, with a function key or an access token; without a URL that of `target`.
+    """The API at a base URL, with a function key or an access token; without a URL that of `find_deployment`.
 
     Raises Failure.
     """
     headers: Mapping[str, str] = {}
-    deployment = await target(url, key.strip())
+    deployment = await find_deployment(url, key.strip())
     if key := deployment.key:
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")

@@ -14,7 +14,7 @@ from slipway.times import moment
 
 
 def list_dead(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
-    """One line each."""
+    """Print the dead letters, one line each, or as JSON."""
 
     async def ask(api: Service) -> int:
         show(await api.dead(), partial(rows, utc=utc), as_json=as_json)

@@ -14,8 +14,8 @@ from shared.adapters.storage.wire.connection import Account, Connection
 from shared.intake.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
+from slipway.client.deployment import settings_for
 from slipway.client.save import MARK
-from slipway.client.target import settings_for
 from slipway.client.trouble import reaching
 from slipway.commands.document.diagnose import diagnosed
 from slipway.commands.waiting import waiting

@@ -6,7 +6,7 @@ from pathlib import Path
 from shared.adapters.storage.queues import StorageQueues
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.settings import Settings
-from slipway.client.target import settings_for
+from slipway.client.deployment import settings_for
 from slipway.client.trouble import reaching
 from slipway.failure import Failure
 from slipway.settings import document

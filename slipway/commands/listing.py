@@ -38,7 +38,7 @@ class View:
 
 
 def view(*, utc: bool) -> View:
-    """That of standard output."""
+    """How a list is printed to standard output: its width and colour if that is a terminal."""
     if not sys.stdout.isatty():
         return View(utc=utc)
     size = shutil.get_terminal_size()

@@ -36,7 +36,7 @@ async def get_group(call: Call) -> web.Response:
 
 
 async def head_group(call: Call) -> web.Response:
-    """Whether it is there."""
+    """204 if the resource group exists, else 404."""
     return web.Response(status=204 if call.store.groups.get(_id(call)) else 404)
 
 

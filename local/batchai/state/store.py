@@ -49,7 +49,7 @@ class Shelf(Generic[R]):
         self._children.setdefault(ids.parent(key), {})[key] = None
 
     def drop(self, resource_id: str) -> None:
-        """Forget it."""
+        """Remove a resource, if it is there."""
         key = ids.key(resource_id)
         self._items.pop(key, None)
         self._children.get(ids.parent(key), {}).pop(key, None)

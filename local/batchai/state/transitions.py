@@ -86,7 +86,7 @@ def settled(cluster: Cluster, now: datetime) -> Cluster:
 
 
 def start_job(job: Job, nodes: tuple[str, ...], now: datetime) -> Job:
-    """Running on these nodes."""
+    """The job as it runs on these nodes from `now` on."""
     return job.evolve(state="running", since=now, started=now, nodes=nodes)
 
 

@@ -207,7 +207,7 @@ class _HeldMessage:
         await self._update(delay)
 
     async def delete(self) -> None:
-        """It is done."""
+        """Delete the message, which has been processed."""
         await self._deletion.delete(self.message.id, self._receipt or "")
 
     async def _update(self, visibility: float) -> None:

@@ -80,7 +80,7 @@ class TableLedger:
         return self._known.get(job_id) or await self.get(job_id)
 
     async def spec(self, job_id: str) -> JsonObject | None:
-        """A point read."""
+        """The accepted document of a job, in one point read."""
         row = await self._store.row(job_id, f"s|{job_id}")
         return self._store.read(row.row, rows.spec_of) if row is not None else None
 
@@ -136,11 +136,11 @@ class TableLedger:
         await self._store.upsert(other_rows.pause_row(pause))
 
     async def report(self, sweep: str, reported: Reported) -> None:
-        """An upsert."""
+        """Write the report of a sweep over its last one, by an upsert."""
         await self._store.upsert(other_rows.trouble_row(sweep, reported))
 
     async def reported(self) -> list[Reported]:
-        """One range query."""
+        """The last report of every sweep, in one range query."""
         return self._store.legible(await self._store.rows(other_rows.TROUBLES), other_rows.troubles_of)
 
     async def standing(self) -> Standing:
@@ -154,7 +154,7 @@ class TableLedger:
         )
 
     async def drop_memo(self, path: str) -> DropMemo | None:
-        """A point read."""
+        """What is remembered of a dropped path, in one point read."""
         row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         memo = await self._store.get(row["PartitionKey"], row["RowKey"])
         return self._store.perhaps(memo.row, other_rows.drop_memo_of) if memo is not None else None
@@ -164,7 +164,7 @@ class TableLedger:
         await self._store.upsert(other_rows.drop_memo_row(memo, self._shards))
 
     async def forget(self, path: str) -> None:
-        """A delete."""
+        """Delete what is remembered of a dropped path."""
         row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         await self._store.drop(row["PartitionKey"], row["RowKey"])
 

@@ -51,7 +51,7 @@ class _Stream:
         self.reached = self.at
 
     async def more(self, store: Store, number: int) -> list[Row]:
-        """The next rows."""
+        """Read at most `number` rows on from `at`; `done` says whether these were the last."""
         # No key continues another one, so "!" makes the first that comes after.
         first = f"{self.prefix}{self.at}!" if self.at else f"{self.prefix}0"
         page = await store.rows(Range(rows.partition(self.shard), first, self.last, limit=number))

@@ -63,7 +63,7 @@ def pause_row(pause: Pause | None) -> Entity:
 
 
 def pause_of(entity: Mapping[str, Any]) -> Pause | None:
-    """What the switch says."""
+    """The pause that the row of the switch holds; None while submissions go on."""
     if not entity["Since"]:
         return None
     return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])
@@ -87,7 +87,7 @@ def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
 
 
 def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
-    """What the row remembers."""
+    """The memo of a dropped path that a row holds."""
     return DropMemo(
         path=entity["Path"],
         etags=dict(json.loads(joined("Etags", entity))),

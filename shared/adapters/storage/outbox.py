@@ -32,7 +32,7 @@ class TableOutbox:
         return self._store.legible(await self._store.rows(range_), rows.notice_of_row)
 
     async def notice(self, job_id: str, sequence: int) -> Notice | None:
-        """A point read."""
+        """An undelivered event by its job and sequence, in one point read."""
         row = await self._store.row(job_id, rows.notice_key(job_id, sequence))
         return self._store.perhaps(row.row, rows.notice_of_row) if row is not None else None
 
@@ -83,7 +83,7 @@ class TableOutbox:
             await self._store.write(notice.job_id, again)
 
     async def disable(self, receiver: Disabled) -> None:
-        """An upsert."""
+        """Write that a receiver gets no more events, by an upsert."""
         await self._store.upsert(other_rows.disabled_row(receiver))
 
     async def enable(self, receiver_id: str) -> None:
@@ -91,7 +91,7 @@ class TableOutbox:
         await self._store.drop(other_rows.RECEIVERS, receiver_id)
 
     async def disabled(self) -> list[Disabled]:
-        """One partition."""
+        """Every receiver that gets no more events: a range query over one partition."""
         entities = await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
         return self._store.legible(entities, other_rows.disabled_of)
 

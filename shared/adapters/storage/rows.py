@@ -149,7 +149,7 @@ def _status_line(entity: Mapping[str, Any]) -> StatusLine | None:
 
 
 def listing_key(job: Job) -> str:
-    """Sorts newest first."""
+    """The key of a job in a list; keys sort the newest job first."""
     return f"{listed(job.created)}|{job.id}"
 
 

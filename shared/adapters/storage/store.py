@@ -46,7 +46,7 @@ class Store:
         return await self.get(rows.partition(rows.shard_of(job_id, self.shards)), key)
 
     async def get(self, partition: str, key: str) -> VersionedRow | None:
-        """One row."""
+        """A row by its keys, with its ETag; None where there is none."""
         await self.open()
         return await self._table.get(partition, key)
 

@@ -41,7 +41,7 @@ class DeadMessages(Protocol):
         """Keep it; one with the same id is replaced."""
 
     async def get(self, message_id: str) -> DeadMessage | None:
-        """One, or None."""
+        """A message by its id; None where there is none."""
 
     async def all(self) -> list[DeadMessage]:
         """Every one, the oldest first."""

@@ -31,7 +31,7 @@ class FinishedJob:
 
     @property
     def job(self) -> Job:
-        """Its record."""
+        """The record as it ended."""
         return self.stored.job
 
 
@@ -71,7 +71,7 @@ class FinishedJobs(Protocol):
 
 
 class Archive(Protocol):
-    """Where the lines lie."""
+    """The store of the lines of finished jobs, by the name of a blob."""
 
     async def put(self, name: str, lines: bytes) -> None:
         """Keep some lines; the name stands for their content, so it may be repeated."""
@@ -92,7 +92,7 @@ def line_of(finished_job: FinishedJob) -> bytes:
 
 
 def finished_of(line: bytes) -> FinishedJob:
-    """What a line holds."""
+    """The finished job that `line_of` wrote as this line."""
     body = json.loads(line)
     stored = datetime.fromisoformat(body["stored"]) if body["stored"] else None
     events = tuple(Notice.model_validate(one) for one in body["events"])

@@ -84,7 +84,7 @@ def packed(job: Job) -> str:
 
 
 def unpacked(text: str) -> Job:
-    """The record."""
+    """The record that `packed` wrote as this text. Raises ValueError or zlib.error."""
     return Job.model_validate_json(zlib.decompress(b64decode(text)))
 
 

@@ -60,7 +60,7 @@ class BatchAIEngine:
 
     @property
     def version(self) -> str:
-        """The API."""
+        """Which API the engine speaks, with its version."""
         return f"Batch AI {API}"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:

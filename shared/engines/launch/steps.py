@@ -22,7 +22,7 @@ class Steps:
     names: tuple[str, ...]
 
     def on_one_node(self, command: str) -> Step:
-        """On the first node."""
+        """The step that runs a command on the first node of the job."""
         start = self._entered(("bash", "-c", ONE))
         if self.site.container and self.site.container.options:
             start = (*self._spread(Spread(1, 1)), *start)

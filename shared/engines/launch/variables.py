@@ -18,7 +18,7 @@ _OPEN_MPI = {
 
 
 def system(site: Site, properties: Mapping[str, Any]) -> dict[str, str]:
-    """What every job has."""
+    """The variables that every job has."""
     temporary, shared = f"{site.temporary}/$SLIPWAY_RUN", f"{site.records}/$SLIPWAY_RUN/shared"
     return {
         "AZ_BATCHAI_MOUNT_ROOT": site.mount_root,
@@ -36,7 +36,7 @@ def system(site: Site, properties: Mapping[str, Any]) -> dict[str, str]:
 
 
 def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
-    """The input directories."""
+    """The variables that hold the paths of the input directories."""
     directories = properties.get("inputDirectories") or ()
     return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in directories}
 
@@ -54,7 +54,7 @@ def outputs(site: Site, properties: Mapping[str, Any]) -> list[tuple[str, str, s
 
 
 def own(properties: Mapping[str, Any]) -> dict[str, str]:
-    """The job's own variables."""
+    """The variables that the job sets itself, but no secret ones."""
     return {v["name"]: str(v["value"]) for v in properties.get("environmentVariables") or ()}
 
 

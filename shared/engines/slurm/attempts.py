@@ -111,7 +111,7 @@ class Attempts:
         return {copy.name: copy.token for copy in running if not state_of(copy.states, copy.name)[0].terminal}
 
     async def see(self, target: Target) -> Observation:
-        """One attempt. Raises NotFound."""
+        """What Slurm, or the record of the run, says of one attempt now. Raises NotFound."""
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, [target], since)
         observation = await self._observed(target, named)
@@ -120,7 +120,7 @@ class Attempts:
         return observation
 
     async def cancel(self, target: Target) -> None:
-        """Cancel every copy."""
+        """Cancel every copy of the attempt that has not ended."""
         for copy in _ours(await self._jobs.by_name(), target):
             if not state_of(copy.states, copy.name)[0].terminal:
                 await self._jobs.cancel(copy.id)

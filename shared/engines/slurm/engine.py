@@ -128,7 +128,7 @@ class SlurmEngine:
         return await self._attempts_on(cluster).status(targets)
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
-        """One list."""
+        """Name and token of each job that has not ended, from one list of jobs."""
         return await self._attempts_on(cluster).at_work()
 
     async def see(self, target: Target) -> Observation:
@@ -136,7 +136,7 @@ class SlurmEngine:
         return await self._attempts_on(target.cluster).see(target)
 
     async def cancel(self, target: Target) -> None:
-        """Every copy of it."""
+        """Cancel every copy of the attempt that has not ended."""
         await self._attempts_on(target.cluster).cancel(target)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:

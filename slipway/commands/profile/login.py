@@ -6,9 +6,9 @@ import sys
 from getpass import getpass
 from urllib.parse import urlsplit
 
+from slipway.client.deployment import PROFILE, refuse_credentials, token
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
-from slipway.client.target import PROFILE, refuse_credentials, token
 from slipway.failure import Failure
 
 _HERE = ("localhost", "127.0.0.1", "::1")

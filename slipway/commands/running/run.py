@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from slipway.client.deployment import settings_for
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
-from slipway.client.target import settings_for
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.drop import check
 from slipway.commands.jobs import why

@@ -82,7 +82,7 @@ class RestTable:
                 return entities[: key_range.limit] if key_range.limit else entities
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
-        """One POST to $batch."""
+        """Send the operations as one transaction, in one POST to $batch."""
         name = uuid.uuid4().hex
         headers = {"Content-Type": f"multipart/mixed; boundary=batch_{name}", "Accept": _JSON}
         body = self._batch(operations, name)

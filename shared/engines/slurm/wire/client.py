@@ -61,7 +61,7 @@ class Answer:
 
     @property
     def codes(self) -> list[int]:
-        """The codes alone."""
+        """The codes of the errors, without their texts."""
         return [code for code, _ in self.errors]
 
     @property

@@ -32,7 +32,7 @@ class GivenToken:
     text: str = field(repr=False)
 
     def token(self, user: str) -> str:
-        """As it was given."""
+        """The token as it was given; the user that it names is not checked."""
         return self.text
 
 

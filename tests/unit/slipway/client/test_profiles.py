@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.client.deployment import PROFILE, Deployment, find_deployment
 from slipway.client.profiles import Profile, Profiles, file_of, read_profiles, write_profiles
-from slipway.client.target import PROFILE, Target, target
 from slipway.failure import Failure
 
 ONE = Profile("https://one.example.com", "key-of-one")
@@ -53,29 +53,31 @@ def test_a_damaged_file_is_said_without_what_it_holds(file: Path, text: str) -> 
 
 def test_no_key_is_shown() -> None:
     assert "key-of-one" not in repr(Profiles().with_profile("one", ONE))
-    assert "key-of-one" not in repr(Target("https://one.example.com", "key-of-one"))
+    assert "key-of-one" not in repr(Deployment("https://one.example.com", "key-of-one"))
 
 
 async def test_options_come_before_the_profile_and_the_profile_before_the_local_stack(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    local = await target("", "")
+    local = await find_deployment("", "")
     assert local.url.startswith("http://127.0.0.1")
     write_profiles(file, Profiles().with_profile("one", ONE).with_profile("two", TWO))
 
-    assert await target("", "") == Target(TWO.url, TWO.key)
-    assert await target("", "given") == Target(TWO.url, "given")
+    assert await find_deployment("", "") == Deployment(TWO.url, TWO.key)
+    assert await find_deployment("", "given") == Deployment(TWO.url, "given")
     monkeypatch.setenv(PROFILE, "one")
-    assert await target("", "") == Target(ONE.url, ONE.key)
+    assert await find_deployment("", "") == Deployment(ONE.url, ONE.key)
     monkeypatch.setenv(PROFILE, "none")
     with pytest.raises(Failure, match="known: one, two"):
-        await target("", "")
+        await find_deployment("", "")
 
 
 async def test_the_key_of_a_profile_goes_to_no_other_address(file: Path) -> None:
     write_profiles(file, Profiles().with_profile("one", ONE))
 
-    assert await target("https://elsewhere.example.com/", "") == Target("https://elsewhere.example.com", "")
+    assert await find_deployment("https://elsewhere.example.com/", "") == Deployment(
+        "https://elsewhere.example.com", ""
+    )
 
 
 def test_the_file_lies_in_the_home_where_no_other_place_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

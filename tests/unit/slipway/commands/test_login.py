@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
+from slipway.client.deployment import PROFILE, settings_for
 from slipway.client.profiles import Profile, Profiles, file_of, read_profiles, write_profiles
-from slipway.client.target import PROFILE, settings_for
 from slipway.commands.profile.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app

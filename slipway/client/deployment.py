@@ -14,26 +14,26 @@ PROFILE = "SLIPWAY_PROFILE"
 
 
 @dataclass(frozen=True)
-class Target:
+class Deployment:
     """An address, and a function key or an access token for it; "" for neither."""
 
     url: str
     key: str = field(default="", repr=False)
 
 
-async def target(url: str, key: str) -> Target:
+async def find_deployment(url: str, key: str) -> Deployment:
     """From what options or the environment say; what they leave out is the profile's. Raises Failure.
 
     A profile's key goes to its own address only.
     """
     if url:
         refuse_credentials(url)
-        return Target(url.rstrip("/"), key)
+        return Deployment(url.rstrip("/"), key)
     profile = chosen_profile()
     if profile is None:
-        return Target(local_url().rstrip("/"), key)
+        return Deployment(local_url().rstrip("/"), key)
     refuse_credentials(profile.url)
-    return Target(profile.url, key or await _key_of(profile))
+    return Deployment(profile.url, key or await _key_of(profile))
 
 
 def settings_for(url: str, file: Path | None) -> Settings:
