@@ -28,7 +28,7 @@ from tests.contract.webhook_world import (
     reply,
     sender,
 )
-from tests.unit.core.webhook_addresses import INNER_NAMES, LITERALS
+from tests.unit.core.notify.webhook_addresses import INNER_NAMES, LITERALS
 
 # The oracle. An audit hook cannot be removed, so it looks only while a test switches it on. It stops every
 # connection that would leave this machine, after noting where it would have gone.

@@ -16,7 +16,7 @@ from shared.setting_table import SETTINGS
 from shared.settings import Settings
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "webhooks.md").read_text(
+PAGE = (Path(__file__).resolve().parents[4] / "docs" / "reference" / "webhooks.md").read_text(
     encoding="utf-8"
 )
 WAITS = st.lists(st.floats(1, 30 * DAY), min_size=1, max_size=50).map(tuple)

@@ -11,7 +11,7 @@ from shared.core.ports import Order
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "batchai-submission.json"
+GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "batchai-submission.json"
 WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")
 
 

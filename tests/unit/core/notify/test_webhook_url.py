@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from yarl import URL
 
 from shared.core.notify.webhook_url import UrlPolicy, authority, is_loopback_host, refusal, safe_url
-from tests.unit.core.webhook_addresses import (
+from tests.unit.core.notify.webhook_addresses import (
     CANARY,
     CONFUSING,
     INNER_NAMES,

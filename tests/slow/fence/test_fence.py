@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.local.test_fence import read
+from tests.unit.fence.test_fence import read
 
 
 @pytest.fixture
