@@ -15,9 +15,10 @@ PYTEST_FLAGS ?= -n 3 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
+APART = $(ON_SLURM) tests/browser
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-az test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-all test-az test-browser install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -25,18 +26,21 @@ help: ## show this list
 demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm)
 	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
-up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C
-	@$(RUN)/slipway up --cluster $(CLUSTER)
+up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
+	@$(RUN)/slipway up --cluster $(CLUSTER) $(UP_FLAGS)
 
-test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm
-	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
+test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or in a browser
+	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
-	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(ON_SLURM:%=--ignore=%) $(TESTS)
+	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/setup/install_extra.py az .venv-az
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
+
+test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
+	@$(RUN)/python -m pytest tests/browser
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
 	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)
@@ -78,8 +82,8 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 		--output-reproducible --of JSON --validate --output-file $(SBOM)
 	@echo $(SBOM)
 
-check: install ## lint, formatting, types, import directions, known vulnerabilities
-	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.advisories"; do \
+check: install ## lint, formatting, types (of the page, too), import directions, known vulnerabilities
+	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.page" "python -m local.setup.advisories"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
@@ -96,9 +100,12 @@ install: ## install everything for work on the project into .venv and node_modul
 install-slurm: install-demo ## Debian's packages of Slurm, with apt-get as root or by sudo
 	@$(RUN)/python -m local.slurm.packages
 
+install-browser: install ## Debian's Chromium with apt-get, as root or by sudo, and Playwright
+	@$(RUN)/python -m local.setup.browser
+
 install-demo:
 	@$(BOOT) -m local.setup.install --what demo
 
 clean: ## remove all that was installed, built or stored here
-	rm -rf .venv .venv-tools .venv-az .venv-torch .venv3* node_modules .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-tools .venv-az .venv-torch .venv3* node_modules web/node_modules page .local *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

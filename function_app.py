@@ -20,9 +20,10 @@ from functions.deliver import blueprint as deliver  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402
 from functions.operate import blueprint as operate  # noqa: E402
 from functions.output import blueprint as output  # noqa: E402
+from functions.page import blueprint as page  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweep import blueprint as sweep  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweep, deliver, archive, poison, api, output, events, dead, operate):
+for blueprint in (accept, sweep, deliver, archive, poison, api, output, events, dead, operate, page):
     app.register_functions(blueprint)

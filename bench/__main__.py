@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import cold, idle, latency, listing, sweeping, throughput
+from bench import cold, download, idle, latency, listing, sweeping, throughput
 from bench import spec as documents
 from bench.celery import peer
 from bench.floor import raw_floor, sdk_floor
@@ -34,7 +34,7 @@ from local.azurite import azurite
 Figures = dict[str, float]
 Item = Callable[[], Awaitable[Figures]]
 #: Seconds that one measurement may take.
-_PATIENCE = 300.0
+_PATIENCE = 900.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,11 +87,14 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     parser.add_argument("--rtt", type=float, default=5.0, help="milliseconds before the storage")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds in which nothing happens")
     parser.add_argument("--finished", type=int, default=100_000, help="jobs that long lists are over")
+    parser.add_argument("--megabytes", type=float, default=1_000.0, help="that a job wrote, for `download`")
+    parser.add_argument("--files", type=int, default=4_000, help="that they are in, beside one")
     parser.add_argument("--only", default="", help="names separated by commas; --list shows them")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
     options = parser.parse_args(arguments)
     items = _items(options.jobs, options.rtt, options.idle, options.finished)
+    items["download"] = partial(download.download, options.megabytes, options.files)
     chosen = options.only.split(",") if options.only else list(items)
     if unknown := set(chosen) - set(items):
         parser.error(f"there is no {', '.join(sorted(unknown))}; --list shows what there is")

@@ -34,7 +34,7 @@ _LOGS = {
     "credentials": {"accountKey": _KEY},
     "relativeMountPath": "logs",
 }
-_NODES, _CLUSTERS, _IN_FLIGHT, _LOOK = 8, 200, 16, 0.1
+_NODES, _CLUSTERS, _IN_FLIGHT, _LOOK_EVERY = 8, 200, 16, 0.1
 
 
 class Api:
@@ -124,7 +124,7 @@ async def throughput(api: Api, count: int) -> float:
         while (state := await _state(api, number)) != "succeeded":
             if state == "failed":
                 raise SystemExit(f"job {number} failed")
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_LOOK_EVERY)
     return count / (time.perf_counter() - start)
 
 

@@ -56,12 +56,12 @@ class FourTrips:
         self.seconds: list[float] = []
 
     async def make(self) -> None:
-        """What they go to."""
+        """Create the queue and the table that `go` writes to."""
         await self._raw.make_queue(self._queue)
         await self._raw.make_table(self._table)
 
     async def go(self) -> None:
-        """Once."""
+        """Make the four calls, one after the other."""
         start = time.perf_counter()
         await self._raw.put(self._queue, MESSAGE)
         messages = await self._raw.receive(self._queue)

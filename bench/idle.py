@@ -73,4 +73,4 @@ def _month(counts: Mapping[str, int], minute: float) -> float:
 
 
 def _all_of(one: World) -> list[psutil.Process]:
-    return [psutil.Process(part.pid) for part in one.running.parts]
+    return [psutil.Process(process.pid) for process in one.running.processes]

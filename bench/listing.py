@@ -55,7 +55,7 @@ async def long_pages(finished: int, rtt: float) -> dict[str, float]:
 
 
 async def _filled(_: RestTable) -> None:
-    """It has its rows."""
+    """The ledger has all its rows: the measurement may begin."""
 
 
 async def _pages(storage: str, kind: str, fill: Callable[[RestTable], Awaitable[None]]) -> dict[str, float]:

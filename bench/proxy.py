@@ -84,7 +84,7 @@ class _Front(_Pipe):
 
 
 async def main(milliseconds: float, ports: list[int]) -> None:
-    """Serve until stopped."""
+    """Pass connections on, each byte late by half the round trip, until stopped."""
     stop = stop_event(until_stdin_closes=True)
     loop = asyncio.get_running_loop()
     servers = [

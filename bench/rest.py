@@ -41,11 +41,11 @@ class Raw:
         await self._session.close()
 
     async def make_queue(self, name: str) -> None:
-        """Create it."""
+        """Create a queue, if it is not there."""
         await self._queue("PUT", f"/{name}", "")
 
     async def put(self, queue: str, body: bytes) -> None:
-        """One message, base64."""
+        """Send one message, in base64 as the Functions host expects it."""
         text = base64.b64encode(body).decode()
         data = f"<QueueMessage><MessageText>{escape(text)}</MessageText></QueueMessage>"
         await self._queue("POST", f"/{queue}/messages", "messagettl:-1", data.encode(), "messagettl=-1")
@@ -59,14 +59,14 @@ class Raw:
         return [(_element_text(one, "MessageId"), _element_text(one, "PopReceipt")) for one in parts]
 
     async def delete(self, queue: str, message: tuple[str, str]) -> None:
-        """One message."""
+        """Delete one message that was received."""
         path = f"/{queue}/messages/{message[0]}"
         await self._queue(
             "DELETE", path, f"popreceipt:{message[1]}", None, f"popreceipt={quote(message[1], safe='')}"
         )
 
     async def make_table(self, name: str) -> None:
-        """Create it."""
+        """Create a table, if it is not there."""
         await self._table("POST", "/Tables", json.dumps({"TableName": name}).encode())
 
     async def insert(self, table: str, row: dict[str, Any]) -> str:

@@ -77,7 +77,7 @@ class _Traffic:
     bytes: int = 0
 
     def count_requests(self, send: Send) -> Send:
-        """The same, counted."""
+        """A sender that passes requests on, and counts them with their bytes."""
 
         async def counting_send(request: Request) -> Answer:
             answer = await send(request)

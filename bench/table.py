@@ -36,7 +36,7 @@ class Target:
 
     @property
     def bound_text(self) -> str:
-        """For people."""
+        """The bound with its unit, as the table shows it."""
         if self.least is not None:
             return f"≥ {self.least:g}"
         return f"≤ {self.most:g}" if self.most is not None else ""
@@ -87,6 +87,14 @@ TARGETS = (
     Target(
         "first message: worker CPU / import of every SDK", "first message worker CPU ms", "import eager ms"
     ),
+    *(
+        Target(f"download of {name}, {way} / bare GETs", f"download {kind} {way} MB/s", bare, least=bound)
+        for kind, name in (("one", "one file"), ("many", "many files"))
+        for way, bound in (("direct", 0.8), ("through the app", None))
+        for bare in (f"download {kind} bare MB/s",)
+    ),
+    Target("download of one file: worker MiB above idle", "download one worker MiB above idle", most=64),
+    Target("download of many files: worker MiB above idle", "download many worker MiB above idle", most=64),
     Target("dollars per million jobs, no-op engine", "no-op $/million", most=2.50),
     Target("a document / parsing its text", "document µs", "document json.loads µs"),
 )

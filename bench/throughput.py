@@ -22,7 +22,7 @@ _AHEAD = 128
 #: After so many webhooks as many messages follow.
 _STEP = 8
 #: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
-_LOOK = 0.005
+_LOOK_EVERY = 0.005
 #: Seconds after the last webhook until its message is deleted, too: that is counted, and not timed.
 _AFTER = 1.0
 
@@ -41,7 +41,7 @@ async def dispatcher(number: int, *, noop: bool, rtt: float = 0.0) -> dict[str, 
 
 
 async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict[str, float]:
-    storage, _, receiver, _ = (psutil.Process(part.pid) for part in stack.running.parts)
+    storage, _, receiver, _ = (psutil.Process(process.pid) for process in stack.running.processes)
     clocks: dict[str, Callable[[], float]] = {
         "worker": partial(cpu, stack.worker),
         "host": partial(cpu, stack.host),
@@ -75,7 +75,7 @@ async def _feed(stack: World, client: Raw, body: bytes, number: int) -> float:
     for start in range(0, number, _STEP):
         upto = min(number, start + _AHEAD)
         sending += [asyncio.create_task(one()) for _ in range(len(sending), upto)]
-        end = await stack.wait_for_webhooks(_WARM + min(number, start + _STEP), _LOOK)
+        end = await stack.wait_for_webhooks(_WARM + min(number, start + _STEP), _LOOK_EVERY)
     await asyncio.gather(*sending)
     return end
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class World:
     verified: Verified
 
     def arrivals(self) -> list[dict[str, Any]]:
-        """Every webhook that came."""
+        """Every webhook that the receiver has written down."""
         return [json.loads(line) for line in self.running.deliveries.read_text().splitlines()]
 
     def submissions(self) -> list[float]:
@@ -145,28 +146,16 @@ async def world(
         shown = await opened.enter_async_context(proxies(direct, rtt)) if rtt else direct
         storage = connection_string(shown)
         app = _app(data / "app", poll) if noop or poll else ROOT
-        options = _options(
-            data,
-            direct,
-            app,
-            requests,
-            {
-                **settings,
-                **_connected(storage),
-                "BENCH_NOOP": "yes" if noop else "",
-                "BENCH_SUBMITTED": str(data / _SUBMITTED) if poll else "",
-            },
-        )
-
-        async def provisioned(settings: Mapping[str, str]) -> None:
-            async for _ in provision(Settings(settings), plan):
-                pass
-            if first is not None:
-                async with Raw(storage) as client:
-                    await client.put("jobs", first)
-
+        overrides = {
+            **settings,
+            **_connected(storage),
+            "BENCH_NOOP": "yes" if noop else "",
+            "BENCH_SUBMITTED": str(data / _SUBMITTED) if poll else "",
+        }
+        options = _options(data, direct, app, requests, overrides)
+        provisioned = partial(_provisioned, plan, storage, first)
         running = await opened.enter_async_context(stack(options, provisioned))
-        host = psutil.Process(running.parts[-1].pid)
+        host = psutil.Process(running.processes[-1].pid)
         (worker,) = host.children()
         yield World(
             running=running,
@@ -176,6 +165,15 @@ async def world(
             worker=worker,
             verified=Verified(running.deliveries),
         )
+
+
+async def _provisioned(plan: Plan, storage: str, first: bytes | None, settings: Mapping[str, str]) -> None:
+    """Create the resources of an app with these settings, and put the first message into its queue."""
+    async for _ in provision(Settings(settings), plan):
+        pass
+    if first is not None:
+        async with Raw(storage) as client:
+            await client.put("jobs", first)
 
 
 def _options(

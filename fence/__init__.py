@@ -3,6 +3,8 @@
 `open` follows every link on its way, and what was checked before it may be another thing by then. So each
 component is opened relative to the one before it, and none through a link. A link is read and followed here,
 as far as it stays below the root. Pipes, sockets and devices are refused: opening one may wait, or do things.
+
+Comes in: a root and a path below it. Goes out: an open file or directory, entries, or `Refused`.
 """
 
 from __future__ import annotations
@@ -18,25 +20,17 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, Self
 
+from fence.way import PASS, SAFE, Refused, Way, checked
+
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
 #: Entries of a directory that are listed at most; and the steps by which the links in one are looked at.
 _ENTRIES, _LISTED = 100_000, 50_000
 #: The last moment that a date can hold; files may be of later ones.
 _LATEST = 253_402_300_799.0
-_SAFE = os.O_NOFOLLOW | os.O_CLOEXEC
-#: To pass through a directory, the right to list it is not needed.
-_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | _SAFE
-_LOOK = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | _SAFE
+_ENTRY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | SAFE
 #: A pipe that took a file's place a moment ago is not waited for.
-_FILE = _SAFE | os.O_NONBLOCK | os.O_NOCTTY
-
-
-class Refused(PermissionError):
-    """The path leads out of its root, or to what is neither file nor directory."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(errno.EPERM, reason)
+_FILE = SAFE | os.O_NONBLOCK | os.O_NOCTTY
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ class Fence:
     """
 
     def __init__(self, fd: int, display: str = "") -> None:
-        self.fd, self._known = fd, display.rstrip("/")
+        self.fd, self._display = fd, display.rstrip("/")
 
     @classmethod
     def from_root(cls, root: Path | str, display: str = "") -> Self:
@@ -111,7 +105,7 @@ class Fence:
 
     def directory(self, path: str, *, links: bool = True, display: str = "") -> Fence:
         """A directory below as a root of its own. Without `links`, none may stand on the way."""
-        fd, _ = self._walk(path, _PASS, links=links)
+        fd, _ = self._walk(path, PASS, links=links)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             os.close(fd)
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -151,7 +145,7 @@ class Fence:
 
     def listing(self, path: str = ".", start: int = 0, count: int = _ENTRIES) -> Listing:
         """The same in part: `count` of the names from `start` on. Of too many, those that are named first."""
-        fd, names = self._walk(path, _PASS, links=True)
+        fd, names = self._walk(path, PASS, links=True)
         try:
             listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
         finally:
@@ -185,7 +179,7 @@ class Fence:
                 yield Entry(name, path, "file", status.st_size, modified(status))
 
     def _stat(self, path: str, steps: Iterator[int]) -> _Status:
-        fd, names = self._walk(path, _LOOK, links=True, steps=steps)
+        fd, names = self._walk(path, _ENTRY, links=True, steps=steps)
         try:
             return _Status(os.fstat(fd), "/".join(names))
         finally:
@@ -196,9 +190,9 @@ class Fence:
 
         Each component takes one of `steps`; when they are used up, the path is refused.
         """
-        way = _Way(self.fd, steps or iter(range(_STEPS)))
+        way = Way(self.fd, steps or iter(range(_STEPS)))
         try:
-            ahead, followed = deque(_checked(path).split("/")), 0
+            ahead, followed = deque(checked(path).split("/")), 0
             while ahead:
                 way.step()
                 name = ahead.popleft()
@@ -218,7 +212,7 @@ class Fence:
                         way.start()
                     ahead.extendleft(reversed(target.split("/")))
                 elif stat.S_ISDIR(mode):
-                    way.enter(name, _PASS)
+                    way.enter(name, PASS)
                 elif not stat.S_ISREG(mode):
                     raise Refused("it is neither a file nor a directory")
                 elif ahead:
@@ -232,63 +226,14 @@ class Fence:
 
     def _relative_target(self, target: str) -> str:
         """The target of an absolute link from here. Raises Refused."""
-        if self._known and f"{target}/".startswith(f"{self._known}/"):
-            return target[len(self._known) :]
+        if self._display and f"{target}/".startswith(f"{self._display}/"):
+            return target[len(self._display) :]
         raise Refused("a link leads out of the directory")
-
-
-class _Way:
-    """Where a walk has come to: one descriptor, and the names of the directories down to it."""
-
-    def __init__(self, root: int, steps: Iterator[int]) -> None:
-        self._root, self._steps = root, steps
-        self.fd, self.names = os.dup(root), list[str]()
-
-    def step(self) -> None:
-        """Count: what a job made must end."""
-        if next(self._steps, None) is None:
-            raise Refused("the path is too long")
-
-    def enter(self, name: str, flags: int) -> None:
-        """Go down, never through a link."""
-        try:
-            before, self.fd = self.fd, os.open(name, flags, dir_fd=self.fd)
-        except OSError as error:
-            if error.errno == errno.ELOOP:  # since the look at it
-                raise Refused("a link stands on the way") from None
-            raise
-        os.close(before)
-        self.names.append(name)
-
-    def climb(self) -> None:
-        """Go up, from the root on: where `..` of a directory leads may have changed."""
-        names = self.names[:-1]
-        if not self.names:
-            raise Refused("the path leads out of the directory")
-        self.start()
-        for name in names:
-            self.step()
-            self.enter(name, _PASS)
-
-    def start(self) -> None:
-        """Go back to the root."""
-        before, self.fd = self.fd, os.dup(self._root)
-        os.close(before)
-        self.names = []
 
 
 def modified(status: os.stat_result) -> float:
     """When a file was changed, Unix time; who wrote it may have said any year, and no date holds them all."""
     return min(max(0.0, status.st_mtime), _LATEST)
-
-
-def _checked(path: str) -> str:
-    try:
-        if b"\0" not in os.fsencode(path):
-            return path
-    except UnicodeEncodeError:
-        pass
-    raise Refused("no path has such characters")
 
 
 def _regular(fd: int) -> int:

@@ -100,7 +100,7 @@ async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}", methods=["GET"])
 @api_route()
 async def get_job(req: func.HttpRequest) -> func.HttpResponse:
-    """One job."""
+    """One job with its problems and its history."""
     from shared.core.view import whole
     from shared.lifecycle import lookup
     from shared.operate.waits import as_they_stand
@@ -179,6 +179,7 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
 
     body = [
         {"name": cluster.name, "error": cluster.error}
+        | ({"since": cluster.since.isoformat()} if cluster.since else {})
         if cluster.view is None
         else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
         for cluster in await read.clusters(ports())

@@ -40,7 +40,7 @@ async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("events/{id}/redeliver", methods=["POST"])
 @api_route()
 async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
-    """Send one event again."""
+    """Send one event again to every receiver, with the same id and bytes."""
     from shared.operate import redeliver
 
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())

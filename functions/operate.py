@@ -60,13 +60,13 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
 
     readiness = await ready(ports())
     engine = "misconfigured" if readiness.misconfigured else _word(readiness.engine)
-    parts = {"storage": _word(readiness.storage), "engine": engine, "paused": readiness.paused}
-    parts |= {"sweep": "fails" if readiness.sweep_fails else "ok"}
-    parts |= {"settings": "wrong" if readiness.settings_wrong else "ok"}
-    parts |= {"unreadable": readiness.unreadable, "parked": readiness.parked}
+    members = {"storage": _word(readiness.storage), "engine": engine, "paused": readiness.paused}
+    members |= {"sweep": "fails" if readiness.sweep_fails else "ok"}
+    members |= {"settings": "wrong" if readiness.settings_wrong else "ok"}
+    members |= {"unreadable": readiness.unreadable, "parked": readiness.parked}
     if not readiness.ready:
-        return problem(503, "not ready", "ask again in a minute", retry_after=10, **parts)
-    return answer({"status": "ok", **parts})
+        return problem(503, "not ready", "ask again in a minute", retry_after=10, **members)
+    return answer({"status": "ok", **members})
 
 
 @blueprint.function_name("get_openapi")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import mimetypes
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import azure.functions as func
@@ -14,14 +14,14 @@ import azure.functions as func
 from functions.caller import caller
 from functions.problem import answer, api_route, problem
 from functions.process import ports
-from functions.ranges import span_of, validator
-
-if TYPE_CHECKING:
-    from shared.core.ports import FileChunk
+from functions.ranges import is_named, span_of, validator
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 #: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
 _HOSTILE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
+
+#: An archive is whole in memory: this process makes one at a time.
+_one_zip = asyncio.Semaphore(1)
 
 
 @blueprint.function_name("get_log")
@@ -68,6 +68,41 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"files": listed})
 
 
+@blueprint.function_name("get_zip")
+@blueprint.route("jobs/{id}/zip", methods=["GET"])
+@api_route("directory", "path")
+async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
+    """A small directory as one ZIP file: ?directory=stdouterr|<output id> &path=."""
+    from shared.operate.zipped import zipped
+
+    job_id, query = req.route_params["id"], req.params
+    directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
+    async with _one_zip:
+        archive = await zipped(ports(), job_id, directory, path, caller())
+    headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Slipway-Left-Out": str(archive.left_out)}
+    name = "-".join((job_id, directory, *(part for part in path.split("/") if part not in ("", "."))))
+    return _attachment(f"{name}.zip", archive.data, 200, headers)
+
+
+@blueprint.function_name("get_addresses")
+@blueprint.route("jobs/{id}/addresses", methods=["GET"])
+@api_route("directory", "path", "after")
+async def get_addresses(req: func.HttpRequest) -> func.HttpResponse:
+    """Addresses of files in storage itself: ?directory=stdouterr|<output id> &path=. &after=<next>."""
+    from shared.operate.addresses import addresses
+
+    job_id, query = req.route_params["id"], req.params
+    directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
+    page = await addresses(ports(), job_id, directory, path, query.get("after", ""), caller())
+    if page is None:
+        return answer({"addresses": [], "next": None, "expires": None})
+    listed = [
+        {"name": one.name, "bytes": one.size, "modified": one.modified.isoformat(), "url": one.url}
+        for one in page.addresses
+    ]
+    return answer({"addresses": listed, "next": page.next or None, "expires": page.expires.isoformat()})
+
+
 @blueprint.function_name("get_metrics")
 @blueprint.route("jobs/{id}/metrics", methods=["GET"])
 @api_route("after", "points")
@@ -94,7 +129,7 @@ async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}/receipt", methods=["GET"])
 @api_route()
 async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
-    """The job's receipt.json."""
+    """The receipt of a job as it is stored, for a job of any door."""
     from shared.operate import output
 
     receipt = await output.receipt_of(ports(), req.route_params["id"], caller())
@@ -106,13 +141,17 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}/files/{directory}/{*path}", methods=["GET"])
 @api_route()
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
-    """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 412, 413, 416."""
+    """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 307, 412, 413, 416."""
     from shared.operate import output
+    from shared.operate.addresses import address_of_large
 
     job_id, directory = req.route_params["id"], req.route_params["directory"]
     path = req.route_params.get("path", "")
     app, who = ports(), caller()
     span = span_of(req.headers.get("Range", ""))
+    if span is None and (address := await address_of_large(app, job_id, directory, path, who)):
+        kept_from = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+        return func.HttpResponse(status_code=307, headers={"Location": address, **kept_from})
     chunk = await output.content(app, job_id, directory, path, span, who)
     tag = validator(job_id, directory, path, chunk)
     if span and (condition := req.headers.get("If-Range")) and condition != tag:
@@ -121,9 +160,9 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
         tag = validator(job_id, directory, path, chunk)
     headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     headers |= {"ETag": tag} if tag else {}
-    if not _named(req.headers.get("If-Match", "*"), tag):
+    if not is_named(req.headers.get("If-Match", "*"), tag):
         return problem(412, "the file has changed", "read it again from its first byte")
-    if _named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):  # compared weakly
+    if is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):  # compared weakly
         return func.HttpResponse(status_code=304, headers=headers)
     first = chunk.next - len(chunk.data)
     if span and not chunk.data:
@@ -133,22 +172,15 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
         return refused
     if span:
         headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
-    return _bytes(path, chunk, 206 if span else 200, headers)
+    return _attachment(path.rpartition("/")[2], chunk.data, 206 if span else 200, headers)
 
 
-def _bytes(path: str, chunk: FileChunk, status: int, headers: dict[str, str]) -> func.HttpResponse:
-    name = path.rpartition("/")[2]
+def _attachment(name: str, data: bytes, status: int, headers: dict[str, str]) -> func.HttpResponse:
     plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
     headers |= {
         "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}",
-        "Content-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(chunk.data).digest()).decode()}:",
+        "Content-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:",
     }
     kind, encoding = mimetypes.guess_type(name)
     mimetype = kind if kind and not encoding else "application/octet-stream"
-    return func.HttpResponse(chunk.data, status_code=status, mimetype=mimetype, headers=headers)
-
-
-def _named(condition: str, tag: str) -> bool:
-    """Whether a list of validators (If-Match, If-None-Match) has this one, or `*`."""
-    named = re.split(r"\s*,\s*", condition.strip())
-    return "*" in named or (bool(tag) and tag in named)
+    return func.HttpResponse(data, status_code=status, mimetype=mimetype, headers=headers)

@@ -13,6 +13,7 @@ import azure.functions as func
 
 from functions.caller import identify
 from functions.query import check_query
+from functions.ranges import if_changed
 from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ TITLES = {
 
 
 def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> func.HttpResponse:
-    """A JSON answer."""
+    """A response with a JSON body."""
     return func.HttpResponse(
         json.dumps(body, ensure_ascii=False),
         status_code=status,
@@ -122,7 +123,7 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
     async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
         try:
             _refuse_form(req)
-            return await handler(req)
+            return if_changed(req, await handler(req))
         except Misuse as error:
             return problem(error.status, str(error), error.remedy, retry_after=error.retry_after)
         except Misconfigured as error:

@@ -1,10 +1,12 @@
-"""Range requests and validators (RFC 9110) over what an engine reads of a file."""
+"""Range requests and validators (RFC 9110): of what an engine reads of a file, and of JSON answers."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from typing import TYPE_CHECKING
+
+import azure.functions as func
 
 if TYPE_CHECKING:
     from shared.core.ports import FileChunk
@@ -33,3 +35,21 @@ def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
         return ""
     identity = "\0".join((job_id, directory, path, chunk.version, str(chunk.size)))
     return f'"{hashlib.sha256(identity.encode()).hexdigest()[:32]}"'
+
+
+def if_changed(req: func.HttpRequest, answer: func.HttpResponse) -> func.HttpResponse:
+    """The answer to a GET with its ETag; 304 where the caller has it. Files of jobs have their own."""
+    is_json = answer.mimetype == "application/json" and "Accept-Ranges" not in answer.headers
+    if req.method != "GET" or answer.status_code != 200 or not is_json:
+        return answer
+    tag = f'"{hashlib.sha256(answer.get_body()).hexdigest()[:32]}"'
+    answer.headers["ETag"] = tag
+    if is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):
+        return func.HttpResponse(status_code=304, headers=dict(answer.headers))
+    return answer
+
+
+def is_named(condition: str, tag: str) -> bool:
+    """Whether a list of validators (If-Match, If-None-Match) has this one, or `*`."""
+    named = re.split(r"\s*,\s*", condition.strip())
+    return "*" in named or (bool(tag) and tag in named)

@@ -2,4 +2,6 @@
 
 `host` fires the triggers, `clusters` names what can run jobs, `nodes` runs those of the emulator, `setup`
 installs; `stack` starts all of it. Nothing here imports `shared` or `functions`: it knows the wire only.
+
+Comes in: a folder and options. Goes out: running processes, their addresses, and the settings that name them.
 """

@@ -41,7 +41,7 @@ class Azurite:
     def connection_string(self) -> str:
         """The whole account, for clients and for the setting AzureWebJobsStorage."""
         return (
-            f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
+            f"DefaultEndpointsProtocol={self.blob_url.partition(':')[0]};AccountName={ACCOUNT};AccountKey={KEY};"
             f"BlobEndpoint={self.blob_url};QueueEndpoint={self.queue_url};TableEndpoint={self.table_url};"
         )
 
@@ -54,22 +54,25 @@ async def azurite(
     on_request: Callable[[str], None] | None = None,
     allowed_hosts: Sequence[str] = (),
     preload: Sequence[Path] = (),
+    certificate: Path | None = None,
 ) -> AsyncIterator[Azurite]:
     """Run Azurite for the length of the block, on disk at `location`, else in memory.
 
     `ports` are those of blob, queue and table; free ones by default. `on_request` gets each line of the
     access log. `allowed_hosts` are names of this machine beside the loopback ones. `preload` are modules
-    that node loads first. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by SIGKILL
-    after 2 s. Raises AzuriteError with the remedy.
+    that node loads first. With a `certificate`, whose key lies beside it, it is asked by https, and takes
+    tokens of identities as well. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by
+    SIGKILL after 2 s. Raises AzuriteError with the remedy.
     """
-    script = _script()
+    script = find_script()
     argv: list[str | Path] = [
-        await _node(),
+        await find_node(),
         "--import",
         f"{_GUARD.as_uri()}?{urlencode([('name', name) for name in allowed_hosts])}",
         *(argument for module in preload for argument in ("--import", module.as_uri())),
         script,
         *_options(location, ports or (0, 0, 0)),
+        *(_https(certificate) if certificate else []),
         *(["--silent"] if on_request is None else []),
     ]
     heard = on_request or (lambda _: None)
@@ -88,12 +91,16 @@ def _options(location: Path | None, ports: tuple[int, int, int]) -> list[str]:
     return [*options, "--location", str(location)]
 
 
+def _https(certificate: Path) -> list[str]:
+    return ["--cert", str(certificate), "--key", str(certificate.with_suffix(".key")), "--oauth", "basic"]
+
+
 async def _addresses(process: Child) -> list[str]:
     """The services' addresses in Azurite's own words: only our child process listens there."""
     urls = []
     for service in _SERVICES:
         try:
-            match = await process.line(rf"{service} service is successfully listening at (http://\S+)")
+            match = await process.line(rf"{service} service is successfully listening at (https?://\S+)")
         except ProcessError as error:
             raise AzuriteError(_explain(process, error)) from error
         urls.append(f"{match[1].rstrip('/')}/{ACCOUNT}")
@@ -108,7 +115,8 @@ def _explain(process: Child, error: ProcessError) -> str:
     return str(error)
 
 
-def _script() -> Path:
+def find_script() -> Path:
+    """Azurite's program. Raises AzuriteError with the remedy."""
     where = os.environ.get("SLIPWAY_NODE_MODULES")
     modules = Path(where) if where else Path(__file__).resolve().parents[1] / "node_modules"
     script = modules / "azurite" / "dist" / "src" / "azurite.js"
@@ -120,8 +128,11 @@ def _script() -> Path:
     return script
 
 
-async def _node() -> Path:
-    """A node that is new enough, tried by running it: a version manager's shim may exist and fail."""
+async def find_node() -> Path:
+    """A node that is new enough, tried by running it: a version manager's shim may exist and fail.
+
+    Raises AzuriteError with the remedy.
+    """
     tried = []
     for candidate in _candidates():
         version = await _version(candidate)

@@ -12,7 +12,8 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
-from fence import Fence, Refused
+from fence import Fence
+from fence.way import Refused
 from local.names import is_name
 
 _PARALLEL = 8
@@ -69,7 +70,7 @@ class Mirror:
                 raise MirrorError(self._explain(error)) from error
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to storage."""
         await self._client.close()
 
     async def _push(self) -> int:

@@ -73,7 +73,7 @@ class Receiver:
         self._troubles: Counter[tuple[str, str]] = Counter()
 
     def app(self) -> web.Application:
-        """Return the web application."""
+        """The web application that takes webhooks and lists them."""
         app = web.Application(middlewares=[self._border.guard], client_max_size=_LARGEST_BODY)
         app.add_routes([web.post("/hooks/{name}", self._take), web.get("/received", self._list)])
         return app

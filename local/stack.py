@@ -79,7 +79,7 @@ class Stack:
     deliveries: Path
     logs: Path
     #: The processes, to be watched: none ends before the stack does.
-    parts: tuple[Child, ...] = field(repr=False)
+    processes: tuple[Child, ...] = field(repr=False)
 
 
 #: Creates what the app expects to be there, by its settings; runs before the host does.
@@ -90,7 +90,7 @@ Provision = Callable[[Mapping[str, str]], Awaitable[None]]
 async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     """Run the stack for the length of the block, and stop it in the opposite order.
 
-    Raises StartError, with the remedy, when a part does not start.
+    Raises StartError, with the remedy, when a process does not start.
     """
     data = options.data.resolve()
     logs = data / "logs"
@@ -107,9 +107,9 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
                 allowed_hosts=options.allowed_hosts,
             )
         )
-        part = _Starter(running, logs, options.allowed_hosts)
-        cluster = await _cluster(options, data, storage, part, running)
-        receiver_url = await _receiver(options, data, keys["webhook"], part)
+        starter = _Starter(running, logs, options.allowed_hosts)
+        cluster = await _cluster(options, data, storage, starter, running)
+        receiver_url = await _receiver(options, data, keys["webhook"], starter)
         settings = {
             **app_settings(receiver_url=receiver_url, webhook_secret=keys["webhook"], seal_key=keys["seal"]),
             **_where_jobs_run(storage, cluster),
@@ -118,7 +118,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         await provision(settings)
         if cluster:
             await running.enter_async_context(cluster.serving())
-        host_url = await _host(options, data, settings, part)
+        host_url = await _host(options, data, settings, starter)
         yield Stack(
             storage=storage,
             cluster=cluster,
@@ -128,12 +128,12 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             secret=keys["webhook"],
             deliveries=data / _DELIVERIES,
             logs=logs,
-            parts=(storage.process, *part.started, *(cluster.parts if cluster else ())),
+            processes=(storage.process, *starter.started, *(cluster.processes if cluster else ())),
         )
 
 
 async def _cluster(
-    options: Options, data: Path, storage: Azurite, part: "_Starter", running: AsyncExitStack
+    options: Options, data: Path, storage: Azurite, starter: "_Starter", running: AsyncExitStack
 ) -> Running | None:
     if options.cluster is None:
         return None
@@ -143,13 +143,13 @@ async def _cluster(
         nodes=options.nodes,
         storage=storage,
         arguments=options.cluster_arguments,
-        launch=part.start,
+        launch=starter.start,
     )
     return await running.enter_async_context(CLUSTERS[options.cluster].start(cluster_options))
 
 
-async def _receiver(options: Options, data: Path, secret: str, part: "_Starter") -> str:
-    return await part.start(
+async def _receiver(options: Options, data: Path, secret: str, starter: "_Starter") -> str:
+    return await starter.start(
         "receiver",
         "local.receiver",
         f"--port={options.ports.receiver}",
@@ -159,10 +159,10 @@ async def _receiver(options: Options, data: Path, secret: str, part: "_Starter")
     )
 
 
-async def _host(options: Options, data: Path, settings: Mapping[str, str], part: "_Starter") -> str:
+async def _host(options: Options, data: Path, settings: Mapping[str, str], starter: "_Starter") -> str:
     file = data / "local.settings.json"
     _write_private(file, {"IsEncrypted": False, "Values": dict(settings)})
-    return await part.start(
+    return await starter.start(
         "host",
         "local.host",
         f"--app={options.app}",

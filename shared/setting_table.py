@@ -60,6 +60,8 @@ _ONE_AT_LEAST = Bounds(1, LARGEST)
 _SHARDS = Bounds(1, 1_000)
 #: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`shared/intake/prepare.py`).
 _DOCUMENT_BYTES = Bounds(1, 500_000)
+#: An event keeps the addresses and the tries of all its receivers in one entity.
+_RECEIVERS = Bounds(0, 50)
 #: Jobs of a few seconds at least; under no limit at all no job would be valid.
 _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
 
@@ -207,7 +209,9 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_MAX_NODE_HOURS": Setting(
         "limits", "number", "16800", "nodes of a job times its wall-clock limit", bounds=_NODE_HOURS
     ),
-    "SLIPWAY_MAX_RECEIVERS": Setting("limits", "whole", "5", "receivers that a job may name"),
+    "SLIPWAY_MAX_RECEIVERS": Setting(
+        "limits", "whole", "5", "receivers that a job may name", bounds=_RECEIVERS
+    ),
     "SLIPWAY_MAX_JOBS_PER_HOUR": Setting(
         "limits", "whole", "10000", "jobs of one caller or door in an hour; 0: any number"
     ),
@@ -262,6 +266,14 @@ _ROWS: Mapping[str, Setting] = {
         "storage", "names", "scripts", "containers that specBlob may point into, comma separated"
     ),
     "SLIPWAY_LEDGER_TABLE": Setting("storage", "text", "slipway", "table of the ledger"),
+    "SLIPWAY_ADDRESS_MINUTES": Setting(
+        "storage",
+        "whole",
+        "0",
+        "minutes for which a signed address lets callers read a finished job's file in a container of "
+        "SLIPWAY_STORAGE itself ([files](api.md#files-from-storage-itself)); 0: never",
+        bounds=Bounds(0, 60),
+    ),
     "SLIPWAY_OWNER": Setting(
         "storage",
         "text",
@@ -269,11 +281,7 @@ _ROWS: Mapping[str, Setting] = {
         "app that the ledger belongs to; empty: this app's name and slot, and `local` outside of Azure",
     ),
     "SLIPWAY_SHARDS": Setting(
-        "storage",
-        "whole",
-        "4",
-        "partitions of the ledger; fixed when the table is made",
-        bounds=_SHARDS,
+        "storage", "whole", "4", "partitions of the ledger; fixed when the table is made", bounds=_SHARDS
     ),
     "SLIPWAY_JSON_LOGS": Setting(
         "telemetry", "flag", "true", "log one JSON object a line; false: as the host formats it"

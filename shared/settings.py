@@ -76,7 +76,7 @@ class Settings:
         return value
 
     def whole(self, name: str) -> int:
-        """A whole number."""
+        """A setting that is a whole number within its bounds."""
         return int(self.number(name))
 
     def ports(self, name: str) -> frozenset[int]:
@@ -96,15 +96,15 @@ class Settings:
         return tuple(document)
 
     def seconds(self, name: str) -> float:
-        """A duration in seconds."""
+        """A setting that is a duration in seconds."""
         return self.number(name)
 
     def days(self, name: str) -> timedelta:
-        """A number of days."""
+        """A setting that is a number of days."""
         return timedelta(days=self.number(name))
 
     def flag(self, name: str) -> bool:
-        """true or false."""
+        """A setting that is true or false."""
         text = self.text(name).lower()
         if text not in ("true", "false", "1", "0"):
             raise Misconfigured(f"{name} must be true or false, not {text!r}")
@@ -119,7 +119,7 @@ class Settings:
         raise Misconfigured(f"{name} must be one of {', '.join(words)}, not {text[:40]!r}")
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Words separated by commas."""
+        """A setting that is a list of words separated by commas."""
         return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
 
     def durations(self, name: str) -> tuple[float, ...]:
@@ -215,7 +215,7 @@ class Settings:
         site = f"{name}/{slot}" if slot.lower() not in ("", "production") else name
         return self.text("SLIPWAY_OWNER") or site or "local"
 
-    def parts(self) -> int:
+    def sweep_parts(self) -> int:
         """Into how many parts a sweep is handed out; each has a shard at least."""
         parts, shards = self.whole("SLIPWAY_SWEEP_PARTS"), self.whole("SLIPWAY_SHARDS")
         if parts > shards:

@@ -8,7 +8,7 @@ import random
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
@@ -17,10 +17,13 @@ from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import Policy
-from shared.core.ports import Cluster, Engines, Ports, Tokens
+from shared.core.ports import Addresses, Cluster, Engines, Ports, Tokens
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
 from shared.settings import Settings
+
+if TYPE_CHECKING:
+    from shared.adapters.storage.wire.connection import Account, Connection
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +64,8 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.webhook.sender import WebhookSender
 
     string, blob, queue, table = settings.connection()
-    account = Account(Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID")))
+    connection = Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID"))
+    account = Account(connection)
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
     store = Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
@@ -86,6 +90,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
+        addresses=_addresses(settings, account, connection),
         meter=meter,
         troubles=troubles,
     )
@@ -135,16 +140,14 @@ def _checked(policy: Policy) -> Policy:
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
-    account, _ = settings.account()
-    drops = settings.text("SLIPWAY_DROP_CONTAINER")
     return Policy(
         source=settings.text("SLIPWAY_SOURCE"),
-        drop_container=drops,
+        drop_container=settings.text("SLIPWAY_DROP_CONTAINER"),
         settle=settings.seconds("SLIPWAY_SETTLE_SECONDS"),
         submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
         schedule=settings.schedule(),
         deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
-        sweep_parts=settings.parts(),
+        sweep_parts=settings.sweep_parts(),
         inventory_window=settings.window(),
         retention=settings.retention(),
         max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
@@ -164,15 +167,21 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
             own_hosts=settings.own_hosts(),
         ),
         limits=_limits(settings),
-        completion=Defaults(
-            cluster_id=next(iter(clusters.values())).id,
-            clusters={name: cluster.id for name, cluster in clusters.items()},
-            storage_account=account or None,
-            storage_suffix=settings.storage_suffix(),
-            drop_container=drops,
-            drop_account=account or None,
-            std_out_err_path_prefix=settings.text("SLIPWAY_STDOUT_PREFIX"),
-        ),
+        completion=_completion(settings, clusters),
+    )
+
+
+def _completion(settings: Settings, clusters: Mapping[str, Cluster]) -> Defaults:
+    """What a document gets where it says nothing."""
+    account, _ = settings.account()
+    return Defaults(
+        cluster_id=next(iter(clusters.values())).id,
+        clusters={name: cluster.id for name, cluster in clusters.items()},
+        storage_account=account or None,
+        storage_suffix=settings.storage_suffix(),
+        drop_container=settings.text("SLIPWAY_DROP_CONTAINER"),
+        drop_account=account or None,
+        std_out_err_path_prefix=settings.text("SLIPWAY_STDOUT_PREFIX"),
     )
 
 
@@ -218,6 +227,13 @@ def _tokens(settings: Settings) -> Tokens | None:
     if not audiences:
         raise Misconfigured("SLIPWAY_AUDIENCE is not set: name the application whose tokens are accepted")
     return EntraTokens(settings.text("SLIPWAY_AUTHORITY"), tenant, audiences)
+
+
+def _addresses(settings: Settings, account: Account, connection: Connection) -> Addresses | None:
+    from shared.adapters.storage.addresses import BlobAddresses
+
+    minutes = settings.whole("SLIPWAY_ADDRESS_MINUTES")
+    return BlobAddresses(account, connection, timedelta(minutes=minutes), _now) if minutes else None
 
 
 def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:

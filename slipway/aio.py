@@ -13,16 +13,19 @@ from typing import Any, BinaryIO, Protocol, cast
 from pydantic import ValidationError
 
 from shared.answers.job import JobDetail
+from shared.core.identity import is_job_id
 from slipway.client.curves import Curves, answers
-from slipway.client.output import Remote, patiently
+from slipway.client.output import patiently
+from slipway.client.remote import Remote
 from slipway.client.service import Service, service
 from slipway.client.walk import walk
 from slipway.client.watch import ENDED
 from slipway.commands.document.compose import Choices
+from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id
 from slipway.commands.output.download import save
 from slipway.commands.output.lines import Printer
-from slipway.commands.output.log import Selection, read
+from slipway.commands.output.log import Selection, clock_for, compiled, read
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.metrics import Metrics
@@ -45,6 +48,14 @@ class TextStream(Protocol):
 
     def write(self, text: str, /) -> Any:
         """Take a piece of text."""
+
+
+class JobReference(Protocol):
+    """A job, as a client returns it."""
+
+    @property
+    def id(self) -> str:
+        """By which the API and every command name the job: j_ and 24 characters."""
 
 
 class AsyncJob:
@@ -76,14 +87,29 @@ class AsyncJob:
                 raise JobFailed(job, await last_errors(api, record))
             return job
 
-    async def log(self, file: str = "", *, follow: bool = False, to: TextStream | None = None) -> None:
+    async def log(
+        self,
+        file: str = "",
+        *,
+        rank: int | str = "",
+        tail: int | None = None,
+        grep: str = "",
+        timestamps: bool = False,
+        follow: bool = False,
+        to: TextStream | None = None,
+    ) -> None:
         """Write the log to `to`, by default standard output; with `follow` until the job ends.
 
-        `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process.
+        `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process, or of
+        the one with the rank. `tail` begins with so many of the last lines of each, `grep` leaves lines that
+        the expression matches, `timestamps` puts the time of arrival in front of those that are followed.
         """
-        printer = Printer(cast(BinaryIO, _Text(to or sys.stdout)))
+        selection = Selection(file, str(rank), tail)
+        stream = cast(BinaryIO, _Text(to or sys.stdout))
+        clock = clock_for(timestamps=timestamps, follow=follow)
+        printer = Printer(stream, grep=compiled(grep), clock=clock)
         async with service(self._url, self._key) as api:
-            await read(api, self.id, Selection(file), printer, follow=follow)
+            await read(api, self.id, selection, printer, follow=follow)
 
     async def metrics(self, *names: str) -> Metrics:
         """The numbers that the job and its nodes have reported so far; by default all of them.
@@ -144,28 +170,47 @@ class AsyncClient:
         cluster: str = "",
         gpus: int | None = None,
         name: str = "",
+        script: str = "",
+        after: Sequence[str | JobReference] = (),
+        after_failure: Sequence[str | JobReference] = (),
         settings: str | os.PathLike[str] | None = None,
     ) -> AsyncJob:
         """Upload a script or a folder, as `slipway run` does; the job that begins by it.
 
-        `settings` names the file that says where to upload to, as `--settings` does. What happens is said on
-        standard error.
+        It waits until the jobs in `after` have succeeded, and those in `after_failure` have ended otherwise.
+        `script` is the one of a folder that runs, by default the only one. `settings` names the file that
+        says where to upload to, as `--settings` does. Standard error shows what happens.
         """
         from slipway.client.deployment import settings_for
         from slipway.commands.drop import check
         from slipway.commands.running.begin import Beginning
         from slipway.commands.running.stage import Options, staged
 
-        chosen = Options(Choices(nodes, image, dict(env or {}), arguments, cluster, gpus), name)
+        order = await self._order(after, after_failure)
+        choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order)
+        chosen = Options(choices, name, script=script)
         deployment = settings_for(self._url, Path(settings) if settings else None)
         with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder)
             return self._job(await Beginning(deployment, folder, name).job(self._url, self._key))
 
-    async def submit(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncJob:
-        """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined."""
+    async def submit(
+        self,
+        document: Mapping[str, Any],
+        *,
+        after: Sequence[str | JobReference] = (),
+        after_failure: Sequence[str | JobReference] = (),
+        idempotency_key: str = "",
+    ) -> AsyncJob:
+        """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined.
+
+        It waits for the jobs in `after` and `after_failure`, as those of `run` do.
+        """
         import json
 
+        from slipway.commands.document.order import in_order
+
+        document = in_order(document, await self._order(after, after_failure))
         async with service(self._url, self._key) as api:
             job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
             return self._job(job["id"])
@@ -179,6 +224,16 @@ class AsyncClient:
         """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
         async with service(self._url, self._key) as api:
             return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]
+
+    async def _order(
+        self, after: Sequence[str | JobReference], after_failure: Sequence[str | JobReference]
+    ) -> Order:
+        """The jobs that another one is to wait for, by their ids; asks only for what is named by a text."""
+        order = Order(_references(after), _references(after_failure))
+        if all(map(is_job_id, (*order.after, *order.after_failure))):
+            return order
+        async with service(self._url, self._key) as api:
+            return await order.ids(api)
 
     def _job(self, job_id: str) -> AsyncJob:
         return AsyncJob(job_id, self._url, self._key)
@@ -198,6 +253,10 @@ class _Text:
 
     def flush(self) -> None:
         """Each piece is written at once."""
+
+
+def _references(jobs: Sequence[str | JobReference]) -> list[str]:
+    return [job if isinstance(job, str) else job.id for job in jobs]
 
 
 def _detail(record: Mapping[str, Any]) -> JobDetail:

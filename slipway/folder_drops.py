@@ -38,15 +38,15 @@ class FolderDrops:
         return content.data if content else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Nothing is kept."""
+        """Store nothing: a look at a folder on this machine has no answers."""
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """None is kept."""
+        """None: no answer is ever stored."""
         return None
 
     async def drop_answer(self, name: str) -> None:
-        """Nothing was kept."""
+        """Delete nothing: no answer is ever stored."""
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
-        """Nothing is kept."""
+        """Store nothing; no job runs here that could have a status."""
         return False

@@ -7,14 +7,14 @@ from typing import Any
 from typer.core import TyperGroup
 
 GROUPS = {
-    "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "validate", "explain"),
+    "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
         *("jobs", "show", "log", "metrics", "wait"),
         *("files", "download", "cat", "receipt"),
     ),
     "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "setup"),
     "Local stack": ("up", "demo", "preempt", "az-env"),
-    "The command itself": ("login", "logout", "version"),
+    "The command itself": ("login", "logout", "doctor", "version"),
 }
 
 

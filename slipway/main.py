@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from slipway.clone import CLUSTERS, USUAL, module_of_clone
+from slipway.commands.data.data_commands import app as data
 from slipway.commands.dead_commands import app as dead
+from slipway.commands.doctor.doctor_command import app as doctor
 from slipway.commands.emulator_commands import app as emulator
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
@@ -49,8 +51,10 @@ app = typer.Typer(
 app.add_typer(jobs)
 app.add_typer(events)
 app.add_typer(dead)
+app.add_typer(data)
 app.add_typer(profiles)
 app.add_typer(emulator)
+app.add_typer(doctor)
 
 
 def main() -> None:
@@ -126,6 +130,9 @@ def up(
     ] = 10000,
     emulator_port: Annotated[int, typer.Option(help="port of the cluster's API")] = 7080,
     subscriber_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
+    any_ports: Annotated[
+        bool, typer.Option("--any-ports", help="any free port in the place of each that is in use")
+    ] = False,
     max_nodes: Annotated[int, typer.Option(help="most nodes of the cluster, when it is created", min=1)] = 2,
     data: Annotated[
         Path | None, typer.Option(help="data directory  [default: .local/up, or up-CLUSTER]")
@@ -154,8 +161,9 @@ def up(
     ] = None,
 ) -> None:
     """Run the whole system on this machine until Ctrl-C; the next `up` continues with its data."""
-    command = _stack("up")
-    ports = command.ports_from(storage_port, port, emulator_port, subscriber_port)
+    command, of_ports = _stack("up"), _stack("ports")
+    ports = of_ports.ports_from(storage_port, port, emulator_port, subscriber_port)
+    ports = of_ports.usable_ports(ports) if any_ports else ports
     emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
     names = command.host_names(allow_host or [])
     raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings))
@@ -193,18 +201,21 @@ def drop(
     folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
     to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
     force: Annotated[bool, typer.Option("--force", help="upload it even if the job cannot run")] = False,
+    as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:
     """Upload a folder to the drop container, its job.json last."""
-    raise typer.Exit(_command("drop").run(folder, to, settings, force=force))
+    raise typer.Exit(_command("drop").run(folder, to, settings, force=force, as_json=as_json))
 
 
 @app.command()
 def enqueue(
-    file: Annotated[Path, typer.Argument(help="a job message or a job.json")], settings: SettingsFile = None
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
+    as_json: Json = False,
+    settings: SettingsFile = None,
 ) -> None:
     """Put a job message on the queue."""
-    raise typer.Exit(_command("enqueue").run(file, settings))
+    raise typer.Exit(_command("enqueue").run(file, settings, as_json=as_json))
 
 
 @app.command()

@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from slipway.client.curves import Curve
+from slipway.commands.output.drawing import picture
 from slipway.failure import Failure
 
 if TYPE_CHECKING:
     import pandas
 
+_COLUMNS_OF_TEXT = 80
 _COLUMNS = ["name", "file", "rank", "axis", "x", "value"]
 
 
@@ -18,6 +20,11 @@ class Metrics(list[Curve]):
     def __init__(self, curves: Iterable[Curve], note: str = "") -> None:
         super().__init__(curves)
         self.note = note
+
+    def __str__(self) -> str:
+        """The curves as text, as `slipway metrics` draws them, and what is left out."""
+        lines = [*picture(self, _COLUMNS_OF_TEXT), *([self.note] if self.note else [])]
+        return "\n".join(lines) or "no numbers"
 
     def frame(self) -> "pandas.DataFrame":
         """A row for each point: name, file, rank (0 or more, if any), axis, x, value. Raises Failure.

@@ -24,6 +24,14 @@ JobId = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Utc = Annotated[bool, typer.Option("--utc", help="times in UTC  [default: local time]")]
+After = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOB", help="wait until this job has succeeded; may be given again"),
+]
+AfterFailure = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOB", help="wait until this job has ended without success; may be given again"),
+]
 SettingsFile = Annotated[
     Path | None,
     typer.Option(

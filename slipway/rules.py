@@ -78,7 +78,7 @@ RULES: dict[str, Rule] = {
 
 
 def index_text() -> str:
-    """The content of docs/rules/README.md."""
+    """The index of the rules, as docs/rules/README.md holds it."""
     parts = [_HEAD]
     for prefix, title in _GROUPS:
         rows = [

@@ -1,4 +1,4 @@
-"""For every test: anyone who dials something else than this machine, in whatever Python process, fails."""
+"""For every test: a connection to another machine fails, in every Python process of the tests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_dialled() -> Iterator[None]:
+def no_other_machine_is_dialled() -> Iterator[None]:
     """Fail the test in which something was dialled; a server that outlives it fails the next one."""
     yield
     if _LOG.stat().st_size:

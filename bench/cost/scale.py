@@ -47,7 +47,7 @@ class Load:
 
     @property
     def at_peak(self) -> float:
-        """Jobs in a second."""
+        """Jobs in a second at the busiest hour."""
         return self.jobs_a_day / _DAY * self.peak
 
 
@@ -74,7 +74,7 @@ class Cost:
 
     @property
     def dollars_a_month(self) -> float:
-        """All of them."""
+        """What a month costs in all services together."""
         return sum(self.dollars.values())
 
     @property
@@ -132,7 +132,7 @@ def _sweep_time(load: Load) -> float:
 
 
 def table(load: Load, counts: Counts) -> str:
-    """For people."""
+    """The costs of a load as lines of a Markdown table."""
     price, job, sweep = cost(load, counts), counts.job, counts.sweep
     lines = [
         f"{load.jobs_a_day:,.0f} jobs a day, {load.active:,} active, a sweep every {load.sweep_seconds:g} s, "

@@ -157,6 +157,8 @@ def main() -> None:
                 speed = options.momentum * speed - options.rate * total[:-2] / len(batch)
                 model.vector += speed
             say(f"epoch {epoch}/{options.epochs}  loss {loss / count:.4f}  accuracy {right / count:.4f}")
+            if rank == 0:
+                _report(epoch, {"loss": loss / count, "accuracy": right / count})
     if rank == 0:
         accuracy = model.accuracy(test_images, test_labels)
         seconds = time.monotonic() - began
@@ -222,9 +224,20 @@ def _meeting_place() -> Path:
     return Path(os.environ.get("AZ_BATCHAI_SHARED_JOB_TEMP", ".")) / "digits-meeting.json"
 
 
-def _write(model: Model, metrics: dict[str, float]) -> None:
+def _output() -> Path:
     place = Path(os.environ.get("AZ_BATCHAI_OUTPUT_MODEL", "."))
     place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _report(epoch: int, numbers: dict[str, float]) -> None:
+    """A line that `slipway metrics` reads while the job runs."""
+    with (_output() / "metrics.jsonl").open("w" if epoch == 1 else "a", encoding="utf-8") as file:
+        file.write(json.dumps({"epoch": epoch, **numbers}) + "\n")
+
+
+def _write(model: Model, metrics: dict[str, float]) -> None:
+    place = _output()
     np.savez(place / "model.npz", w1=model.w1, b1=model.b1, w2=model.w2, b2=model.b2)
     (place / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n")
     say(f"wrote model.npz and metrics.json to {place}")

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from functions.openapi.elements import UNLESS_SAME, Body, Content, Parameter, Raw
 from functions.openapi.operations import OPERATIONS, REFUSED, Operation
-from functions.openapi.parts import Body, Content, Parameter, Raw
 from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer
@@ -30,7 +30,7 @@ _JSON, _PROBLEM = "application/json", "application/problem+json"
 _PLACES = {
     "id": "the id of a job, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
-    "path": "the file's path in that directory; slashes may stand as they are",
+    "path": "the file's path; slashes may stand as they are",
 }
 _INFO = {
     "title": "Slipway",
@@ -51,7 +51,7 @@ def text() -> str:
 
 
 def document() -> dict[str, Any]:
-    """The whole document."""
+    """The OpenAPI document of every operation, with the schemas that they name."""
     paths: dict[str, Any] = {}
     for name, operation in OPERATIONS.items():
         path = "/api/" + operation.route.replace("{*", "{")
@@ -76,15 +76,23 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
         for level in levels
     ]
     parameters += [_parameter(one, "query") for one in operation.query]
-    parameters += [_parameter(one, "header") for one in operation.headers]
+    validators = [UNLESS_SAME] if _answers_json(operation) else []
+    parameters += [_parameter(one, "header") for one in (*operation.headers, *validators)]
     members |= {"parameters": parameters} if parameters else {}
     members |= {"requestBody": _body(operation.body)} if operation.body else {}
-    refused = {400, 500, 503} if operation.public else {*REFUSED, *operation.refused}
+    refused = {*((400, 500, 503) if operation.public else REFUSED), *operation.refused}
     responses = {status: {"$ref": f"#/components/responses/Refusal{status}"} for status in refused}
-    own = {**operation.refusals, **operation.answers}
+    own = {**operation.refusals, **operation.answers, **({304: None} if validators else {})}
     responses |= {status: _response(status, content) for status, content in own.items()}
     members["responses"] = {str(status): responses[status] for status in sorted(responses)}
     return members | ({"security": []} if operation.public else {})
+
+
+def _answers_json(operation: Operation) -> bool:
+    """Whether a GET answers JSON, which has an ETag."""
+    content = operation.answers.get(200)
+    kinds = content.content if isinstance(content, Raw) else [_JSON]
+    return operation.method == "GET" and _JSON in kinds
 
 
 def _parameter(one: Parameter, place: str) -> dict[str, Any]:
@@ -100,15 +108,14 @@ def _body(body: Body) -> dict[str, Any]:
 
 def _response(status: int, content: Content) -> dict[str, Any]:
     if isinstance(content, Raw):
-        members: dict[str, Any] = {"description": TITLES.get(status, "It worked")}
+        members: dict[str, Any] = {"description": "Elsewhere" if status == 307 else "It worked"}
         if content.headers:
             members["headers"] = {
                 name: {"description": text, "schema": {"type": "string"}}
                 for name, text in content.headers.items()
             }
-        return members | {
-            "content": {kind: {"schema": _schema(one)} for kind, one in content.content.items()}
-        }
+        kinds = {kind: {"schema": _schema(one)} for kind, one in content.content.items()}
+        return members | ({"content": kinds} if kinds else {})
     if content is None:
         return {"description": "Not changed"}
     kind = _PROBLEM if status >= 400 else _JSON

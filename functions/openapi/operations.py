@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from functions.openapi.parts import (
+from functions.openapi.elements import (
     ATTACHMENT,
     BYTES,
+    ELSEWHERE,
     EXPLAINED,
     JOB_DOCUMENT,
     KEY,
     LOG,
+    PAGE_FILE,
     RANGES,
     RECEIPT_DOCUMENT,
     RECEIVER,
+    REDIRECT,
+    UNLESS_SAME,
+    ZIP,
     Body,
     Content,
     Parameter,
@@ -66,7 +71,11 @@ _JOB_CONDITIONS = (
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
     _text("after", "the `next` of an earlier answer"),
 )
-_FOUND = (404, 410)
+_NO_JOB = (404, 410)
+_FOLDER = (
+    _text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
+    _text("path", "a folder in it; `.`, the default, is the directory itself", "."),
+)
 
 #: By the name of the function.
 OPERATIONS: Mapping[str, Operation] = {
@@ -83,13 +92,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "get_jobs": Operation(
         "GET", "jobs", "List jobs, newest first", {200: job.JobPage}, query=_JOB_CONDITIONS
     ),
-    "get_job": Operation("GET", "jobs/{id}", "Get a job with its history", {200: job.JobDetail}, _FOUND),
+    "get_job": Operation("GET", "jobs/{id}", "Get a job with its history", {200: job.JobDetail}, _NO_JOB),
     "cancel_job": Operation(
         "POST",
         "jobs/{id}/cancel",
         "Cancel a job",
         {202: job.JobDetail, 200: job.JobDetail},
-        (*_FOUND, *UNREADABLE),
+        (*_NO_JOB, *UNREADABLE),
     ),
     "rerun_job": Operation(
         "POST",
@@ -105,7 +114,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "jobs/{id}/log",
         "Read a part of a job's log",
         {200: LOG},
-        (*_FOUND, 409),
+        (*_NO_JOB, 409),
         (
             _text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
             Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
@@ -116,26 +125,39 @@ OPERATIONS: Mapping[str, Operation] = {
         "jobs/{id}/files",
         "List the files in a folder of an output directory",
         {200: output.OutputEntries},
-        (*_FOUND, 409),
-        (
-            _text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
-            _text("path", "a folder in it; `.`, the default, is the directory itself", "."),
-        ),
+        (*_NO_JOB, 409),
+        _FOLDER,
     ),
     "get_file": Operation(
         "GET",
         "jobs/{id}/files/{directory}/{*path}",
         "Read a file that a job wrote, whole or in part",
-        {200: ATTACHMENT, 206: ATTACHMENT, 304: None},
-        (*_FOUND, 409, 412, 413, 416),
+        {200: ATTACHMENT, 206: ATTACHMENT, 304: None, 307: REDIRECT},
+        (*_NO_JOB, 409, 412, 413, 416),
         headers=RANGES,
+    ),
+    "get_zip": Operation(
+        "GET",
+        "jobs/{id}/zip",
+        "Get a small output directory as one ZIP file",
+        {200: ZIP},
+        (*_NO_JOB, 409, 413),
+        _FOLDER,
+    ),
+    "get_addresses": Operation(
+        "GET",
+        "jobs/{id}/addresses",
+        "Get addresses by which a finished job's files are read from storage itself",
+        {200: output.FileAddresses},
+        (*_NO_JOB, 409),
+        (*_FOLDER, _text("after", "the `next` of an earlier answer")),
     ),
     "get_metrics": Operation(
         "GET",
         "jobs/{id}/metrics",
         "Read the numbers that a job and its nodes report",
         {200: output.Metrics},
-        (*_FOUND, 409),
+        (*_NO_JOB, 409),
         (
             _text("after", "the `next` of an earlier answer"),
             Parameter(
@@ -148,27 +170,31 @@ OPERATIONS: Mapping[str, Operation] = {
         "jobs/{id}/outputs",
         "List a job's output directories",
         {200: output.OutputDirectories},
-        (*_FOUND, 409),
+        (*_NO_JOB, 409),
     ),
     "get_receipt": Operation(
-        "GET", "jobs/{id}/receipt", "Get a job's receipt", {200: output.Receipt}, _FOUND
+        "GET", "jobs/{id}/receipt", "Get a job's receipt", {200: output.Receipt}, _NO_JOB
     ),
     "get_events": Operation(
-        "GET", "jobs/{id}/events", "List a job's events and their deliveries", {200: events.JobEvents}, _FOUND
+        "GET",
+        "jobs/{id}/events",
+        "List a job's events and their deliveries",
+        {200: events.JobEvents},
+        _NO_JOB,
     ),
     "redeliver_job": Operation(
         "POST",
         "jobs/{id}/events/redeliver",
         "Send every event of a job again",
         {202: events.Redelivered},
-        (*_FOUND, 409, *UNREADABLE),
+        (*_NO_JOB, 409, *UNREADABLE),
     ),
     "redeliver_event": Operation(
         "POST",
         "events/{id}/redeliver",
         "Send one event again",
         {202: events.Redelivered},
-        (*_FOUND, 409, *UNREADABLE),
+        (*_NO_JOB, 409, *UNREADABLE),
     ),
     "test_receiver": Operation(
         "POST",
@@ -233,4 +259,13 @@ OPERATIONS: Mapping[str, Operation] = {
         refusals={503: operate.NotReady},
     ),
     "get_openapi": Operation("GET", "openapi.json", "Get this document", {200: BYTES}),
+    "get_page": Operation(
+        "GET",
+        "ui/{*path}",
+        "Get a file of the page for browsers",
+        {200: PAGE_FILE, 304: None, 308: ELSEWHERE},
+        (404,),
+        headers=(UNLESS_SAME,),
+        public=True,
+    ),
 }

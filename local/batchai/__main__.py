@@ -28,7 +28,7 @@ _HOST = "127.0.0.1"
 
 
 def main() -> int:
-    """The exit code."""
+    """Read the options and serve until stopped; the exit code."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="batchai: %(message)s")
     # The storage SDK logs each request that fails, addresses included.
     logging.getLogger("azure").setLevel(logging.ERROR)

@@ -238,7 +238,7 @@ class Conductor:
     def _reap(self) -> None:
         """Forget what is to be deleted and has nothing alive in it; children come before parents."""
         store = self._store
-        for one in sorted(store.deleting.values(), key=lambda one: -len(ids.parts(one.id))):
+        for one in sorted(store.deleting.values(), key=lambda one: -len(ids.names_in(one.id))):
             match one:
                 case Job():
                     alive = one.active

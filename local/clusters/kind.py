@@ -53,11 +53,22 @@ class Running:
     #: of the storage, with what the cluster adds to it
     connection_string: str = field(repr=False)
     #: beside those that were launched
-    parts: tuple[Child, ...] = field(default=(), repr=False)
+    processes: tuple[Child, ...] = field(default=(), repr=False)
     #: lines for a person who wants to look into it
     hints: tuple[str, ...] = ()
     #: held while the app runs, from when everything that it expects is there
     serving: Callable[[], AbstractAsyncContextManager[None]] = field(default=_nothing, repr=False)
+
+
+@dataclass(frozen=True)
+class Installed:
+    """Whether the programs of a cluster are on this machine: their version, or what to do about it."""
+
+    #: "" where they cannot be run
+    version: str = ""
+    remedy: str = ""
+    #: what is wrong; "" where nothing is, or nothing was installed
+    trouble: str = ""
 
 
 class Start(Protocol):
@@ -80,8 +91,17 @@ class Kind:
     takes_options: bool = False
     #: whether it keeps the number of nodes with which it was made
     keeps_nodes: bool = False
+    #: whether it runs programs of this machine, which its module then looks for in `installed`
+    needs_programs: bool = False
 
     def start(self, options: ClusterOptions) -> AbstractAsyncContextManager[Running]:
         """Run it for the length of the block. Raises StartError, with the remedy."""
         begin: Start = import_module(self.module).start
         return begin(options)
+
+    def installed(self) -> Installed:
+        """Whether the programs that it needs are there."""
+        if not self.needs_programs:
+            return Installed(version="a part of the project")
+        state: Installed = import_module(self.module).installed()
+        return state

@@ -17,7 +17,9 @@ CLUSTERS: Mapping[str, Kind] = MappingProxyType(
             takes_options=True,
             keeps_nodes=True,
         ),
-        "slurm": Kind(title="Slurm", words="a Slurm cluster", module="local.clusters.slurm"),
+        "slurm": Kind(
+            title="Slurm", words="a Slurm cluster", module="local.clusters.slurm", needs_programs=True
+        ),
     }
 )
 #: The one that needs nothing but this repository.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, NAME, SCRIPTS, ClusterOptions, Running
+from local.clusters.kind import DATA, NAME, SCRIPTS, ClusterOptions, Installed, Running
 from local.slurm import Options, Partition, slurm
 from local.slurm.deployment import app_settings
+from local.slurm.programs import SlurmError, find_programs
 
 
 @asynccontextmanager
@@ -29,7 +31,21 @@ async def start(cluster_options: ClusterOptions) -> AsyncIterator[Running]:
                 cluster, NAME, ACCOUNT, mounted=DATA, drops=SCRIPTS, containers=(SCRIPTS, DATA)
             ),
             connection_string=cluster_options.storage.connection_string,
-            parts=cluster.parts,
+            processes=cluster.processes,
             hints=(f"export SLURM_CONF={cluster.client_conf}   (for sinfo, squeue…)",),
             serving=serving,
         )
+
+
+def installed() -> Installed:
+    """The version of Slurm here, or how to install it."""
+    programs, remedy = find_programs(), "`make install-slurm`"
+    lacking = programs.missing_programs()
+    if lacking and shutil.which("slurmctld", path=programs.path):
+        return Installed(remedy=remedy, trouble=f"there is no {', '.join(lacking)}")
+    if lacking:
+        return Installed(remedy=remedy)
+    try:
+        return Installed(".".join(map(str, programs.version())))
+    except SlurmError as error:
+        return Installed(remedy=remedy, trouble=str(error))

@@ -46,7 +46,7 @@ class Admin:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add_to(self, app: web.Application) -> None:
-        """Register the routes."""
+        """Register the routes of the host's own API."""
         app.router.add_get("/admin/host/status", self._guarded(self._status))
         app.router.add_get("/admin/host/ping", self._ping)
         app.router.add_post("/admin/host/ping", self._ping)

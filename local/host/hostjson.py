@@ -33,7 +33,7 @@ class _Section(BaseModel):
 
 
 class Queues(_Section):
-    """extensions.queues."""
+    """The section extensions.queues."""
 
     batch_size: int = Field(default=16, ge=1, le=32)
     new_batch_threshold: int | None = Field(default=None, ge=0, le=1000)
@@ -50,20 +50,20 @@ class Queues(_Section):
 
 
 class Blobs(_Section):
-    """extensions.blobs."""
+    """The section extensions.blobs."""
 
     max_degree_of_parallelism: int = Field(default=8 * _CORES, ge=1)
     poison_blob_threshold: int = Field(default=5, ge=1)
 
 
 class Http(_Section):
-    """extensions.http."""
+    """The section extensions.http."""
 
     route_prefix: str = "api"
 
 
 class Extensions(_Section):
-    """extensions."""
+    """The section extensions; the host ignores those of other extensions."""
 
     queues: Queues = Queues()
     blobs: Blobs = Blobs()
@@ -86,12 +86,12 @@ class HostJson(_Section):
 
     @property
     def queues(self) -> Queues:
-        """extensions.queues."""
+        """How queues are read, with the host's defaults."""
         return self.extensions.queues
 
     @property
     def blobs(self) -> Blobs:
-        """extensions.blobs."""
+        """How blobs are processed, with the host's defaults."""
         return self.extensions.blobs
 
 

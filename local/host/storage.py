@@ -63,7 +63,7 @@ class Accounts:
         return self._queues[text]
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close the connections to every account."""
         await self._stack.aclose()
 
 

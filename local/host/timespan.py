@@ -20,11 +20,3 @@ def parse_timespan(text: str) -> timedelta:
         minutes=int(minutes),
         seconds=int(seconds or 0) + float(fraction or 0),
     )
-
-
-def format_timespan(value: timedelta) -> str:
-    """The text of a duration, whole seconds."""
-    total = int(value.total_seconds())
-    days, rest = divmod(total, 86400)
-    text = f"{rest // 3600:02}:{rest % 3600 // 60:02}:{rest % 60:02}"
-    return f"{days}.{text}" if days else text

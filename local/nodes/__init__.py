@@ -1,5 +1,5 @@
 """Machines that really run jobs: directories, mounts, processes, containers, GPUs.
 
-In comes `Work`, what a job is to do on its machines; out goes an `Outcome`. No documents or states of a
+Comes in: `Work`, what a job is to do on its machines. Goes out: an `Outcome`. No documents or states of a
 service are known here, so that emulators of several services can stand on it.
 """

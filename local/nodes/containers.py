@@ -54,7 +54,7 @@ class Site(Protocol):
 
 
 class Host:
-    """The machine itself."""
+    """The machine itself, for jobs without an image."""
 
     def command(self, node: int, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
         """The process as it is."""

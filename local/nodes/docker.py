@@ -64,7 +64,7 @@ class ContainerRuntime:
         return (self.program, "login", "--username", user, "--password-stdin", server)
 
     def pull(self, image: str) -> tuple[str, ...]:
-        """Fetch an image."""
+        """The command that fetches an image."""
         return (self.program, "pull", "--quiet", image)
 
     def has(self, image: str) -> tuple[str, ...]:

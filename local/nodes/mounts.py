@@ -85,7 +85,7 @@ class Mounter:
                 await asyncio.sleep(1)
 
     async def close(self) -> None:
-        """Stop writing back."""
+        """Stop writing back what jobs write into mounts."""
         for pusher in self._pushers.values():
             pusher.cancel()
         for mirror in self._mirrors.values():

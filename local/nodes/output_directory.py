@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fence import Fence, Refused
+from fence import Fence
+from fence.way import Refused
 from local.nodes.machine import Directories
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from local.nodes.launcher import Launcher
 
 #: Seconds between two looks at a task that an earlier emulator started: it is no child of ours to wait for.
-_LOOK = 0.2
+_LOOK_EVERY = 0.2
 _PATIENCE = 10.0
 
 
@@ -55,7 +55,7 @@ async def run(task: Task, launcher: Launcher) -> int:
     while (result := _result(task.directory)) is None:
         if not _is_locked(task.directory) and _result(task.directory) is None:
             raise TaskLost(task.directory.name)
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(_LOOK_EVERY)
     if result == "lost":
         raise TaskLost(task.directory.name)
     return int(result)

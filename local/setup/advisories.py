@@ -34,7 +34,7 @@ class NotAuditedError(Exception):
 
 
 def audit() -> Mapping[str, Any]:
-    """The report. Raises NotAuditedError."""
+    """The report of pip-audit on every pinned package. Raises NotAuditedError."""
     command = ["--disable-pip", "--no-deps", "--requirement", _PINNED, "--format", "json"]
     try:
         process = subprocess.run(

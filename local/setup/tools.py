@@ -6,16 +6,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _HOME = ROOT / ".venv-tools"
-_WANTED = ROOT / "requirements-tools.txt"
+_REQUIREMENTS = ROOT / "requirements-tools.txt"
 _PATIENCE = 300.0
 
 
 def tool(name: str) -> Path:
     """The program, installed if it is not there. Raises SubprocessError where it cannot be."""
     stamp = _HOME / "installed.txt"
-    if not stamp.exists() or stamp.read_text() != _WANTED.read_text():
+    if not stamp.exists() or stamp.read_text() != _REQUIREMENTS.read_text():
         venv.create(_HOME, clear=True, with_pip=True)
-        pip = [str(_HOME / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r", str(_WANTED)]
+        pip = [str(_HOME / "bin" / "python"), "-m", "pip", "install", "--quiet", "-r", str(_REQUIREMENTS)]
         subprocess.run(pip, cwd=ROOT, check=True, capture_output=True, timeout=_PATIENCE)
-        stamp.write_text(_WANTED.read_text())
+        stamp.write_text(_REQUIREMENTS.read_text())
     return _HOME / "bin" / name

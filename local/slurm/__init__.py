@@ -20,6 +20,8 @@ state and logs included, is under `Options.data`; the state is kept from one run
 survives the block, nor its owner's death. `missing_programs()` names what a test lacks, so that it can be
 skipped. With SLURM_ROOT set to a directory that `python -m local.slurm.newer 24.11` has filled, all of
 it is that Slurm.
+
+Comes in: a folder and the partitions. Goes out: a cluster behind slurmrestd, as above.
 """
 
 from local.slurm.cluster import Slurm

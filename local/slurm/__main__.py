@@ -38,13 +38,13 @@ async def _serve(options: Options) -> int:
     async with slurm(options) as cluster:
         sys.stdout.write("\n".join(guide(cluster)) + "\n")
         sys.stdout.flush()
-        ended = [asyncio.ensure_future(part.wait()) for part in cluster.parts]
+        ended = [asyncio.ensure_future(process.wait()) for process in cluster.processes]
         stopping = asyncio.ensure_future(stop.wait())
         await asyncio.wait({stopping, *ended}, return_when=asyncio.FIRST_COMPLETED)
         for waiting in (stopping, *ended):
             waiting.cancel()
         if not stop.is_set():
-            names = ", ".join(part.name for part in cluster.parts if part.returncode is not None)
+            names = ", ".join(process.name for process in cluster.processes if process.returncode is not None)
             raise SlurmError(f"{names} ended by itself; see {cluster.logs}")
     return 0
 

@@ -56,7 +56,7 @@ def slurmdbd_conf(accounting: Accounting, home: Path, user: str, munge: Path) ->
 
 
 def database(home: Path, user: str) -> tuple[str, ...]:
-    """mariadbd, without what listens."""
+    """The command of mariadbd without network, for slurmdbd alone."""
     options = ("--no-defaults", f"--user={user}", f"--datadir={home}/database")
     return ("mariadbd", *options, "--innodb-buffer-pool-size=64M")
 

@@ -15,7 +15,7 @@ from local.slurm.configuration import Site
 from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
-_PATIENCE = 20.0  # seconds until a part has to answer
+_PATIENCE = 20.0  # seconds until a process has to answer
 #: From here on slurmrestd has to be started as another user, which root alone can do.
 _STRICT = (25, 5)
 
@@ -28,7 +28,7 @@ class Slurm:
         self._programs = programs
         self._port = site.gateway_port
         self._running = running
-        self._parts: dict[str, Child] = {}
+        self._processes: dict[str, Child] = {}
 
     @property
     def url(self) -> str:
@@ -47,7 +47,7 @@ class Slurm:
 
     @property
     def home(self) -> Path:
-        """The directory of everything."""
+        """The directory that holds configuration, state, logs and keys."""
         return self._site.home
 
     @property
@@ -85,12 +85,12 @@ class Slurm:
     @property
     def partitions(self) -> tuple[str, ...]:
         """The names of the partitions, the default one first."""
-        return tuple(part.name for part in self._site.partitions)
+        return tuple(partition.name for partition in self._site.partitions)
 
     @property
-    def parts(self) -> tuple[Child, ...]:
+    def processes(self) -> tuple[Child, ...]:
         """The daemons, to be watched; nodes are not among them."""
-        return tuple(self._parts.values())
+        return tuple(self._processes.values())
 
     def token(self, seconds: int = 86400) -> str:
         """A token of `user`, valid for so long."""
@@ -98,7 +98,7 @@ class Slurm:
 
     def nodes(self) -> frozenset[str]:
         """The nodes whose slurmd runs now."""
-        names = (name for part in self._site.partitions for name in part.node_names)
+        names = (name for partition in self._site.partitions for name in partition.node_names)
         return frozenset(name for name in names if self._slurmd(name))
 
     async def command(self, *argv: str) -> str:
@@ -116,7 +116,7 @@ class Slurm:
         await self._wait_until("slurmctld", self._controller_answers)
 
     async def kill_gateway(self) -> None:
-        """Kill slurmrestd with SIGKILL."""
+        """Kill slurmrestd with SIGKILL, as a crash does."""
         await self._kill("slurmrestd")
 
     async def start_gateway(self) -> None:
@@ -155,12 +155,17 @@ class Slurm:
                 *(f"--key-file={self.home}/munge.key", f"--pid-file={run}/munged.pid"),
                 *(f"--seed-file={run}/munge.seed", f"--log-file={self.logs}/munged.log"),
             )
-            await self._parts["munged"].line("Created .* work threads", seconds=_PATIENCE)
+            await self._processes["munged"].line("Created .* work threads", seconds=_PATIENCE)
             if self._site.accounting:
                 await self._start_accounting(self._site.accounting)
             await self.start_controller()
             await self.start_gateway()
-            fixed = [name for part in self._site.partitions if not part.elastic for name in part.node_names]
+            fixed = [
+                name
+                for partition in self._site.partitions
+                if not partition.elastic
+                for name in partition.node_names
+            ]
             if fixed:
                 await self.start_node(*fixed)
                 await self._wait_until("slurmctld", lambda: self._are_idle(fixed))
@@ -206,20 +211,20 @@ class Slurm:
         env = {"PATH": self._programs.path, "SLURM_CONF": self._conf} | (extra or {})
         program = shutil.which(argv[0], path=self._programs.path) or argv[0]
         started = child([program, *argv[1:]], name=name, env=env, cwd=self.home, on_line=write)
-        self._parts[name] = await self._running.enter_async_context(started)
+        self._processes[name] = await self._running.enter_async_context(started)
 
     async def _kill(self, name: str) -> None:
-        self._parts[name].signal(SIGKILL)
-        await self._parts[name].wait()
+        self._processes[name].signal(SIGKILL)
+        await self._processes[name].wait()
 
     async def _wait_until(self, name: str, answers: Callable[[], Awaitable[bool]]) -> None:
         """Raises ProcessError when the daemon ends or the time is over before."""
-        part = self._parts[name]
+        process = self._processes[name]
         end = time.monotonic() + _PATIENCE
         while not await answers():
-            if part.returncode is not None or time.monotonic() > end:
-                shown = "".join(f"\n  | {line}" for line in part.recent[-12:])
-                how = "ended" if part.returncode is not None else f"was not ready within {_PATIENCE:g} s"
+            if process.returncode is not None or time.monotonic() > end:
+                shown = "".join(f"\n  | {line}" for line in process.recent[-12:])
+                how = "ended" if process.returncode is not None else f"was not ready within {_PATIENCE:g} s"
                 raise ProcessError(f"{name} {how}; its last lines:{shown}")
             await asyncio.sleep(0.05)
 

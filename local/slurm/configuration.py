@@ -63,7 +63,7 @@ class Site:
 
 
 def slurm_conf(site: Site) -> str:
-    """The text of slurm.conf."""
+    """The text of slurm.conf for these partitions, nodes and ports."""
     return "\n".join([*_cluster(site), *_power(site), *_nodes(site), ""])
 
 
@@ -72,16 +72,16 @@ def hosts(site: Site) -> str:
 
     Slurm itself reaches all of them at 127.0.0.1, the only one that slurmd can be made to listen on.
     """
-    names = [name for part in site.partitions for name in part.node_names]
+    names = [name for partition in site.partitions for name in partition.node_names]
     return "".join(f"127.0.{1 + at // 250}.{1 + at % 250} {name}\n" for at, name in enumerate(names))
 
 
 def gres_conf(site: Site) -> str:
     """The text of gres.conf: each GPU is a file, of which slurmd looks at the name only."""
     lines = [
-        f"NodeName={','.join(part.node_names)} Name=gpu File={devices(site.home, part.gpus)}"
-        for part in site.partitions
-        if part.gpus
+        f"NodeName={','.join(partition.node_names)} Name=gpu File={devices(site.home, partition.gpus)}"
+        for partition in site.partitions
+        if partition.gpus
     ]
     return "\n".join([*lines, ""])
 
@@ -202,22 +202,25 @@ def _power(site: Site) -> Iterator[str]:
         "SuspendRate=0",
         f"SuspendTime={site.idle_seconds}",
     )
-    if fixed := [name for part in site.partitions if not part.elastic for name in part.node_names]:
+    if fixed := [
+        name for partition in site.partitions if not partition.elastic for name in partition.node_names
+    ]:
         yield f"SuspendExcNodes={','.join(fixed)}"
 
 
 def _nodes(site: Site) -> Iterator[str]:
-    for part in site.partitions:
-        gpus = f" Gres=gpu:{part.gpus}" if part.gpus else ""
-        state = "CLOUD" if part.elastic else "UNKNOWN"
-        for name in part.node_names:
+    for partition in site.partitions:
+        gpus = f" Gres=gpu:{partition.gpus}" if partition.gpus else ""
+        state = "CLOUD" if partition.elastic else "UNKNOWN"
+        for name in partition.node_names:
             yield (
                 f"NodeName={name} NodeHostname={site.hostname} NodeAddr=127.0.0.1"
-                f" Port={site.node_ports[name]} CPUs={part.cpus} RealMemory=4096{gpus} State={state}"
+                f" Port={site.node_ports[name]} CPUs={partition.cpus} RealMemory=4096{gpus} State={state}"
             )
-    for number, part in enumerate(site.partitions):
+    for number, partition in enumerate(site.partitions):
         default = "YES" if number == 0 else "NO"
+        shares = "NO" if partition.divided else "EXCLUSIVE"
         yield (
-            f"PartitionName={part.name} Nodes={','.join(part.node_names)} Default={default}"
-            f" OverSubscribe={'NO' if part.divided else 'EXCLUSIVE'} MaxTime={part.max_time} State=UP"
+            f"PartitionName={partition.name} Nodes={','.join(partition.node_names)} Default={default}"
+            f" OverSubscribe={shares} MaxTime={partition.max_time} State=UP"
         )

@@ -35,11 +35,11 @@ def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
     (home / "oci.conf").write_text(oci_conf(site))
     (home / "client.conf").unlink(missing_ok=True)
     (home / "client.conf").symlink_to("slurm.conf")
-    for part in site.partitions:
-        for name in part.node_names:
+    for partition in site.partitions:
+        for name in partition.node_names:
             (site.sockets / name).mkdir()
-        for number in range(part.gpus):
-            device = Path(devices(home, part.gpus).partition("[")[0] + str(number))
+        for number in range(partition.gpus):
+            device = Path(devices(home, partition.gpus).partition("[")[0] + str(number))
             if not device.is_symlink():
                 device.symlink_to("/dev/null")
 
@@ -64,7 +64,7 @@ def _check_hostname(hostname: str) -> None:
 def _forget_another_shape(site: Site) -> None:
     """Slurm drains nodes that have changed since it saved its state; a new shape starts anew."""
     file = site.home / "shape.json"
-    shape = json.dumps([asdict(part) for part in site.partitions])
+    shape = json.dumps([asdict(partition) for partition in site.partitions])
     if not file.is_file() or file.read_text() != shape:
         shutil.rmtree(site.home / "state")
         (site.home / "state").mkdir()

@@ -84,7 +84,7 @@ def _only_one(home: Path) -> Iterator[None]:
 
 
 def _site(options: Options, home: Path, sockets: Path) -> Site:
-    names = [name for part in options.partitions for name in part.node_names]
+    names = [name for partition in options.partitions for name in partition.node_names]
     sockets.chmod(0o755)
     # In one draw: none has a listener yet, so a second draw might return one of them again.
     controller, gateway, slurmdbd, database, *ports = free_ports(4 + len(names))

@@ -15,7 +15,7 @@ class JsonLines(logging.Formatter):
     """Text of people stands in it escaped, so that no line can be forged."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """One line of JSON, with the record's own fields."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         body = {
             "time": moment.replace("+00:00", "Z"),

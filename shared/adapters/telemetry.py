@@ -46,24 +46,24 @@ class OtelMeter:
         self._traces.add_span_processor(BatchSpanProcessor(spans(self._traces)))
         self._tracer = self._traces.get_tracer("slipway", __version__)
         self._meter = self._metrics.get_meter("slipway", __version__)
-        self._made: dict[str, Any] = {}
+        self._instruments: dict[str, Any] = {}
         self._swept = time.monotonic()
         self._meter.create_observable_gauge("slipway.sweep.age", [self._age], unit="s")
 
     def add(self, name: str, number: int = 1, **attributes: str) -> None:
         """Add to a counter, which is created at its first use."""
-        if name not in self._made:
-            self._made[name] = self._meter.create_counter(name)
-        self._made[name].add(number, attributes)
+        if name not in self._instruments:
+            self._instruments[name] = self._meter.create_counter(name)
+        self._instruments[name].add(number, attributes)
 
     def set(self, name: str, value: float, **attributes: str) -> None:
         """A value that goes up and down."""
         if name == SWEPT:
             self._swept = time.monotonic()
             return
-        if name not in self._made:
-            self._made[name] = self._meter.create_gauge(name)
-        self._made[name].set(value, attributes)
+        if name not in self._instruments:
+            self._instruments[name] = self._meter.create_gauge(name)
+        self._instruments[name].set(value, attributes)
 
     @contextmanager
     def span(self, name: str) -> Iterator[None]:

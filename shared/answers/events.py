@@ -69,13 +69,13 @@ class DisabledReceiver(Answer):
 
 
 class DisabledReceivers(Answer):
-    """All of them."""
+    """Every address that gets no more events."""
 
     receivers: tuple[DisabledReceiver, ...]
 
 
 class DeadOne(Answer):
-    """A message that failed too often, or an event that some target never took."""
+    """A message that failed too often, or an event that some receiver never took."""
 
     id: str
     kind: Literal["message", "event"]
@@ -88,7 +88,7 @@ class DeadOne(Answer):
 
 
 class DeadList(Answer):
-    """All that is dead."""
+    """Every dead message and event."""
 
     dead: tuple[DeadOne, ...]
 

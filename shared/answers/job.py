@@ -9,7 +9,7 @@ from shared.answers.problem import Finding
 
 
 class Waits(Answer):
-    """Why a job waits."""
+    """Why a job waits, and since when."""
 
     word: str
     text: str
@@ -76,6 +76,15 @@ class DroppedFolder(Answer):
     files: tuple[DroppedFile, ...]
 
 
+class OtherJob(Answer):
+    """Another job that a job waits for."""
+
+    job: str
+    name: str
+    met: bool
+    """Whether it has ended as it has to."""
+
+
 class Receiver(Answer):
     """A receiver of a job's events; `url` is shortened to what is not secret."""
 
@@ -99,6 +108,10 @@ class HistoryEntry(Answer):
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
 
+    after: tuple[OtherJob, ...] | None = None
+    """The jobs that have to succeed first."""
+    after_failure: tuple[OtherJob, ...] | None = None
+    """The jobs that have to end without success first."""
     drop: DroppedFolder | None = None
     notify: tuple[Receiver, ...] | None = None
     problems: tuple[Finding, ...] | None = None
@@ -113,7 +126,7 @@ class AcceptedJob(JobDetail):
 
 
 class JobPage(Answer):
-    """Jobs, newest first."""
+    """Jobs, newest first, and where the next page begins."""
 
     jobs: tuple[JobLine, ...]
     next: str | None

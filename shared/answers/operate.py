@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shared.answers.base import Answer, StateWord, Time
+from shared.answers.job import OtherJob
 from shared.answers.problem import Finding, ProblemDocument
 
 
@@ -59,10 +60,12 @@ class SilentCluster(Answer):
 
     name: str
     error: str
+    since: Time | None = None
+    """Since when the sweeps get no answer either, if one has asked lately."""
 
 
 class ClusterList(Answer):
-    """Every configured cluster."""
+    """Every configured cluster, as it is or why it is silent."""
 
     clusters: tuple[ClusterState | SilentCluster, ...]
 
@@ -77,7 +80,7 @@ class Switch(Answer):
 
 
 class AuditDifference(Answer):
-    """Two parts that say something else of one thing."""
+    """Two sources that say something else of one thing."""
 
     kind: str
     what: str
@@ -92,10 +95,9 @@ class AuditReport(Answer):
     unknown: tuple[str, ...]
 
 
-class Health(Answer):
+class Readiness(Answer):
     """Whether storage and clusters answer, one word each."""
 
-    status: Literal["ok"]
     storage: str
     engine: str
     paused: bool
@@ -107,16 +109,14 @@ class Health(Answer):
     """Jobs that wait for a repair of the deployment."""
 
 
-class NotReady(ProblemDocument):
-    """The same words, where one of them is bad."""
+class Health(Readiness):
+    """The words of a service that is ready."""
 
-    storage: str
-    engine: str
-    paused: bool
-    sweep: str
-    settings: str
-    unreadable: int
-    parked: int
+    status: Literal["ok"]
+
+
+class NotReady(Readiness, ProblemDocument):
+    """The same words, where one of them is bad."""
 
 
 class ExistingJob(Answer):
@@ -141,9 +141,11 @@ class ExplainedJob(Answer):
 class Explanation(Answer):
     """What would happen to a job."""
 
-    verdict: Literal["runs", "rejected", "duplicate", "refused"]
+    verdict: Literal["runs", "rejected", "duplicate", "refused", "cancelled"]
     summary: str
     job: ExplainedJob
+    after: tuple[OtherJob, ...] | None = None
+    after_failure: tuple[OtherJob, ...] | None = None
     cluster: dict[str, Any] | None
     notes: tuple[str, ...]
     problems: tuple[Finding, ...]

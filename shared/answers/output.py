@@ -27,6 +27,27 @@ class OutputEntries(Answer):
     files: tuple[OutputEntry, ...]
 
 
+class FileAddress(Answer):
+    """A file in storage, and the address by which it can be read there without a key."""
+
+    name: str
+    bytes: int
+    modified: Time
+    """When storage got it; a file that the list of files shows as newer is another one."""
+    url: str
+    """A secret until it expires: anyone who has it can read the file."""
+
+
+class FileAddresses(Answer):
+    """Addresses of files in a folder, in the order of their names."""
+
+    addresses: tuple[FileAddress, ...]
+    next: str | None
+    """The `after` of the next request; null where there are no more."""
+    expires: Time | None
+    """How long the addresses are valid; null where files of this directory come through the API only."""
+
+
 class OutputPlace(Answer):
     """A directory that a job writes to."""
 
@@ -39,7 +60,7 @@ class OutputPlace(Answer):
 
 
 class OutputDirectories(Answer):
-    """All of a job."""
+    """Every output directory of a job."""
 
     outputs: tuple[OutputPlace, ...]
 

@@ -282,4 +282,4 @@ class Engine(Protocol):
         """
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close the connections; no other verb is called after it."""

@@ -48,3 +48,15 @@ def target(job: Job, attempt: int, engine: str) -> Target:
         name=engine_name(job, attempt),
         token=f"{job.id}.{attempt}",
     )
+
+
+def message_name(message_id: str) -> str:
+    """The name of a job that a queue message brought without one; `ID#2` is the third job of a message."""
+    message, _, number = message_id.partition("#")
+    return f"message-{message[:8]}" + (f"-{number}" if number else "")
+
+
+def blob_name(reference: str) -> str:
+    """The name of a job whose document is the blob `container/path`: a job.json's folder, else the file's."""
+    folder, _, file = reference.rpartition("/")
+    return folder.rpartition("/")[2] if file == "job.json" else file.removesuffix(".json")

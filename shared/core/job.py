@@ -10,11 +10,13 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from shared.core.errors import NoTarget
+from shared.core.relations.dependency import Dependency
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [
     "ARROWS",
     "Budget",
+    "Dependency",
     "Drop",
     "Entry",
     "Job",
@@ -123,6 +125,8 @@ class Job(_FrozenModel):
     source: str = ""
     #: the job that this one repeats, by `rerun`
     rerun_of: str = ""
+    #: jobs that have to end first, before any attempt of this one
+    dependencies: tuple[Dependency, ...] = ()
 
     state: JobState
     reason: Reason | None = None
@@ -165,6 +169,11 @@ class Job(_FrozenModel):
         if self.target is None:
             raise NoTarget(self.id)
         return self.target
+
+    @property
+    def unmet(self) -> tuple[Dependency, ...]:
+        """What has to happen to other jobs before this one may be submitted."""
+        return tuple(one for one in self.dependencies if not one.met)
 
     @property
     def stage(self) -> Entry:

@@ -23,7 +23,7 @@ class Meter(Protocol):
         """A value that goes up and down."""
 
     def span(self, name: str) -> AbstractContextManager[object]:
-        """Time what happens inside."""
+        """Measure how long the block takes."""
 
     def annotate(self, **attributes: str) -> None:
         """Say more of the span that is open."""
@@ -33,17 +33,17 @@ class NoMeter:
     """A meter without a listener: it drops every value."""
 
     def add(self, name: str, number: int = 1, **attributes: str) -> None:
-        """Nothing."""
+        """Count nothing."""
 
     def set(self, name: str, value: float, **attributes: str) -> None:
-        """Nothing."""
+        """Keep no value."""
 
     def span(self, name: str) -> AbstractContextManager[object]:
-        """Nothing."""
+        """Measure nothing of the block."""
         return nullcontext()
 
     def annotate(self, **attributes: str) -> None:
-        """Nothing."""
+        """Add nothing to the span."""
 
 
 class Metered(Protocol):
@@ -51,7 +51,7 @@ class Metered(Protocol):
 
     @property
     def meter(self) -> Meter:
-        """The listener."""
+        """What its calls are measured with."""
 
 
 def timed(name: str) -> Callable[[Act], Act]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 #: CloudEvents type of our own delayed look at a folder.
-LOOK = "io.slipway.drop.look.v1"
+LOOK_AT_FOLDER = "io.slipway.drop.look.v1"
 
 
 #: CloudEvents type of a notice that jobs have ended, from the system that runs them; `data.jobs` has ids.
@@ -40,7 +40,7 @@ class FolderLook:
 class JobsEnded:
     """A notice that jobs have ended. Not trusted: each job is queried at its cluster."""
 
-    jobs: tuple[str, ...]
+    job_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def look_message(folder: str, newest: datetime) -> str:
     return json.dumps(
         {
             "specversion": "1.0",
-            "type": LOOK,
+            "type": LOOK_AT_FOLDER,
             "source": "urn:slipway",
             "id": f"{folder}@{newest.isoformat()}",
             "data": {"folder": folder, "newest": newest.isoformat()},

@@ -54,8 +54,12 @@ from shared.core.trouble import Troubles
 __all__ = [
     "Ability",
     "Active",
+    "Address",
+    "AddressPage",
+    "Addresses",
     "Archive",
     "Blob",
+    "BlobFolder",
     "Change",
     "Cluster",
     "ClusterFacts",
@@ -146,8 +150,8 @@ class Drops(Protocol):
 class Queues(Protocol):
     """Queues that wake functions up."""
 
-    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
-        """Send a message that never expires, visible after `delay` seconds."""
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
+        """Send a message that never expires, visible after `delay` seconds. The id that it got."""
 
 
 class Seal(Protocol):
@@ -189,12 +193,54 @@ class Posted:
 
 
 class Webhooks(Protocol):
-    """Deliveries to receivers."""
+    """Sends events to receivers."""
 
     async def post(
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
     ) -> Posted:
         """One try, bounded in time, behind both gates."""
+
+
+@dataclass(frozen=True)
+class BlobFolder:
+    """A folder of a container in the deployment's own account; `path` has no slash at its ends."""
+
+    container: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Address:
+    """A blob that anyone who has the address can read for a while."""
+
+    name: str
+    size: int
+    #: the storage's clock, in whole seconds
+    modified: datetime
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class AddressPage:
+    """Addresses in the order of names, valid until then; `next` is where the page after it begins, or ""."""
+
+    addresses: tuple[Address, ...]
+    next: str
+    expires: datetime
+
+
+class Addresses(Protocol):
+    """Short-lived addresses of blobs in the deployment's own account: of one blob each, to read only."""
+
+    @property
+    def account(self) -> str:
+        """The name of the account."""
+
+    async def page(self, folder: BlobFolder, after: str) -> AddressPage:
+        """Some of the blobs directly in a folder. `after`: the `next` of an earlier page. Raises Misuse."""
+
+    async def find(self, folder: BlobFolder, name: str) -> Address | None:
+        """One blob in a folder; None where it is missing, or stands for a link."""
 
 
 class Engines(Protocol):
@@ -238,5 +284,7 @@ class Ports:
     account_keys: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
     meter: Meter = field(default_factory=NoMeter)
+    #: None where every byte of a job's files goes through the app
+    addresses: Addresses | None = None
     #: None where the host checks function keys
     tokens: Tokens | None = None

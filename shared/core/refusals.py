@@ -26,6 +26,7 @@ REFUSALS: dict[str, tuple[str, str]] = {
         "document could not be judged",
         "report this defect of Slipway with the document; the log of the deployment has the details",
     ),
+    "SW112": ("job to wait for not known", "name a job that was accepted already, by its id or its name"),
 }
 
 

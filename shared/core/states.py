@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class JobState(StrEnum):
-    """Where a job is."""
+    """Where a job is on its way from acceptance to its end."""
 
     #: The spec is valid and recorded; no submission has been tried, or a new attempt waits.
     ACCEPTED = "accepted"
@@ -69,3 +69,5 @@ class Reason(StrEnum):
     UNSUPPORTED = "unsupported"
     #: The document breaks a rule of the format.
     INVALID = "invalid"
+    #: Another job did not end as this one needs it to.
+    DEPENDENCY = "dependency"

@@ -16,7 +16,7 @@ from shared.core.ledger.records import Silent
 #: that our settings do not fit, and a cluster that does not answer.
 Kind = Literal["row", "job", "sweep", "settings", "cluster"]
 #: How the words begin that say what only an operator can help.
-MEND = "waits for the deployment to be mended"
+OPERATOR_NEEDED = "waits for the deployment to be mended"
 #: How long one counts that was not seen again: longer than any wait until the next look. The next sweep may
 #: be another process's, which knows of no failure to take back.
 _LATELY, _SWEPT = timedelta(minutes=15), timedelta(minutes=3)
@@ -37,7 +37,7 @@ class Troubles:
         #: the reason, when it was seen last, and since when it is seen
         self._reported: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
         #: the reasons that were given, so that each is logged once
-        self._known: dict[tuple[Kind, str], str] = {}
+        self._reasons: dict[tuple[Kind, str], str] = {}
         #: whether a problem was published, and its end not yet
         self.published = False
 
@@ -47,18 +47,18 @@ class Troubles:
         before = self._reported.pop(key, None)
         since = before[2] if before is not None and lately(kind, before[1], now) else now
         self._reported[key] = (why, now, since)
-        news = self._known.get(key) != why
-        self._known[key] = why
+        news = self._reasons.get(key) != why
+        self._reasons[key] = why
         if len(self._reported) > _MOST:
             del self._reported[next(iter(self._reported))]
-        if len(self._known) > _MOST:
-            del self._known[next(iter(self._known))]
+        if len(self._reasons) > _MOST:
+            del self._reasons[next(iter(self._reasons))]
         return news
 
     def resolve(self, kind: Kind, what: str) -> None:
         """Report that a problem is over."""
         self._reported.pop((kind, what), None)
-        self._known.pop((kind, what), None)
+        self._reasons.pop((kind, what), None)
 
     def silent(self) -> dict[str, Silent]:
         """The clusters that do not answer, by engine and name."""

@@ -5,10 +5,11 @@ Nothing here is secret: no token, no key, no sealed value, and no value of a set
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from shared.core.job import Entry, Job
+from shared.core.job import Dependency, Entry, Job
 from shared.jobspec import redact
 
 #: By what a cluster knows an attempt; not its token.
@@ -53,6 +54,7 @@ def whole(job: Job) -> dict[str, Any]:
         **line(job),
         **_without_nothing(
             {
+                **others(job.dependencies),
                 "drop": _drop(job),
                 "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],
                 "problems": list(job.problems),
@@ -73,6 +75,15 @@ def _waiting(job: Job) -> dict[str, Any] | None:
     if job.waiting is None or job.state.terminal:
         return None
     return {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
+
+
+def others(dependencies: Sequence[Dependency]) -> dict[str, Any]:
+    """The other jobs that have to succeed before a job, and those that have to end otherwise."""
+    members: dict[str, list[dict[str, Any]]] = {}
+    for one in dependencies:
+        shown = {"job": one.job, "name": one.name, "met": one.met}
+        members.setdefault("after" if one.success else "afterFailure", []).append(shown)
+    return members
 
 
 def _drop(job: Job) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from typing import Any
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Target
 from shared.core.ports import Active, Ports, StatusLine
-from shared.delivery.last_lines import read_end
+from shared.delivery.last_lines import read_end_soon
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
 
 log = logging.getLogger(__name__)
@@ -129,12 +129,4 @@ async def _last_lines(
     ran = any(entry.state in (JobState.QUEUED, JobState.RUNNING) for entry in job.history)
     if job.state is not JobState.FAILED or not ran:
         return None
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            return await read_end(ports, job, target, job.reason, document)
-    except (SlipwayError, TimeoutError):
-        return None
-    except Exception:
-        # The job chose names and content: an error in reading them costs these lines only.
-        log.exception("the last lines of %s cannot be read", job.id, extra={"job": job.id})
-        return None
+    return await read_end_soon(ports, job, target, document, _PATIENCE, job.reason)

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice
 from shared.core.ports import Ports
-from shared.delivery.try_target import try_target
+from shared.delivery.try_delivery import try_delivery
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -61,7 +61,7 @@ async def deliver_at_door(ports: Ports, notice: Notice) -> None:
 async def deliver_due(ports: Ports, events: Iterable[Notice], **part: str) -> int:
     """The safety net: events whose time has come and whose message never did. The next sweep goes on.
 
-    `of` says which part of them these are, so that what one part measures does not hide another's.
+    `part` says which of them these are, so that what one part measures does not hide another's.
     """
     await _learn(ports)
     now = ports.clock()
@@ -94,7 +94,7 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
     """
     lanes: dict[tuple[str, ...], deque[Notice]] = defaultdict(deque)
     for notice in notices:
-        lanes[tuple(t.url for t in notice.targets if t.webhook)].append(notice)
+        lanes[tuple(one.url for one in notice.deliveries if one.webhook)].append(notice)
     progress = _Progress()
     running = {
         asyncio.create_task(_work(ports, lane, progress))
@@ -167,9 +167,10 @@ async def _deliver(ports: Ports, notice: Notice) -> Notice:
 
 async def _round(ports: Ports, notice: Notice) -> Notice:
     now = ports.clock()
-    targets = await _after_tries(ports, notice, now)
-    pending = [target.due for target in targets if target.state == "pending"]
-    after = notice.model_copy(update={"targets": tuple(targets), "due": min(pending, default=notice.due)})
+    deliveries = await _after_tries(ports, notice, now)
+    pending = [one.due for one in deliveries if one.state == "pending"]
+    due = min(pending, default=notice.due)
+    after = notice.model_copy(update={"deliveries": tuple(deliveries), "due": due})
     if pending:
         # The sweep looks a little later than the message, so that one of them does the work.
         later = after.due + timedelta(seconds=ports.policy.deliver_grace)
@@ -181,10 +182,10 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
 
 
 async def _after_tries(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
-    """Its targets after a try of each, all at once; a single one needs no task of its own."""
-    if len(notice.targets) == 1:
-        return [await try_target(ports, notice, notice.targets[0], now)]
-    return await asyncio.gather(*(try_target(ports, notice, target, now) for target in notice.targets))
+    """Its deliveries after a try of each, all at once; a single one needs no task of its own."""
+    if len(notice.deliveries) == 1:
+        return [await try_delivery(ports, notice, notice.deliveries[0], now)]
+    return await asyncio.gather(*(try_delivery(ports, notice, one, now) for one in notice.deliveries))
 
 
 async def _wake(ports: Ports, notice: Notice, delay: float) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.core.conceal import without_secrets
+from shared.core.errors import Busy, SlipwayError, Transient
 from shared.core.job import Job, Reason, Target, plain
 from shared.core.ports import OutputFile, Ports
 from shared.delivery.receipt import LastLines
+
+log = logging.getLogger(__name__)
 
 _BYTES, _LINES, _NAME = 4096, 20, 300
 #: Bytes that are read where the last line alone is longer; of it as many characters are shown as bytes else.
@@ -48,6 +53,35 @@ async def read_end(
         if not start:
             break
     return None
+
+
+async def read_end_soon(
+    ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None, seconds: float,
+    reason: Reason | None,
+) -> LastLines | None:  # fmt: skip
+    """The same, if the files of the cluster give it within so many seconds. Never raises.
+
+    They have a breaker of their own: a share that hangs says nothing of the scheduler. While it is open,
+    nothing is read. The deadline does not count: one job may have written files by the thousand.
+    """
+    path = f"{target.engine}/{target.cluster}/files"
+    if ports.breaker.wait(path, ports.clock()):
+        return None
+    try:
+        async with asyncio.timeout(seconds):
+            lines = await read_end(ports, job, target, reason, document)
+    except Exception as error:
+        refused = isinstance(error, SlipwayError | TimeoutError)
+        if not refused:
+            # The job chose names and content: an error in reading them costs these lines only.
+            log.exception("the last lines of %s cannot be read", job.id, extra={"job": job.id})
+        if not refused or (isinstance(error, Transient) and not isinstance(error, Busy)):
+            ports.breaker.failed(path, ports.clock())
+        else:
+            ports.breaker.succeeded(path)
+        return None
+    ports.breaker.succeeded(path)
+    return lines
 
 
 def error_line(lines: Iterable[str]) -> str:

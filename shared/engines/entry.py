@@ -30,6 +30,8 @@ class Entry:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     #: its setting with the address of a service whose clusters no setting has to describe; "" for none
     address: str = ""
+    #: whether that may be an emulator, which takes nodes away on demand
+    is_emulated: bool = False
     #: its settings of earlier versions that describe clusters
     earlier: tuple[str, ...] = ()
 
@@ -68,13 +70,13 @@ class Values(Protocol):
         """A setting as it is."""
 
     def document(self, name: str) -> Any:
-        """A JSON value."""
+        """A setting that is a JSON value."""
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Words separated by commas."""
+        """A setting that is a list of words separated by commas."""
 
     def whole(self, name: str) -> int:
-        """A whole number."""
+        """A setting that is a whole number within its bounds."""
 
     def hours(self, name: str) -> timedelta | None:
         """A number of hours; None for none."""

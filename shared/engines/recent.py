@@ -36,7 +36,7 @@ class Lately(Generic[Subject]):
     def __init__(
         self, view_of: Callable[[Subject], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
     ) -> None:
-        self._look, self._good, self._clock = view_of, good, clock
+        self._view_of, self._good, self._clock = view_of, good, clock
         self._turns: defaultdict[Subject, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._looks: dict[Subject, _Snapshot] = {}
 
@@ -66,7 +66,7 @@ class Lately(Generic[Subject]):
             view, failed = before.view if before else None, False
             try:
                 async with asyncio.timeout(_PATIENCE):
-                    view = await self._look(subject)
+                    view = await self._view_of(subject)
             except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
                 failed = True
                 log.warning("%s does not say what it is like: %r", subject, error)

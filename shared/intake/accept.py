@@ -26,6 +26,7 @@ from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact
 from shared.lifecycle.admit import Wait, admit
+from shared.lifecycle.dependents import look_at_door, why_after
 from shared.lifecycle.dispatch import submit
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class Candidate:
     scope: str
     key: str
     request: Request
+    #: of the job, where its envelope has none
     name: str = ""
     experiment: str = ""
     drop: Drop | None = None
@@ -77,7 +79,10 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     answered = candidate.door in _ANSWERED
     while True:
         possible_id = job_id(key, generation)
-        wait = await admit(ports, candidate.scope, possible_id, waits=not answered) if draft.valid else None
+        wait = None
+        if draft.valid:
+            later = why_after(candidate.request.dependencies) is not None
+            wait = await admit(ports, candidate.scope, possible_id, waits=not answered, later=later)
         job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)
@@ -151,6 +156,8 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
     try:
         if stored.job.drop is not None and not stored.job.state.terminal:
             await put_accepted(ports, stored.job, draft.document)
+        if stored.job.unmet and not stored.job.state.terminal:
+            stored = await look_at_door(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
         if notice is not None:
@@ -190,11 +197,11 @@ def record(
     now, token, valid = ports.clock(), ports.token(), draft.valid
     envelope = candidate.request.envelope
     identity = job_id(key, generation)
-    name = slug(envelope.name or candidate.name, "job")
+    name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
     states = [JobState.ACCEPTED if valid else JobState.REJECTED]
-    states += [JobState.SUBMITTING] if valid and wait is None else []
-    waits = Waiting(word=wait.why.word, text=wait.why.text, since=now) if wait else None
+    waits = _waits(candidate, wait, now) if valid else None
+    states += [JobState.SUBMITTING] if valid and waits is None else []
     job = Job(
         id=identity,
         key=key,
@@ -212,9 +219,10 @@ def record(
         drop=candidate.drop,
         receipt=_receipt_folder(candidate, name, experiment, identity),
         rerun_of=candidate.rerun_of,
+        dependencies=candidate.request.dependencies,
         state=states[-1],
         reason=None if valid else Reason.INVALID,
-        message=_message(draft, wait),
+        message=_message(draft, waits),
         problems=_problems_for_record(draft),
         created=now,
         due=wait.until if wait else now,
@@ -234,9 +242,15 @@ def record(
     return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
 
 
-def _message(draft: Draft, wait: Wait | None) -> str:
+def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
+    """What a job waits for that cannot be submitted at once: other jobs, before its own turn."""
+    why = why_after(candidate.request.dependencies) or (wait.why if wait else None)
+    return Waiting(word=why.word, text=why.text, since=now) if why else None
+
+
+def _message(draft: Draft, waits: Waiting | None) -> str:
     if draft.valid:
-        return wait.why.text if wait else ""
+        return waits.text if waits else ""
     count = sum(problem.severity == "error" for problem in draft.problems)
     return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
 

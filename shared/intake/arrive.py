@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import EngineError, Misuse, Unavailable
+from shared.core.identity import blob_name, message_name
 from shared.core.job import Drop
 from shared.core.ledger.dead import dead_id
 from shared.core.orders import FolderLook, JobsEnded, SweepPart
@@ -32,7 +33,7 @@ log = logging.getLogger(__name__)
 #: What fails for the sake of storage, of a cluster or of the settings, and not for that of the message.
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
 #: What `accept` says of a key that another payload has (HTTP 422).
-_TAKEN = 422
+_KEY_TAKEN = 422
 #: For what is never recorded.
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
@@ -145,6 +146,7 @@ async def request_arrived(
 ) -> Accepted:
     """Accept a request for a job at any door; fetch its document if the request only names it."""
     request = await fetched(ports, request, who=who)
+    name = name or _blob_name(request)
     return await accept(
         ports, Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)
     )
@@ -174,7 +176,7 @@ async def request_explained(
         scope="drop" if drop else scope,
         key=key or "",
         request=request,
-        name=PurePosixPath(script or drop.folder).stem if drop else "",
+        name=PurePosixPath(script or drop.folder).stem if drop else _blob_name(request),
         experiment=drop.folder.partition("/")[0] if drop else "",
         drop=drop,
         script=script or None,
@@ -190,7 +192,7 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
     if isinstance(message, BlobWritten):
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
     if isinstance(message, JobsEnded):
-        await jobs_ended(ports, message.jobs)
+        await jobs_ended(ports, message.job_ids)
         return []
     if isinstance(message, SweepPart):
         await sweep_part(ports, message)
@@ -202,12 +204,20 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
 
 async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
     """No caller waits for an answer here, so a key that is taken becomes a rejected record with a receipt."""
+    # Another message with the same key is the same job, so it has to get the same name on the cluster.
+    name = _blob_name(request) or ("" if request.key else message_name(key))
     try:
-        return await request_arrived(ports, request, door="queue", scope="queue", key=f"message:{key}")
+        return await request_arrived(
+            ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
+        )
     except Misuse as error:
-        if error.status != _TAKEN:
+        if error.status != _KEY_TAKEN:
             raise
         problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
         again = replace(request, key=None, problems=(*request.problems, problem))
-        name = f"taken:{key}:{request.payload}"
-        return await request_arrived(ports, again, door="queue", scope="queue", key=name)
+        other_key = f"taken:{key}:{request.payload}"
+        return await request_arrived(ports, again, door="queue", scope="queue", key=other_key, name=name)
+
+
+def _blob_name(request: Request) -> str:
+    return blob_name(request.envelope.spec_blob or "")

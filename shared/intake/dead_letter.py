@@ -113,11 +113,11 @@ def body_of(ports: Ports, dead: DeadMessage) -> bytes:
 
 def pointed_to(body: bytes) -> str | None:
     """The id of the dead message that a message wants to be taken for; None for any other message."""
-    text = unwrap(body)
-    if len(text) > _POINTER:
+    body = unwrap(body)
+    if len(body) > _POINTER:
         return None
     try:
-        document = json.loads(text)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return None
     is_redrive = isinstance(document, dict) and document.get("type") == REDRIVE

@@ -16,7 +16,8 @@ from datetime import datetime, timedelta
 from shared.core.job import JobState
 from shared.core.orders import look_message
 from shared.core.ports import DropMemo, Ports
-from shared.intake.accept import Accepted, accept
+from shared.intake.accept import Accepted, Candidate, accept
+from shared.intake.dependencies import with_dependencies
 from shared.intake.dropped import candidate_of_drop
 from shared.intake.explain import explain
 from shared.intake.explain_text import markdown
@@ -113,6 +114,8 @@ async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | No
     candidate = await candidate_of_drop(ports, plan, "drop", memo)
     if candidate is None:
         return None
+    if live:
+        candidate = await _with_dependencies(ports, candidate)
     return await explain(ports, candidate, live=live)
 
 
@@ -126,12 +129,16 @@ async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
     candidate = await candidate_of_drop(ports, plan, door, memo)
     if candidate is None:
         return None
-    accepted = await accept(ports, candidate)
+    accepted = await accept(ports, await _with_dependencies(ports, candidate))
     job = accepted.job
     started = job.state is not JobState.REJECTED
     return _Result(
         DropMemo(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
+
+
+async def _with_dependencies(ports: Ports, candidate: Candidate) -> Candidate:
+    return replace(candidate, request=await with_dependencies(ports, candidate.request))
 
 
 def _unchanged(memo: DropMemo, plan: Plan) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
@@ -16,7 +17,7 @@ from shared.intake.accept import Candidate, key_of
 from shared.intake.fetch import with_document
 from shared.intake.folder import Plan
 from shared.intake.message import Request
-from shared.jobspec import Envelope, Problem, Source, read_envelope, read_through, sound_members
+from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members
 
 _SCOPE = "drop"
 
@@ -67,11 +68,11 @@ def _candidate(
     parts = folder.split("/") if folder else ["default"]
     # The envelope is no part of the key: who adds it late does not start a second run. Nor is a template:
     # editing it must not run again what was dropped under it.
-    content = {blob.name: hashes[blob.name] for blob in plan.own_files}
-    key = "|".join([ports.policy.drop_container, folder, *(f"{n}={content[n]}" for n in sorted(content))])
-    original = plan.job.request
-    problems = (*original.problems, *plan.problems, *too_large)
-    request = replace(original, payload=digest(content), problems=problems)
+    own = {blob.name: hashes[blob.name] for blob in plan.own_files}
+    key = "|".join([ports.policy.drop_container, folder, *(f"{name}={own[name]}" for name in sorted(own))])
+    request = plan.job.request
+    problems = (*request.problems, *plan.problems, *too_large)
+    request = replace(request, payload=digest(own), problems=problems)
     if plan.envelope is not None and plan.envelope.name in contents:
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None
@@ -105,15 +106,14 @@ def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -
     """
     around = Source(content, blob.name)
     document, problems = read_through(around, ports.policy.limits)
-    envelope = Envelope()
+    members: dict[str, Any] = {}
     if document is not None:
-        whole, more = read_envelope(document, drop=True, limits=ports.policy.limits)
-        problems = (*problems, *more)
-        envelope = whole or sound_members(document, more)
-    placed = tuple(
-        replace(p, message=f"{PurePosixPath(blob.name).name}: {p.message}") for p in around.locate(problems)
-    )
-    problems = (*request.problems, *placed)
-    beside = {name: getattr(envelope, name) for name in envelope.model_fields_set}
-    envelope = request.envelope.model_copy(update=beside)
+        envelope, envelope_problems = read_envelope(document, drop=True, limits=ports.policy.limits)
+        problems = (*problems, *envelope_problems)
+        envelope = envelope or sound_members(document, envelope_problems)
+        members = {name: getattr(envelope, name) for name in envelope.model_fields_set}
+    file = PurePosixPath(blob.name).name
+    located = (replace(one, message=f"{file}: {one.message}") for one in around.locate(problems))
+    problems = (*request.problems, *located)
+    envelope = request.envelope.model_copy(update=members)
     return replace(request, envelope=envelope, problems=problems, around=around)

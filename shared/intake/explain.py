@@ -18,11 +18,14 @@ from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Cluster, ClusterView, Order, Ports, Submission
+from shared.core.relations.dependency import Judgement, judge, verdict
+from shared.core.view import others
 from shared.intake.accept import Candidate, draft_of, record, runs_again
 from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
 from shared.intake.prepare import Draft, Runnable
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
+from shared.lifecycle.dependents import Ends, ends_of, why_after
 from shared.lifecycle.dispatch import with_ours
 
 _MASK = "***"
@@ -47,13 +50,15 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
     `known`: the key is the one that the job would have. `look`: ask the ledger and the cluster, reading only.
     """
     cluster = await cluster_for(ports, candidate.request) if live else None
+    dependencies = candidate.request.dependencies
+    ends = await ends_of(ports, {one.job for one in dependencies if not one.met}) if dependencies else {}
     key, draft = draft_of(ports, candidate, cluster)
     job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
     view, trouble = await _view(ports, draft.cluster) if live else (None, "")
     ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None
     kind = "drop" if candidate.drop else "keyed" if keyed else "once"
     body: JsonObject = {
-        **_verdict(draft, existing, refused),
+        **_verdict(draft, existing, refused, judge(dependencies, ends), ends),
         "job": {
             "id": job.id if keyed else None,
             "name": job.name,
@@ -63,8 +68,9 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
             "duplicates": _DUPLICATES[kind],
             "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
         },
+        **others(dependencies),
         "cluster": _cluster(draft, candidate, view, trouble),
-        "notes": list(draft.notes),
+        "notes": [*draft.notes, *_not_looked_up(candidate, live=live)],
         "problems": [problem.as_dict() for problem in draft.problems],
         "document": redact(draft.document),
     }
@@ -72,6 +78,13 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
         body |= _run(ports, job, runnable, view, ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
+
+
+def _not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
+    envelope = candidate.request.envelope
+    if live or not (envelope.after or envelope.after_failure):
+        return []
+    return ["the jobs that it waits for are not looked up: only a deployment knows them"]
 
 
 class _Foreseen(NamedTuple):
@@ -85,6 +98,8 @@ class _Foreseen(NamedTuple):
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     generation = candidate.generation
+    # As it is submitted, when the jobs that it waits for have ended.
+    candidate = replace(candidate, request=replace(candidate.request, dependencies=()))
     while True:
         job = record(ports, candidate, draft, key, generation)
         existing = await ports.ledger.get(job.id) if live else None
@@ -126,7 +141,9 @@ async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
     return Ahead(queued=len(states) - running, running=running)
 
 
-def _verdict(draft: Draft, existing: Stored | None, refused: Misuse | None) -> JsonObject:
+def _verdict(
+    draft: Draft, existing: Stored | None, refused: Misuse | None, judgement: Judgement, ends: Ends
+) -> JsonObject:
     if refused is not None:
         return {"verdict": "refused", "summary": f"It would be refused: {refused}; {refused.remedy}."}
     if existing is not None:
@@ -137,7 +154,12 @@ def _verdict(draft: Draft, existing: Stored | None, refused: Misuse | None) -> J
         count = sum(problem.severity == "error" for problem in draft.problems)
         text = f"It would be rejected, for {count} {'error' if count == 1 else 'errors'}."
         return {"verdict": "rejected", "summary": text}
-    return {"verdict": "runs", "summary": f"It would run on {runnable.cluster.name}."}
+    if (broken := judgement.broken) is not None:
+        text = f"It would be cancelled: {verdict(broken, ends[broken.job])}."
+        return {"verdict": "cancelled", "summary": text}
+    waits = why_after(judgement.dependencies)
+    first = f"; before that it {waits.text}" if waits else ""
+    return {"verdict": "runs", "summary": f"It would run on {runnable.cluster.name}{first}."}
 
 
 def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, trouble: str) -> JsonObject | None:

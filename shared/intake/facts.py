@@ -13,6 +13,7 @@ from shared.core.facts import together
 from shared.core.ports import Cluster, Ports
 from shared.intake.message import Request
 from shared.jobspec import complete
+from shared.jobspec.text.tree import Node
 from shared.lifecycle.calling import left_alone
 
 
@@ -38,12 +39,11 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
 
 def cluster_of(ports: Ports, document: Any) -> Cluster | None:
     """The configured cluster that a completed document names; validation reports an unknown one."""
-    for name in ("properties", "cluster", "id"):
-        document = document.get(name) if isinstance(document, dict) else None
-    if not isinstance(document, str):
+    cluster_id = Node("", document).member("properties", "cluster", "id").text
+    if cluster_id is None:
         return None
     clusters = ports.engines.clusters.values()
-    return next((cluster for cluster in clusters if cluster.id.lower() == document.lower()), None)
+    return next((cluster for cluster in clusters if cluster.id.lower() == cluster_id.lower()), None)
 
 
 def cluster_member(request: Request) -> Any:

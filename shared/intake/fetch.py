@@ -10,6 +10,7 @@ from shared.core.errors import Misuse, SlipwayError
 from shared.core.orders import digest
 from shared.core.ports import Ports
 from shared.core.refusals import refused
+from shared.intake.dependencies import with_dependencies
 from shared.intake.message import Request, straighten
 from shared.jobspec import Source, complete, read_through, scripts_wanted
 
@@ -19,12 +20,13 @@ _LONGEST = 1 << 20
 
 
 async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
-    """The request with its document and with what lies behind the paths in it.
+    """The request with its document, with what lies behind the paths in it, and with the jobs that it names.
 
     `folder` is one that is about to be dropped: what is to lie in it need not be there yet.
     Raises Unavailable, and Misuse (403) where the document is the drop of others than who asks.
     """
-    return await _with_scripts(ports, await with_document(ports, request, who), folder)
+    request = await _with_scripts(ports, await with_document(ports, request, who), folder)
+    return await with_dependencies(ports, request, who)
 
 
 async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
@@ -50,19 +52,19 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     document, problems = read_through(source, ports.policy.limits)
     # The content belongs to the payload: the same message with another blob behind it is another request.
     payload = digest([request.payload, digest(document)])
-    message_source = request.source
-    before = message_source.locate(request.problems) if message_source else request.problems
-    fetched = replace(
+    around = request.source
+    problems_around = around.locate(request.problems) if around else request.problems
+    request = replace(
         request,
         document=document,
         payload=payload,
         pointer="",
-        problems=(*before, *problems),
+        problems=(*problems_around, *problems),
         readable=not problems,
         source=source,
-        around=message_source,
+        around=around,
     )
-    return straighten(fetched)
+    return straighten(request)
 
 
 async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
@@ -74,9 +76,9 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
         return request
     defaults = ports.policy.completion
     completed, _ = complete(document, defaults)
-    paths = scripts_wanted(completed, container=container, account=defaults.drop_account)
+    scripts = scripts_wanted(completed, container=container, account=defaults.drop_account)
     # No name begins with a slash, so nothing is a folder's own where there is none.
-    names = [name for name in paths if not name.startswith(f"{folder}/")][:_SCRIPTS]
+    names = [name for name in scripts if not name.startswith(f"{folder}/")][:_SCRIPTS]
     contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
         request,

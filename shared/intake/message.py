@@ -17,7 +17,7 @@ from typing import Any
 from shared.core.identity import is_job_id
 from shared.core.orders import (
     ENDED,
-    LOOK,
+    LOOK_AT_FOLDER,
     MESSAGE,
     MOST_ENDED,
     SWEEP,
@@ -26,6 +26,7 @@ from shared.core.orders import (
     SweepPart,
     digest,
 )
+from shared.core.relations.dependency import Dependency
 from shared.jobspec import (
     Envelope,
     Limits,
@@ -51,7 +52,7 @@ _BLOB_TRIGGER = "BlobTrigger"
 
 @dataclass(frozen=True)
 class BlobWritten:
-    """A blob was written."""
+    """A blob was written, in any container."""
 
     container: str
     name: str
@@ -86,6 +87,8 @@ class Request:
     #: scripts in the drop container: those that are not there, and those with Windows line endings
     absent: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
+    #: the jobs that `after` and `afterFailure` name, once they are looked up
+    dependencies: tuple[Dependency, ...] = ()
 
 
 Message = BlobWritten | FolderLook | JobsEnded | SweepPart | ForeignEvent | Request
@@ -99,8 +102,8 @@ def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
 def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
     """The same for a text that is not wrapped."""
     source = Source(body, MESSAGE)
-    if body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (batch := _batch(body, limits)):
-        return batch
+    if body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") and (messages := _batch(body, limits)):
+        return messages
     document, problems = read_through(source, limits)
     message = _message_of(document, source, limits) if document is not None else None
     if problems or message is None:
@@ -144,11 +147,11 @@ def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | N
 def _batch(body: bytes, limits: Limits) -> tuple[Message, ...]:
     # Event Grid may deliver an array of events; the reader insists on objects, so wrap it.
     document, _ = read(b'{"events":' + body.lstrip(b"\xef\xbb\xbf") + b"}", limits)
-    events = document["events"] if document else []
-    if not events or not all(isinstance(event, dict) for event in events):
+    documents = document["events"] if document else []
+    if not documents or not all(isinstance(document, dict) for document in documents):
         return ()
     source = Source(body, MESSAGE)
-    return tuple(_message_of(event, source, limits, f"/{index}") for index, event in enumerate(events))
+    return tuple(_message_of(one, source, limits, f"/{index}") for index, one in enumerate(documents))
 
 
 def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
@@ -163,7 +166,7 @@ def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointe
     data = data if isinstance(data, dict) else {}
     if type_ in _BLOB_CREATED:
         return _arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
-    if type_ == LOOK:
+    if type_ == LOOK_AT_FOLDER:
         return _folder_look(data) or ForeignEvent(type_)
     if type_ == ENDED:
         return _jobs_ended(data) or ForeignEvent(type_)
@@ -172,7 +175,7 @@ def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointe
     return ForeignEvent(type_[:100])
 
 
-def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits, pointer: str) -> Request:
+def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limits, pointer: str) -> Request:
     """The job message in a CloudEvent."""
     if isinstance(data, dict):
         request = _request(data, digest(data), source, limits, pointer)
@@ -180,9 +183,9 @@ def _submitted(event: dict[str, Any], data: Any, source: Source, limits: Limits,
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
         flaw = problem("SW008", pointer, "the event contains no job message", remedy)
         request = Request(
-            Envelope(), None, digest(event), problems=(flaw,), source=source, envelope_at=pointer
+            Envelope(), None, digest(document), problems=(flaw,), source=source, envelope_at=pointer
         )
-    sender, identity = event.get("source"), event.get("id")
+    sender, identity = document.get("source"), document.get("id")
     if request.key is None and sender and identity:
         request = replace(request, key=f"{sender}|{identity}")
     return request
@@ -195,19 +198,19 @@ def _arrival(subject: str) -> BlobWritten | None:
     return BlobWritten(container, name) if head and container and name else None
 
 
-def _triggered(message: dict[str, Any]) -> BlobWritten | None:
-    container, name = message.get("ContainerName"), message.get("BlobName")
+def _triggered(document: dict[str, Any]) -> BlobWritten | None:
+    container, name = document.get("ContainerName"), document.get("BlobName")
     named = isinstance(container, str) and isinstance(name, str) and container and name
     return BlobWritten(str(container), str(name)) if named else None
 
 
 def _jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
-    jobs = data.get("jobs")
-    if not isinstance(jobs, list) or len(jobs) > MOST_ENDED:
+    job_ids = data.get("jobs")
+    if not isinstance(job_ids, list) or len(job_ids) > MOST_ENDED:
         return None
-    if not all(isinstance(job, str) and is_job_id(job) for job in jobs):
+    if not all(isinstance(job_id, str) and is_job_id(job_id) for job_id in job_ids):
         return None
-    return JobsEnded(tuple(jobs))
+    return JobsEnded(tuple(job_ids))
 
 
 def _sweep(data: dict[str, Any]) -> SweepPart | None:

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 #: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
 #: by how much sealing may make a document longer, at the very most.
-_KEPT, _MOST_GROWTH = 500_000, 20
+_LONGEST, _MOST_GROWTH = 500_000, 20
 
 
 @dataclass(frozen=True)
@@ -238,13 +238,15 @@ def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pr
 
 def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
     """Sealed, a document is larger, many times so if it holds many short secrets; the ledger must take it."""
-    if request.source is not None and len(request.source.data) * _MOST_GROWTH <= _KEPT:
+    if request.source is not None and len(request.source.data) * _MOST_GROWTH <= _LONGEST:
         return []
     text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
     characters = len(text.encode("utf-16-le", "surrogatepass")) // 2
-    if characters <= _KEPT:
+    if characters <= _LONGEST:
         return []
-    message = f"completed, and with its secrets sealed, it has {characters} characters; {_KEPT} can be kept"
+    message = (
+        f"completed, and with its secrets sealed, it has {characters} characters; {_LONGEST} can be kept"
+    )
     return [problem("SW001", "", message)]
 
 

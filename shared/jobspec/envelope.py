@@ -28,6 +28,7 @@ EventName: TypeAlias = Literal[
 TERMINAL_EVENTS: tuple[EventName, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 MAX_LABELS = 20
+MAX_DEPENDENCIES = 20
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
@@ -77,6 +78,10 @@ class Envelope(Model):
     retry: Retry | None = None
     #: What the job gets of its cluster.
     resources: Resources | None = None
+    #: Jobs that have to succeed first, by id or name.
+    after: Items[str] = ()
+    #: Jobs that have to end without success first.
+    after_failure: Items[str] = ()
 
 
 _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
@@ -110,6 +115,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
         problems += [_for_envelope(flaw) for flaw in shape_problems(Envelope, document, error)]
     root = Node("", document)
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
+    problems += _dependencies(root)
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
     return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))
@@ -201,6 +207,25 @@ def _notify(root: Node, most: int) -> Iterator[Problem]:
             continue
         if secret.text.startswith(_SIGNING_KEYS) or not _NAME.fullmatch(secret.text):
             yield problem("SW066", secret.pointer, "secret is not the name of a configured secret")
+
+
+def _dependencies(root: Node) -> Iterator[Problem]:
+    lists = [root.member(name) for name in ("after", "afterFailure")]
+    named = [node for one in lists for node in one.each()]
+    if len(named) > MAX_DEPENDENCIES:
+        place = next(one for one in reversed(lists) if one.value)
+        message = f"{len(named)} jobs are named in after and afterFailure; {MAX_DEPENDENCIES} are allowed"
+        yield problem("SW068", place.pointer, message)
+        return
+    names: set[str] = set()
+    for node in named:
+        if node.text is None:
+            continue
+        if not _NAME.fullmatch(node.text):
+            yield problem("SW068", node.pointer, f"{quote(node.text)} cannot be the id or the name of a job")
+        elif node.text in names:
+            yield problem("SW068", node.pointer, f"{quote(node.text)} is named twice")
+        names.add(node.text)
 
 
 def _is_address(text: str) -> bool:

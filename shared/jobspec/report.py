@@ -17,7 +17,7 @@ _SEVERITIES = ("error", "warning", "hint")
 
 
 def problems_as_json(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """The problems as JSON."""
+    """The problems as JSON, as the API and `--json` show them."""
     return [problem.as_dict() for problem in problems]
 
 

@@ -46,11 +46,14 @@ class Wait:
     rate: bool = False
 
 
-async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -> Wait | None:
+async def admit(
+    ports: Ports, source: str, job_id: str, *, waits: bool = True, later: bool = False
+) -> Wait | None:
     """None when a new job of the source may be submitted at once. Raises Unavailable.
 
     Its place among the others is taken from now on: a process that fails to record it gives that back when
     the ledger is asked again. Where nothing `waits` in the ledger for its turn, no place is taken for that.
+    One that is submitted `later`, after other jobs, takes a place in the hour only.
     Costs one point read in some seconds; near a limit, also some range queries a shard.
     """
     pause = await paused(ports)
@@ -62,6 +65,8 @@ async def admit(ports: Ports, source: str, job_id: str, *, waits: bool = True) -
         return wait
     if ports.policy.max_jobs_per_hour:
         ports.memo.add(_recent_key(source), now, job_id, wait.until if wait else now)
+    if later:
+        return wait
     if wait is None and pause is not None:
         wait = Wait(now, Why(PAUSED, f"waits: {describe_pause(pause)}"))
     wait = wait or _crowded(ports, job_id)
@@ -118,7 +123,7 @@ async def resume(ports: Ports, by: str) -> Pause | None:
 
 
 def describe_pause(pause: Pause) -> str:
-    """A pause in words."""
+    """A clause for people: by whom submissions are paused, and why."""
     reason = f" ({pause.reason})" if pause.reason else ""
     return f"submissions are paused by {pause.by or 'an operator'}{reason}"
 
@@ -169,6 +174,8 @@ def _is_due(ports: Ports, row: Active) -> bool:
     """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
     if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
         return False
+    if row.state is JobState.ACCEPTED and row.after:
+        return False
     for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
     return is_due(row.due, ports.clock(), _NO_TURN if for_its_turn else ports.policy.longest_wait)
 
@@ -202,8 +209,13 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
         start = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
     if start <= now:
         return None
-    text = f"waits: {limit} jobs in an hour are allowed for one caller or door"
-    return Wait(start, Why("HourlyTurn", text), rate=True)
+    return Wait(start, hourly_turn(ports), rate=True)
+
+
+def hourly_turn(ports: Ports) -> Why:
+    """The reason of a job that waits because its source asked for too many."""
+    limit = ports.policy.max_jobs_per_hour
+    return Why("HourlyTurn", f"waits: {limit} jobs in an hour are allowed for one caller or door")
 
 
 async def _look_at_work(ports: Ports) -> None:

@@ -31,7 +31,7 @@ from shared.core.identity import intent
 from shared.core.job import Job, JobState, Stored
 from shared.core.meter import timed
 from shared.core.ports import Change, Observation, Order, Ports
-from shared.core.trouble import MEND
+from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
@@ -53,9 +53,11 @@ _ZOMBIE = timedelta(hours=1)
 
 
 async def dispatch(ports: Ports, job_id: str) -> None:
-    """Submit a job that is accepted or submitting; anything else is left as it is."""
+    """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone."""
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
+        if stored.job.unmet:
+            return
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:
         await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
@@ -238,7 +240,7 @@ def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_tex
         text += ", and the job is cancelled then" if job.cancel else ""
     since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
     # A wait has its own time, a message has none.
-    waits = waiting(ports, job, Why(word, f"{MEND}: {error_text}" if word == PARKED else text))
+    waits = waiting(ports, job, Why(word, f"{OPERATOR_NEEDED}: {error_text}" if word == PARKED else text))
     due = now + timedelta(seconds=wait)
     return {"due": due, "message": text, "unknown_since": since, "waiting": waits}
 
@@ -255,4 +257,4 @@ def _parked(job: Job, error_text: str, now: datetime) -> _Parked:
     before = job.waiting
     since = before.since if before is not None and before.word == PARKED else now
     wait = min(max((now - since).total_seconds(), _SHORTEST_PARKED), _LONGEST_PARKED)
-    return _Parked(wait, f"{MEND} since {since.isoformat(timespec='seconds')}: {error_text}")
+    return _Parked(wait, f"{OPERATOR_NEEDED} since {since.isoformat(timespec='seconds')}: {error_text}")

@@ -1,6 +1,7 @@
 """ends: where a job becomes `succeeded`, `failed`, `cancelled` or `lost`. No other module ends one.
 
-Its attempt ended, its cluster refused it, nothing knows it any more, or it was cancelled before all that.
+Its attempt ended, its cluster refused it, nothing knows it any more, or before all that it was cancelled, or
+another job ended otherwise than it needs.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
     """The end of a job that is cancelled before any submission of this attempt."""
     text = "cancelled before it was submitted"
     return move(ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED, message=text)
+
+
+def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
+    """The end of a job that waits for what another job can no longer do."""
+    return move(ports, stored, JobState.CANCELLED, reason=Reason.DEPENDENCY, message=f"cancelled: {text}")
 
 
 def _at_whose_request(job: Job, observation: Observation) -> Observation:

@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.core.engine import Why
 from shared.core.errors import EngineError, NotFound
-from shared.core.job import Budget, Job, JobState, Stored
+from shared.core.job import Budget, JobState, Stored
 from shared.core.ports import Change, Observation, Ports
 from shared.lifecycle.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
@@ -54,17 +54,15 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
         return _another_attempt(ports, stored, observation, spent)
     if observation.state.terminal:
         return await end_with_attempt(ports, stored, observation)
-    again = job.state is JobState.RUNNING and observation.state is JobState.QUEUED
     return move(
         ports,
         stored,
         observation.state,
-        reason=observation.reason,
-        message=observation.message or (_PUT_BACK if again else ""),
+        message=observation.message or (_PUT_BACK if job.state is JobState.RUNNING else ""),
         waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
-        **_times(job, observation),
+        **_times(observation),
     )
 
 
@@ -100,12 +98,11 @@ def _next_attempt(attempt: int, due: datetime, why: str) -> Why:
     return Why("NewAttempt", f"attempt {attempt} is not before {due.isoformat(timespec='seconds')}: {why}")
 
 
-def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
+def _times(observation: Observation) -> dict[str, datetime | None]:
     """The engine's own time before ours: a sweep sees a start late."""
     if observation.state is JobState.QUEUED:
         return {"started": None}  # requeued where it was: what ran before is lost, and no node has it now
-    started = observation.started or job.started
-    return {"started": started} if started else {}
+    return {"started": observation.started} if observation.started else {}
 
 
 async def _count_miss(ports: Ports, stored: Stored) -> Change | None:

@@ -19,7 +19,7 @@ _BUDGETS: dict[Reason | None, str] = {
 #: Seconds: the first wait, and the longest.
 _BASE, _CAP = 30.0, 900.0
 #: Earlier attempts that an order names: more would not fit into it.
-_SEEN = 50
+_MOST_ATTEMPTS = 50
 
 
 def spent_on_another(job: Job, observation: Observation) -> Budget | None:
@@ -46,7 +46,7 @@ def earlier(job: Job) -> tuple[Earlier, ...]:
     reasons: dict[int, Reason | None] = {}
     for entry in job.history:
         reasons.setdefault(entry.attempt - 1, entry.reason)  # what ended it began the next one
-    newest = range(job.attempt - 1, max(0, job.attempt - 1 - _SEEN), -1)
+    newest = range(job.attempt - 1, max(0, job.attempt - 1 - _MOST_ATTEMPTS), -1)
     return tuple(Earlier(target(job, n, engine), reasons.get(n) or "") for n in newest)
 
 

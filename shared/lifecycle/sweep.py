@@ -25,6 +25,7 @@ from shared.delivery.deliver import deliver_due, deliver_now
 from shared.lifecycle.admit import submittable
 from shared.lifecycle.ask import ClusterKey, Observations, ask
 from shared.lifecycle.calling import calling, left_alone
+from shared.lifecycle.dependents import settle
 from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.observe import decide
 from shared.lifecycle.transition import count
@@ -88,33 +89,36 @@ async def _report(ports: Ports, name: str) -> None:
 async def _sweep(ports: Ports, part: range | None) -> Swept:
     now = ports.clock()
     every = range(ports.ledger.shards)
-    some = every if part is None else part
+    shards = every if part is None else part
     fields = {} if part is None else {"part": str(part.start)}
     longest = ports.policy.longest_delivery_wait
-    shards = await asyncio.gather(*(ports.ledger.unfinished(n, now, longest) for n in some))
-    rows = [row for shard in shards for row in shard.jobs]
-    events = [event for shard in shards for event in shard.events]
+    answers = await asyncio.gather(*(ports.ledger.unfinished(shard, now, longest) for shard in shards))
+    rows = [row for answer in answers for row in answer.jobs]
+    events = [event for answer in answers for event in answer.events]
     for state in _ACTIVE:
         number = sum(row.state is state for row in rows)
         ports.meter.set("slipway.jobs.active", number, state=state.value, **fields)
-    due = asyncio.create_task(_part("deliveries", deliver_due(ports, events, **fields)))
-    overdue = _by_cluster(await _submittable(ports, rows, len(some) / len(every)))
+    due = asyncio.create_task(_step("deliveries", deliver_due(ports, events, **fields)))
+    share = len(shards) / len(every)
+    overdue = _by_cluster(await _submittable(ports, rows, share))
     clusters = _by_cluster(rows)
-    parts = await asyncio.gather(
+    results = await asyncio.gather(
         *(_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
     )
     delivered = await due
-    moved = {job for part in parts for job in part.moved}
+    moved = {job_id for result in results for job_id in result.moved}
+    begun = {row.job_id for group in overdue.values() for row in group}
+    released = await _step("jobs that wait for others", _release(ports, rows, moved, begun, share))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
-    await _part("lists", ports.ledger.relist(rows))
+    await _step("lists", ports.ledger.relist(rows))
     ports.meter.set("slipway.sweep.ended", 0)
     return Swept(
         active=len(rows),
-        changed=sum(part.changed for part in parts),
-        dispatched=sum(part.dispatched for part in parts),
-        cancelled=sum(part.cancelled for part in parts),
+        changed=sum(result.changed for result in results),
+        dispatched=sum(result.dispatched for result in results) + released,
+        cancelled=sum(result.cancelled for result in results),
         delivered=delivered,
-        unreachable=tuple(part.cluster for part in parts if not part.reached),
+        unreachable=tuple(result.cluster for result in results if not result.reached),
     )
 
 
@@ -147,12 +151,24 @@ async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: l
     observations = answer or {}
     news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
     changed, dispatched, cancelled = await asyncio.gather(
-        _part("changes", _commit(ports, news, observations)),
+        _step("changes", _commit(ports, news, observations)),
         _each(ports, overdue if reachable else [], lambda row: dispatch(ports, row.job_id)),
         _each(ports, [r for r in with_engine if r.cancel and reachable], lambda row: _cancel(ports, row)),
     )
     moved = tuple(row.job_id for row in news)
     return _ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
+
+
+async def _release(ports: Ports, rows: list[Active], moved: set[str], begun: set[str], share: float) -> int:
+    """Judge the jobs that wait for others, after what this sweep moved and began; how many it submits."""
+    async with asyncio.timeout(ports.policy.sweep_deadline):
+        released = await settle(ports, rows, moved | begun)
+    if not released:
+        return 0
+    at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
+    others = [row._replace(state=JobState.QUEUED) for row in at_work]
+    ready = await _submittable(ports, [*others, *released], share)
+    return await _each(ports, ready, lambda row: dispatch(ports, row.job_id))
 
 
 async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:
@@ -164,11 +180,11 @@ async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> li
         return []
 
 
-async def _part(name: str, act: Awaitable[int]) -> int:
+async def _step(name: str, act: Awaitable[int]) -> int:
     try:
         return await act
     except Exception:
-        # The parts do not need each other; what failed here is tried again by the next sweep.
+        # The steps do not need each other; what failed here is tried again by the next sweep.
         log.exception("sweep: %s are left to the next one", name)
         return 0
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from shared.core.errors import EngineError, Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import Active, Observation, Ports, Query
-from shared.core.trouble import MEND
+from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.folder import plans
 from shared.intake.inventory import unseen
 from shared.lifecycle.admit import paused
@@ -37,7 +37,7 @@ _AT_WORK = (JobState.QUEUED, JobState.RUNNING)
 
 @dataclass(frozen=True)
 class Difference:
-    """Two parts say something else of one thing, or a part cannot say anything.
+    """Two sources say something else of one thing, or one cannot say anything.
 
     `kind`: row, drop, record, submission, settings, cluster, delivery, message.
     """
@@ -123,7 +123,7 @@ async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None
         if job.cluster and job.cluster not in ports.engines.clusters:
             text = f"{job.state.value}, and its cluster {job.cluster} is not configured"
             report.differs("settings", job.id, text)
-        elif job.message.startswith(MEND):
+        elif job.message.startswith(OPERATOR_NEEDED):
             report.differs("settings", job.id, job.message)
 
 
@@ -280,12 +280,12 @@ async def _deliveries(ports: Ports, report: Audit) -> None:
         if _age(ports, notice.due) > _LATE:
             text = f"due since {notice.due.isoformat()} ({notice.job_id})"
             report.differs("delivery", notice.event_id, text)
-        for target in notice.targets:
-            if target.state == "pending" and target.last.startswith(MEND):
-                report.differs("settings", notice.event_id, f"{target.last} ({notice.job_id})")
+        for delivery in notice.deliveries:
+            if delivery.state == "pending" and delivery.last.startswith(OPERATOR_NEEDED):
+                report.differs("settings", notice.event_id, f"{delivery.last} ({notice.job_id})")
     dead = await ports.outbox.dead()
     for notice in dead:
-        urls = ", ".join(target.url for target in notice.targets if target.state == "dead")
+        urls = ", ".join(delivery.url for delivery in notice.deliveries if delivery.state == "dead")
         report.differs("delivery", notice.event_id, f"given up for {urls} ({notice.job_id})")
     messages = await ports.dead.all()
     for message in messages:

@@ -25,7 +25,7 @@ from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, 
 
 #: Bytes that one answer reads, and one call of the engine.
 MOST_BYTES, PART = 2 << 20, 1 << 19
-#: Files that are read, and the points of one answer, whatever a caller asks for.
+#: Files that are read, and the points of one answer, at most; a caller may ask for more.
 MOST_FILES, MOST_POINTS = 32, 50_000
 _POINTS, _LEAST, _MOST = 500, 4, 2000
 #: Python reads no number of some thousand digits.

@@ -54,12 +54,12 @@ async def files(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
 ) -> tuple[OutputFile, ...]:
     """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
-    stored = await _stored(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who)
     target = target_of(stored)
     try:
         return await ports.engines.get(target.engine).files(target, directory, path)
     except NotFound as error:
-        raise await _refusal(ports, stored, directory, str(error)) from error
+        raise await refusal(ports, stored, directory, str(error)) from error
 
 
 async def content(
@@ -69,7 +69,7 @@ async def content(
 
     Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
     """
-    stored = await _stored(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who)
     if not path.strip("./"):
         raise Misuse("no file is named", remedy="list the files: …/files")
     target = target_of(stored)
@@ -91,17 +91,18 @@ async def content(
         limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
         return await engine.read(target, directory, path, first, limit)
     except NotFound as error:
-        raise await _refusal(ports, stored, directory, str(error)) from error
+        raise await refusal(ports, stored, directory, str(error)) from error
 
 
-async def _stored(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
+async def stored_of(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
+    """The job whose file is asked for. Raises Misuse: 400, 404."""
     _check_path(path)
     if not _DIRECTORY.fullmatch(directory):
         raise Misuse("directory is not the id of an output directory", remedy="use stdouterr, or such an id")
     return await job(ports, job_id, who)
 
 
-async def _refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
+async def refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
     """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
     if stored.job.archived:
         return forgotten(stored.job)
@@ -123,16 +124,16 @@ def forgotten(archived: Job) -> Misuse:
     )
 
 
-class LogPart(NamedTuple):
-    """A part of a log, the name of its file, and whether more may come."""
+class LogChunk(NamedTuple):
+    """A chunk of a log, the name of its file, and whether more may come."""
 
     file: str
     chunk: FileChunk
     more: bool
 
 
-async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER) -> LogPart:
-    """A part of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
+async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER) -> LogChunk:
+    """A chunk of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
     if file is not None:
         _check_path(file)
     stored = await job(ports, job_id, who)
@@ -149,8 +150,8 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
             raise forgotten(stored.job) from error
         if stored.job.state.terminal:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
-        return LogPart(file or "", FileChunk(b"", start, start), True)
-    return LogPart(name, chunk, bool(chunk.data) or not stored.job.state.terminal)
+        return LogChunk(file or "", FileChunk(b"", start, start), True)
+    return LogChunk(name, chunk, bool(chunk.data) or not stored.job.state.terminal)
 
 
 def target_of(stored: Stored) -> Target:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from shared.core.errors import EngineError
 from shared.core.facts import together
 from shared.core.ports import ClusterView, Ports
+from shared.lifecycle.calling import cluster_path
+from shared.operate.waits import silent_clusters
 
 logger = logging.getLogger(__name__)
 
@@ -20,10 +23,12 @@ class ClusterAnswer:
     name: str
     view: ClusterView | None = None
     error: str = ""
+    #: since when the sweeps get no answer either; None where none has asked lately
+    since: datetime | None = None
 
 
 async def clusters(ports: Ports) -> list[ClusterAnswer]:
-    """Every configured cluster."""
+    """Every configured cluster, all queried at once; one that does not answer says why."""
 
     async def one(name: str) -> ClusterAnswer:
         cluster = ports.engines.clusters[name]
@@ -39,4 +44,13 @@ async def clusters(ports: Ports) -> list[ClusterAnswer]:
             logger.exception("cluster %s cannot be shown", name)
             return ClusterAnswer(name, error="it cannot be queried; the log says why")
 
-    return list(await asyncio.gather(*(one(name) for name in ports.engines.clusters)))
+    answers = await asyncio.gather(*(one(name) for name in ports.engines.clusters))
+    if all(answer.view for answer in answers):
+        return answers
+    silent = await silent_clusters(ports)
+
+    def with_time(answer: ClusterAnswer) -> ClusterAnswer:
+        report = silent.get(cluster_path(ports.engines.clusters[answer.name].engine, answer.name))
+        return answer if answer.view or report is None else replace(answer, since=report.since)
+
+    return [with_time(answer) for answer in answers]

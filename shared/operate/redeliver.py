@@ -40,7 +40,7 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
             remedy="read them: GET /api/jobs/{id}/events",
         )
     events = await ports.outbox.events(job_id)
-    again = [notice for notice in events if any(map(_is_redelivered, notice.targets))]
+    again = [notice for notice in events if any(map(_is_redelivered, notice.deliveries))]
     if not again:
         raise Misuse(f"{job_id} has no receiver", status=404, remedy="name one in `notify`")
     again = await _with_receivers(ports, again)
@@ -60,7 +60,7 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     visible = stored is not None and who.sees(stored.job)
     if stored is not None and visible:
         who.may_change(stored.job)
-    if notice is None or not visible or not any(map(_is_redelivered, notice.targets)):
+    if notice is None or not visible or not any(map(_is_redelivered, notice.deliveries)):
         raise Misuse(
             f"there is no event {event_id[:80]}", status=404, remedy="list a job's: GET /api/jobs/{id}/events"
         )
@@ -69,21 +69,21 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     return notice
 
 
-def _is_redelivered(target: Delivery) -> bool:
-    """Whether a redelivery goes to this target: to any address, but to our own only what is not there yet.
+def _is_redelivered(delivery: Delivery) -> bool:
+    """Whether a redelivery goes there: to any address, but to our own only what is not there yet.
 
     Not only what is dead there: a redelivery whose answer was lost may be repeated.
     """
-    return target.webhook or target.state != "delivered"
+    return delivery.webhook or delivery.state != "delivered"
 
 
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
-    """Those with a target that is not disabled. Raises Misuse (409) when there is none."""
+    """Those with a receiver that is not disabled. Raises Misuse (409) when there is none."""
     disabled = {one.url for one in await ports.outbox.disabled()}
     notices_left = [
         notice
         for notice in notices
-        if any(_is_redelivered(t) and t.url not in disabled for t in notice.targets)
+        if any(_is_redelivered(one) and one.url not in disabled for one in notice.deliveries)
     ]
     if not notices_left:
         raise Misuse(
@@ -96,15 +96,15 @@ async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
 
 async def _restart(ports: Ports, notice: Notice) -> None:
     now = ports.clock()
-    targets = tuple(
-        target.model_copy(update={"state": "pending", "attempts": 0, "due": now})
-        if _is_redelivered(target)
-        else target
-        for target in notice.targets
+    deliveries = tuple(
+        delivery.model_copy(update={"state": "pending", "attempts": 0, "due": now})
+        if _is_redelivered(delivery)
+        else delivery
+        for delivery in notice.deliveries
     )
     # In case that the message is lost, the sweep finds it.
     due = now + timedelta(seconds=ports.policy.deliver_grace)
-    await ports.outbox.revive(notice.model_copy(update={"targets": targets, "due": due, "since": now}))
+    await ports.outbox.revive(notice.model_copy(update={"deliveries": deliveries, "due": due, "since": now}))
     await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
 
 

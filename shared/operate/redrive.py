@@ -52,12 +52,12 @@ async def redrive(ports: Ports, identity: str) -> str:
 
 
 def _event(notice: Notice) -> dict[str, Any]:
-    given_up = [target for target in notice.targets if target.state == "dead"]
-    since = max((one.at for target in given_up for one in target.tries), default=notice.since)
+    given_up = [delivery for delivery in notice.deliveries if delivery.state == "dead"]
+    since = max((one.at for delivery in given_up for one in delivery.tries), default=notice.since)
     return {
         "id": notice.event_id,
         "kind": "event",
         "job": notice.job_id,
         "since": since.isoformat(),
-        "reason": "; ".join(f"{target.url}: {target.last}" for target in given_up),
+        "reason": "; ".join(f"{delivery.url}: {delivery.last}" for delivery in given_up),
     }

@@ -29,7 +29,7 @@ async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
     except SlipwayError as error:
         log.warning("what holds up jobs is not known: %s", error)
         now = Standing()
-    silent = _silent(ports, now.reported)
+    silent = _earliest(ports, now.reported)
     return tuple(_one(ports, job, silent, now.pause) for job in jobs)
 
 
@@ -64,7 +64,16 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     return job.model_copy(update={"waiting": reasons[0].model_copy(update={"text": text})})
 
 
-def _silent(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
+async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
+    """Engine/cluster → since when the sweeps get no answer, for those that have asked it lately."""
+    try:
+        return _earliest(ports, (await standing(ports)).reported)
+    except SlipwayError as error:
+        log.warning("since when clusters are silent is not known: %s", error)
+        return {}
+
+
+def _earliest(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
     """The clusters that do not answer, each since the earliest moment that a sweep reported lately."""
     now = ports.clock()
     earliest: dict[str, Silent] = {}

@@ -1,6 +1,8 @@
 """What the API answers about files, taken for what it says only if it can be."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +11,27 @@ import aiohttp
 from slipway.failure import Failure
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Blob:
+    """What storage has of a file. Its address is a secret until it expires: it needs no key."""
+
+    size: int
+    #: Unix time
+    modified: float
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class AddressPage:
+    """Some blobs of a folder, from the first name to the last; `next` is where more of them begin, or ""."""
+
+    blobs: Mapping[str, Blob]
+    next: str
+    expires: datetime
+    first: str
+    last: str
 
 
 class Body(dict[str, Any]):
@@ -51,3 +74,28 @@ def _is_moment(text: str) -> bool:
     except (ValueError, OverflowError):
         return False
     return True
+
+
+def address_page(answer: Mapping[str, Any], after: str, *, secure: bool) -> AddressPage | None:
+    """The page; None where there are no addresses. Raises Failure for what is none.
+
+    `secure`: an address without encryption is not taken.
+    """
+    expires, listed = answer["expires"], answer["addresses"]
+    if expires is None:
+        return None
+    schemes = "https://" if secure else ("https://", "http://")
+    try:
+        blobs = {str(one["name"]): _blob(one) for one in listed if one["url"].startswith(schemes)}
+        names = [str(one["name"]) for one in listed] or [""]
+        until = datetime.fromisoformat(expires)
+        page = AddressPage(blobs, answer["next"] or "", until, min(names), max(names))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise Failure("the service's answer is not a list of addresses; is it of another version?") from None
+    if page.expires.tzinfo is None or (page.next and page.next == after):
+        raise Failure("the service's list of addresses has no end")
+    return page
+
+
+def _blob(entry: Mapping[str, Any]) -> Blob:
+    return Blob(int(entry["bytes"]), datetime.fromisoformat(entry["modified"]).timestamp(), entry["url"])

@@ -11,7 +11,7 @@ from slipway.client.output import patiently
 from slipway.client.service import Service
 
 #: Points that are kept of a series; when there are twice as many, they are thinned out.
-_KEPT = 2000
+_MOST_POINTS = 2000
 
 
 @dataclass
@@ -58,8 +58,8 @@ class Curves:
             own = self._curves.setdefault(curve.series, Curve(curve.series, [], 0))
             own.points += curve.points
             own.count += curve.count
-            if len(own.points) > 2 * _KEPT:
-                own.points = sampled(Points(array("d", own.xs), array("d", own.ys)), _KEPT)
+            if len(own.points) > 2 * _MOST_POINTS:
+                own.points = sampled(Points(array("d", own.xs), array("d", own.ys)), _MOST_POINTS)
         return new
 
     @property

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
@@ -36,8 +37,20 @@ async def find_deployment(url: str, key: str) -> Deployment:
     return Deployment(profile.url, key or await _key_of(profile))
 
 
+class SourcedSettings(NamedTuple):
+    """Settings, and where they are from."""
+
+    settings: Settings
+    source: str
+
+
 def settings_for(url: str, file: Path | None) -> Settings:
-    """Those that say where to upload to. Raises Failure where they would be of another deployment."""
+    """Those that say where the storage is. Raises Failure where they would be of another deployment."""
+    return sourced_settings(url, file).settings
+
+
+def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
+    """The same, with where they are from. Raises Failure where they would be of another deployment."""
     settings, source = load(file, os.environ)
     if not url and file is None and is_local(source):
         profile = chosen_profile()
@@ -45,7 +58,7 @@ def settings_for(url: str, file: Path | None) -> Settings:
             raise Failure(
                 "the profile names no storage account; name it: --settings FILE, or SLIPWAY_STORAGE"
             )
-    return settings
+    return SourcedSettings(settings, source)
 
 
 def refuse_credentials(url: str) -> None:

@@ -2,57 +2,39 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TypeVar
 
-from slipway.client.service import FilePart, Service, Unanswered
+from slipway.client.direct import Direct
+from slipway.client.refusal import Unanswered
+from slipway.client.remote import Remote
+from slipway.client.service import FileChunk, Service
 
 Answer = TypeVar("Answer")
 #: Requests at once.
 PARALLEL = 8
-#: Bytes that one answer holds at most, and so the parts that a file is read in.
-PART = 8 << 20
-#: Parts of one file that are asked for before they can be written.
+#: Bytes of the chunks that a file is read in, fewer through the API: its worker holds some copies of each.
+CHUNK, DIRECT_CHUNK = 2 << 20, 8 << 20
+#: Chunks of one file that are asked for before they can be written.
 _AHEAD = 3
 #: Seconds without any answer after which a read is given up, and the longest wait between two tries.
 _PATIENCE, _LONGEST_WAIT = 60.0, 8.0
 
 
-@dataclass(frozen=True)
-class Remote:
-    """A file that a job wrote. `modified` is Unix time, None where the cluster does not say."""
-
-    directory: str
-    path: str
-    size: int
-    modified: float | None
-
-    @property
-    def name(self) -> str:
-        """How people name it, and where it comes to lie below the destination."""
-        return f"{self.directory}/{self.path}"
-
-    def fits(self, patterns: Sequence[str]) -> bool:
-        """Whether one of the patterns names it, or a folder above it; without patterns every file fits."""
-        return not patterns or any(
-            fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
-            for pattern in patterns
-            for name in (self.name, self.path)
-        )
-
-
-async def parts(
-    api: Service, job_id: str, file: Remote, gate: asyncio.Semaphore, start: int = 0, tag: str = ""
-) -> AsyncGenerator[FilePart]:
-    """The parts of a file from `start` on, in order, some of them asked for at once.
+async def chunks(
+    api: Service, job_id: str, file: Remote, gate: asyncio.Semaphore, start: int = 0,
+    direct: Direct | None = None,
+) -> AsyncGenerator[FileChunk]:  # fmt: skip
+    """The chunks of a file from `start` on, in order, some of them asked for at once; `direct` where it can.
 
     Raises Changed when the file changes in between, and Failure.
     """
+    reader = await direct.reader(file) if direct else None
 
-    async def fetch(first: int, last: int, tag: str) -> FilePart:
-        async def ask() -> FilePart:
+    async def fetch(first: int, last: int, tag: str) -> FileChunk:
+        async def ask() -> FileChunk:
+            if reader:
+                return await reader.read(first, last, tag)
             content = await api.content(job_id, file.directory, file.path, first, last, tag)
             if len(content.data) < min(last + 1, content.size) - first and tag:
                 raise Unanswered(f"{file.name}: an answer ended too early")
@@ -61,11 +43,12 @@ async def parts(
         async with gate:
             return await patiently(ask)
 
-    first_part = await fetch(start, start + PART - 1 if file.size > start else start - 1, tag)
+    size = DIRECT_CHUNK if reader else CHUNK
+    first_part = await fetch(start, start + size - 1 if file.size > start else start - 1, "")
     yield first_part
-    tag, step = tag or first_part.tag, len(first_part.data)
+    tag, step = first_part.tag, len(first_part.data)
     ahead = iter(range(start + step, first_part.size, step) if step else ())
-    under_way: list[asyncio.Task[FilePart]] = []
+    under_way: list[asyncio.Task[FileChunk]] = []
     try:
         while True:
             while len(under_way) < _AHEAD and (first := next(ahead, None)) is not None:

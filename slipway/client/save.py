@@ -11,15 +11,17 @@ from typing import BinaryIO
 
 from fence import Fence
 from shared.core.visible import is_visible
-from slipway.client.output import Remote
-from slipway.client.service import FilePart
+from slipway.client.remote import Remote
+from slipway.client.service import FileChunk
 from slipway.failure import Failure
 
 _LONGEST = 255
+#: Bytes of a file that are read at once.
+_READ = 1 << 20
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
 MARK = ".slipway-job"
 #: How the names begin of files that are not whole, and how much of such a name says which file it is.
-_PART, _NAMED = ".slipway-part-", 14 + 16
+_UNFINISHED, _NAMED = ".slipway-part-", 14 + 16
 #: Seconds: a time of nanoseconds is rounded on its way.
 _SAME_TIME = 0.001
 
@@ -28,16 +30,18 @@ class Destination:
     """The directory. Files come to lie in it by output directory and path; what has their name is replaced.
 
     A file is written under another name until it is whole, so an interrupted download can go on with it.
-    A mark in the directory names the job: files of another one are never taken for its own.
+    A mark in the directory names the job: files of another one are never taken for its own. Files of no job
+    leave no mark.
     """
 
-    def __init__(self, path: Path, files: Sequence[Remote], job_id: str) -> None:
+    def __init__(self, path: Path, files: Sequence[Remote], job_id: str = "") -> None:
         self._job = job_id
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._root = Fence.from_root(path)
-            self._own = self._marked() == job_id or not any(path.iterdir())
-            self._mark(job_id if self._own else f"{job_id}, among files of another job")
+            self._own = not job_id or self._marked() == job_id or not any(path.iterdir())
+            if job_id:
+                self._mark(job_id if self._own else f"{job_id}, among files of another job")
             self._twins = _twins(files) if self._ignores_case() else frozenset()
         except OSError as error:
             raise Failure(
@@ -58,22 +62,42 @@ class Destination:
             return same and status.st_size == file.size
         return False
 
+    def contains(self, file: Remote, md5: bytes) -> bool:
+        """Whether the file is there already: with these contents."""
+        with (
+            suppress(OSError, Failure),
+            self._folder(file, make=False) as (folder, name),
+            folder.file(name, links=False) as stream,
+        ):
+            if os.fstat(stream.fileno()).st_size != file.size:
+                return False
+            digest = hashlib.md5(usedforsecurity=False)
+            while data := stream.read(_READ):
+                digest.update(data)
+            return digest.digest() == md5
+        return False
+
+    def remove(self, file: Remote) -> None:
+        """Remove a file that was saved. Raises OSError."""
+        with self._folder(file, make=False) as (folder, name):
+            os.unlink(name, dir_fd=folder.fd)
+
     def begun(self, file: Remote) -> int:
         """Bytes of the file that an interrupted download has saved; the last one is read again."""
         with suppress(OSError), self._folder(file, make=False) as (folder, _):
-            size = os.stat(self._part(file), dir_fd=folder.fd, follow_symlinks=False).st_size
+            size = os.stat(self._unfinished(file), dir_fd=folder.fd, follow_symlinks=False).st_size
             return max(0, min(size, file.size - 1))
         return 0
 
     def finish(self, files: Sequence[Remote]) -> None:
-        """All of them are there: mark that, and remove the parts of their earlier versions."""
+        """All of them are there: mark that, and remove the unfinished files of their earlier versions."""
         self._mark(self._job)
-        names, parts = {file.name for file in files}, {_part_of(file) for file in files}
+        names, prefixes = {file.name for file in files}, {_prefix_of(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
             with suppress(OSError), self._root.directory(folder, links=False) as directory:
                 for entry in directory.entries():
                     own = f"{folder}/{entry.name}" in names
-                    if not own and entry.name.startswith(_PART) and entry.name[:_NAMED] in parts:
+                    if not own and entry.name.startswith(_UNFINISHED) and entry.name[:_NAMED] in prefixes:
                         os.unlink(entry.name, dir_fd=directory.fd)
 
     def _marked(self) -> str:
@@ -86,20 +110,20 @@ class Destination:
         with os.fdopen(os.open(MARK, flags, 0o666, dir_fd=self._root.fd), "w", encoding="utf-8") as file:
             file.write(f"{text}\n")
 
-    def _part(self, file: Remote) -> str:
+    def _unfinished(self, file: Remote) -> str:
         """The name while it is not whole: another for each job and version, as far as a list shows it."""
         version = f"{self._job}\0{file.name}\0{file.size}\0{file.modified}"
-        return f"{_part_of(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
+        return f"{_prefix_of(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
-    async def save(self, file: Remote, start: int, content: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
-        """Write the parts from `start` on, and put the file in its place. The bytes of each part.
+    async def save(self, file: Remote, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
+        """Write the chunks from `start` on, and put the file in its place. The bytes of each chunk.
 
-        Raises Failure for a name that cannot be given here, and for parts that do not make up the whole.
+        Raises Failure for a name that cannot be given here, and for chunks that do not make up the whole.
         """
         with self._folder(file, make=True) as (folder, name):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            part = self._part(file)
-            fd = os.open(part, flags, 0o666, dir_fd=folder.fd)
+            unfinished = self._unfinished(file)
+            fd = os.open(unfinished, flags, 0o666, dir_fd=folder.fd)
             with os.fdopen(fd, "wb") as stream:
                 try:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,11 +135,11 @@ class Destination:
                             yield size
                 except BaseException:
                     if not stream.tell():  # nothing to go on with
-                        os.unlink(part, dir_fd=folder.fd)
+                        os.unlink(unfinished, dir_fd=folder.fd)
                     raise
             if file.modified is not None:
-                os.utime(part, (file.modified, file.modified), dir_fd=folder.fd)
-            os.replace(part, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+                os.utime(unfinished, (file.modified, file.modified), dir_fd=folder.fd)
+            os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
 
     @contextmanager
     def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
@@ -142,7 +166,7 @@ class Destination:
             os.unlink(probe, dir_fd=self._root.fd)
 
 
-async def _write(stream: BinaryIO, start: int, content: AsyncIterator[FilePart]) -> AsyncGenerator[int]:
+async def _write(stream: BinaryIO, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
     stream.truncate(start)
     stream.seek(start)
     whole = start
@@ -173,6 +197,6 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _part_of(file: Remote) -> str:
-    """The beginning of the names of its parts, of all its versions."""
-    return f"{_PART}{hashlib.sha256(file.name.encode()).hexdigest()[:16]}"
+def _prefix_of(file: Remote) -> str:
+    """The beginning of the names of its unfinished files, of all its versions."""
+    return f"{_UNFINISHED}{hashlib.sha256(file.name.encode()).hexdigest()[:16]}"

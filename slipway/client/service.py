@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote
 
 import aiohttp
 
-from shared.jobspec.report import text
-from slipway.client.answers import Body, listed, range_of
+from slipway.client.answers import AddressPage, Body, address_page, listed, range_of
 from slipway.client.deployment import find_deployment
+from slipway.client.refusal import Unanswered, refusal
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 
@@ -24,44 +24,11 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 #: What may stand in a path as an id: nothing that leads to another path.
 _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
-#: What problems name the body of a request.
-_BODY = "message"
-#: Calls that the API's remedies name, and the commands that make them.
-_COMMANDS = {
-    "GET /api/jobs/{id}/events": "slipway events list JOB",
-    "GET /api/jobs": "slipway jobs",
-    "GET /api/dead": "slipway dead list",
-    "POST /api/receivers/test": "slipway events test URL",
-    "…/files": "slipway files JOB",
-    "see its problems": "slipway show JOB",
-}
-
-
-class Absent(Failure):
-    """There is no such thing, says the service."""
-
-
-class Changed(Failure):
-    """A file is no longer the one that was read from before."""
-
-
-class Unanswered(Failure):
-    """No answer, or one that says to ask again: the same request may succeed later."""
-
-
-_KINDS: Mapping[int, type[Failure]] = {
-    404: Absent,
-    412: Changed,
-    429: Unanswered,
-    502: Unanswered,
-    503: Unanswered,
-    504: Unanswered,
-}
 
 
 @dataclass(frozen=True)
-class LogPart:
-    """A part of a log; read on at `next` while `more`."""
+class LogChunk:
+    """A chunk of a log; read on at `next` while `more`."""
 
     data: bytes
     next: int
@@ -71,7 +38,7 @@ class LogPart:
 
 
 @dataclass(frozen=True)
-class FilePart:
+class FileChunk:
     """Bytes of a file, the size of the whole, and its validator; "" where the service has none."""
 
     data: bytes
@@ -146,6 +113,11 @@ class Service:
         """Let submissions go on after `pause`. Raises Failure."""
         return await self._json("POST", "resume")
 
+    async def version(self) -> str:
+        """The version of Slipway that answers. Raises Failure, as for a wrong key."""
+        document = Body(await self._json("GET", "openapi.json"))
+        return str(Body(document["info"])["version"])
+
     async def audit(self) -> dict[str, Any]:
         """Every difference between drops, ledger, clusters and deliveries."""
         return await self._json("GET", "audit")
@@ -161,8 +133,14 @@ class Service:
         answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
         return listed(answer["files"], f"{directory}/{path}")
 
+    async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
+        """Where files of a folder can be read without this API; None where none of the directory can."""
+        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/addresses", params=query)
+        return address_page(answer, after, secure=self._url.startswith("https://"))
+
     async def receipt(self, job_id: str) -> bytes:
-        """The job's receipt.json."""
+        """The bytes of the job's receipt.json, as they are stored."""
         async with self._answer("GET", f"jobs/{_id(job_id)}/receipt") as answer:
             return await answer.read()
 
@@ -173,7 +151,7 @@ class Service:
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FilePart:
+    ) -> FileChunk:
         """As much of a file from `first` on as one answer holds. Raises Changed if its tag is another.
 
         A range of an empty file does not exist, so none is asked for where `last` is less than `first`.
@@ -190,16 +168,16 @@ class Service:
             begins, size = range_of(answer, len(data))
             if begins != first:
                 raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
-            return FilePart(data, size, answer.headers.get("ETag", ""))
+            return FileChunk(data, size, answer.headers.get("ETag", ""))
 
-    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
-        """A part of a log, by default of the job's standard output."""
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
+        """A chunk of a log, by default of the job's standard output."""
         query = {"offset": str(offset)} | ({"file": file} if file else {})
         async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=query) as answer:
             headers = answer.headers
             more = headers["Slipway-More"] == "true"
             name = unquote(headers.get("Slipway-File", ""))
-            return LogPart(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
+            return LogChunk(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
     async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
         """The numbers that a job reported after the `next` of an earlier answer."""
@@ -254,7 +232,7 @@ class Service:
                 if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
                     raise Failure(f"{self._url} redirects to {location[:200]}; give that address with --url")
                 if answer.status >= 400:
-                    raise await _refusal(answer, self._url, file)
+                    raise await refusal(answer, self._url, file)
                 yield answer
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise Unanswered(
@@ -279,35 +257,7 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
         yield Service(session, deployment.url)
 
 
-def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
-    """Problems for people, those of the body that was sent in its file."""
-    named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
-    return text(named, file).rstrip()
-
-
 def _id(text: str, listed: str = "slipway jobs") -> str:
     if not _ID.fullmatch(text):
         raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them")
     return text
-
-
-async def _refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
-    """A problem document in lines for a person; what is not one, by its status."""
-    if answer.status == 401:
-        return Failure(
-            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "
-            "or once and for all: `slipway login URL`"
-        )
-    try:
-        problem = await answer.json(content_type=None)
-        text = f"{problem['detail']}; {problem['remedy']}"
-        for call, command in _COMMANDS.items():
-            text = text.replace(call, f"`{command}`")
-        problems = placed(problem.get("errors", []), file)
-    except (ValueError, KeyError, TypeError):
-        if answer.status == 404:
-            return Failure(f"{url} is not Slipway's API (404); give --url without /api")
-        return Failure(f"the service answered {answer.status} {answer.reason}")
-    shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
-    kind = _KINDS.get(answer.status, Failure)
-    return kind("\n".join(part for part in (text, problems, shown) if part))

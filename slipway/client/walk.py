@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from slipway.client.output import PARALLEL, Remote, patiently
-from slipway.client.service import Service, Unanswered
+from slipway.client.output import PARALLEL, patiently
+from slipway.client.refusal import Unanswered
+from slipway.client.remote import Remote
+from slipway.client.service import Service
 from slipway.failure import Failure
 
 #: Folders in one walk. One that lists the same as another above its level may be that folder by a link of the

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.client.processes import ProcessLog, logs_of
 from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.screen import Line
@@ -37,7 +38,10 @@ class Watch:
     looks: int = 0
     _clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _lines: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    _logs: dict[str, _Log] = field(default_factory=dict)
+    #: the jobs whose logs are read to their ends
+    _whole: set[str] = field(default_factory=set)
+    #: by job and file
+    _logs: dict[tuple[str, str], _Log] = field(default_factory=dict)
 
     def progress(self) -> object:
         """What differs from an earlier one if anything has happened since."""
@@ -45,7 +49,7 @@ class Watch:
         return states, self.nodes, [log.offset for log in self._logs.values()]
 
     async def poll(self) -> None:
-        """One look. Raises Failure."""
+        """Ask once for clusters and jobs, and show what is new. Raises Failure."""
         self.looks += 1
         for cluster in await self.service.clusters():
             self._tell(cluster_news(self._clusters.get(cluster["name"]), cluster))
@@ -67,20 +71,33 @@ class Watch:
                     await self._read(job)
 
     async def _read(self, job: Mapping[str, Any]) -> None:
-        log = self._logs.setdefault(job["id"], _Log())
-        if log.done or job["state"] not in _HAS_LOG:
+        """The new lines of every process."""
+        if job["state"] not in _HAS_LOG or job["id"] in self._whole:
             return
         try:
-            while (part := await self.service.log(job["id"], log.offset)).data:
-                *lines, log.rest = (log.rest + part.data).split(b"\n")
-                log.offset = part.next
-                self._tell(log_news(job, lines))
+            logs = await logs_of(self.service, job, "", "")
+        except Failure:  # a look later it may be there
+            return
+        for log in logs:
+            await self._read_one(job, log, log.rank if len(logs) > 1 else "")
+        if job["state"] in ENDED and all(self._logs[job["id"], log.name].done for log in logs):
+            self._whole.add(job["id"])
+
+    async def _read_one(self, job: Mapping[str, Any], process: ProcessLog, rank: str) -> None:
+        log = self._logs.setdefault((job["id"], process.name), _Log())
+        if log.done:
+            return
+        try:
+            while (chunk := await self.service.log(job["id"], log.offset, process.name)).data:
+                *lines, log.rest = (log.rest + chunk.data).split(b"\n")
+                log.offset = chunk.next
+                self._tell(log_news(job, lines, rank))
         except Failure:  # a job that ended before it wrote anything has no log
             log.done = job["state"] in ENDED
             return
-        log.done = not part.more
+        log.done = not chunk.more
         if log.done and log.rest:
-            self._tell(log_news(job, [log.rest]))
+            self._tell(log_news(job, [log.rest], rank))
 
     def _tell(self, lines: Iterable[Line]) -> None:
         for line in lines:
@@ -117,10 +134,11 @@ def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -
     return [Line(cluster["name"], text, "magenta")]
 
 
-def log_news(job: Mapping[str, Any], lines: Sequence[bytes]) -> list[Line]:
-    """The lines that a job wrote, without those that are empty."""
+def log_news(job: Mapping[str, Any], lines: Sequence[bytes], rank: str = "") -> list[Line]:
+    """The lines that a process of a job wrote, without those that are empty; of several with its rank."""
+    head = f"{rank} │" if rank else "│"
     texts = (harmless(line.decode("utf-8", "replace"), colour=False) for line in lines)
-    return [Line(who(job), f"│ {text}", "dim") for text in texts if text.strip()]
+    return [Line(who(job), f"{head} {text}", "dim") for text in texts if text.strip()]
 
 
 def who(job: Mapping[str, Any]) -> str:

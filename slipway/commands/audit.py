@@ -24,7 +24,7 @@ def run(url: str, key: str, *, as_json: bool) -> int:
 
 
 def lines(report: Mapping[str, Any]) -> list[str]:
-    """The answer for people."""
+    """The report as lines for a person, the differences first."""
     rows = [(one["kind"], one["what"], one["message"]) for one in report["differences"]]
     counted = ", ".join(f"{number} {what}" for what, number in report["counted"].items())
     verdict = f"{len(rows)} difference{'s' if len(rows) > 1 else ''}" if rows else "no difference"

@@ -3,21 +3,20 @@
 import asyncio
 import hashlib
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
-from shared.adapters.storage.wire.connection import Account, Connection
 from shared.intake.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.deployment import settings_for
 from slipway.client.save import MARK
-from slipway.client.trouble import reaching
+from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed
+from slipway.commands.jobs import show
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
 
@@ -28,12 +27,14 @@ if TYPE_CHECKING:
 _LAST = ("slipway.json", "job.json")
 
 
-def run(folder: Path, to: str, settings_file: Path | None, *, force: bool = False) -> int:
+def run(
+    folder: Path, to: str, settings_file: Path | None, *, force: bool = False, as_json: bool = False
+) -> int:
     """Upload, and show each file; with `force` also what cannot run. Raises Failure."""
     settings = settings_for("", settings_file)
     if not force:
         check(folder)
-    asyncio.run(_upload_and_show(settings, folder, to))
+    asyncio.run(_upload_and_show(settings, folder, to, as_json=as_json))
     return 0
 
 
@@ -73,7 +74,7 @@ async def upload(settings: Settings, folder: Path, to: str = "", *, changed: boo
 
     files, target = to_upload(folder), target_of(folder, to)
     uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"))
-    async with _account(settings) as account:
+    async with storage_account(settings) as account:
         container = account.blobs.get_container_client(uploaded.container)
         contents = await _contents(container, f"{target}/") if changed else {}
         for file in files:
@@ -92,12 +93,18 @@ async def etag_of(settings: Settings, container: str, name: str) -> str:
     """The version of a blob as it is now; "" for none."""
     from azure.core.exceptions import ResourceNotFoundError
 
-    async with _account(settings) as account:
+    async with storage_account(settings) as account:
         try:
             properties = await account.blobs.get_blob_client(container, name).get_blob_properties()
         except ResourceNotFoundError:
             return ""
     return str(properties.etag).strip('"')
+
+
+async def has_container(settings: Settings, name: str) -> bool:
+    """Whether the storage account has a blob container of that name. Raises Failure."""
+    async with storage_account(settings) as account:
+        return await account.blobs.get_container_client(name).exists()
 
 
 async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tuple[int, bytes]]:
@@ -135,32 +142,27 @@ def to_upload(folder: Path) -> Sequence[Path]:
     return sorted(files, key=lambda path: (_rank(path), path))
 
 
-async def _upload_and_show(settings: Settings, folder: Path, to: str) -> None:
+async def _upload_and_show(settings: Settings, folder: Path, to: str, *, as_json: bool) -> None:
     names = (await upload(settings, folder, to)).names
-    for name in names:
-        print(f"uploaded {name}")
-    for wait in await waits_of(settings, names):
+    if not as_json:  # before the next question may fail
+        print("\n".join(f"uploaded {name}" for name in names))
+    waits = await waits_of(settings, names)
+    for wait in waits:
         sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
-    answers = settings.text("SLIPWAY_ANSWERS_CONTAINER")
-    print(f"the answer will be below {answers}/{target_of(folder, to)}/; `slipway jobs` shows the job")
+    answers = f"{settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{target_of(folder, to)}/"
+    show(
+        {"uploaded": names, "answers": answers, "waits": waits},
+        lambda _: [f"the answer will be below {answers}; `slipway jobs` shows the job"],
+        as_json=as_json,
+    )
 
 
 async def waits_of(settings: Settings, names: Sequence[str]) -> list[str]:
     """What keeps a folder from running that was uploaded as these blobs; empty when nothing does."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
-    async with _account(settings) as account:
+    async with storage_account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())
         return await waiting(settings, blobs, [name.partition("/")[2] for name in names])
-
-
-@asynccontextmanager
-async def _account(settings: Settings) -> AsyncIterator[Account]:
-    with reaching("the storage account", "SLIPWAY_STORAGE"):
-        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
-        try:
-            yield account
-        finally:
-            await account.close()
 
 
 def _rank(path: Path) -> int:

@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 from shared.adapters.storage.queues import StorageQueues
-from shared.adapters.storage.wire.connection import Account, Connection
+from shared.core.identity import message_name
 from shared.settings import Settings
 from slipway.client.deployment import settings_for
-from slipway.client.trouble import reaching
+from slipway.client.storage import storage_account
+from slipway.commands.jobs import show
 from slipway.failure import Failure
 from slipway.settings import document
 
@@ -16,25 +17,26 @@ _QUEUE = "jobs"
 _LARGEST = 48 * 1024
 
 
-def run(file: Path, settings_file: Path | None) -> int:
+def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send, and say so. Raises Failure."""
     settings = settings_for("", settings_file)
     document(file, "a job message or a job.json")
-    asyncio.run(enqueue(settings, file.read_bytes()))
-    print(f"sent {file} to the queue {_QUEUE}")
+    message_id = asyncio.run(enqueue(settings, file.read_bytes()))
+    name = message_name(message_id)
+    show(
+        {"queue": _QUEUE, "messageId": message_id},
+        lambda _: [f"sent {file} to the queue {_QUEUE}; a job without a name is called {name}"],
+        as_json=as_json,
+    )
     return 0
 
 
-async def enqueue(settings: Settings, message: bytes) -> None:
-    """Send one message in base64, as the tools of Azure do. Raises Failure."""
+async def enqueue(settings: Settings, message: bytes) -> str:
+    """Send one message in base64, as the tools of Azure do. Its id. Raises Failure."""
     if len(message) > _LARGEST:
         raise Failure(
             f"the message has {len(message)} bytes, and a queue takes {_LARGEST}; "
             "upload the job.json as a blob and name it with specBlob"
         )
-    with reaching("the storage account", "SLIPWAY_STORAGE"):
-        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
-        try:
-            await StorageQueues(account).send(_QUEUE, message.decode())
-        finally:
-            await account.close()
+    async with storage_account(settings) as account:
+        return await StorageQueues(account).send(_QUEUE, message.decode())

@@ -67,25 +67,25 @@ def _disabled_rows(receivers: Sequence[Mapping[str, Any]], *, utc: bool) -> list
 def rows(events: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """Events as a table of tries."""
     lines = [
-        (event["id"], event["type"].split(".")[-2], target["url"], *line)
+        (event["id"], event["type"].split(".")[-2], delivery["url"], *line)
         for event in events
-        for target in event["targets"]
-        for line in _tries(target, utc=utc)
+        for delivery in event["targets"]
+        for line in _tries(delivery, utc=utc)
     ]
     if not lines:
         return ["this job has no receiver"]
     return table([("event", "state", "to", "is", "when", "ms", "said"), *lines])
 
 
-def _tries(target: Mapping[str, Any], *, utc: bool) -> list[tuple[str, str, str, str]]:
-    last = len(target["tries"]) - 1
+def _tries(delivery: Mapping[str, Any], *, utc: bool) -> list[tuple[str, str, str, str]]:
+    last = len(delivery["tries"]) - 1
     tried = [
         (
-            target["state"] if number == last else "",
+            delivery["state"] if number == last else "",
             moment(one["at"], utc=utc),
             str(one["ms"]),
             str(one["status"] or one["said"]),
         )
-        for number, one in enumerate(target["tries"])
+        for number, one in enumerate(delivery["tries"])
     ]
-    return tried or [(target["state"], "", "", target["last"])]
+    return tried or [(delivery["state"], "", "", delivery["last"])]

@@ -55,7 +55,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
         print(json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False))
     else:
         _print_page("\n".join(markdown(body) for body in bodies))
-    return int(any(body["verdict"] in ("rejected", "refused") for body in bodies))
+    return int(any(body["verdict"] in ("rejected", "refused", "cancelled") for body in bodies))
 
 
 def _print_page(page: str) -> None:

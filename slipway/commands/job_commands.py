@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, JobId, Json, Key, SettingsFile, Url, Utc
+from slipway.options import LOCAL, After, AfterFailure, JobId, Json, Key, SettingsFile, Url, Utc
 
 app = typer.Typer()
 
@@ -20,19 +20,22 @@ def init(
         Path | None, typer.Option(help="folder to write  [default: one named after the template]")
     ] = None,
 ) -> None:
-    """Write a folder with a script and a job.json that run as they are; replaces no file."""
+    """Write a folder with a script, a job.json and what the script needs; replaces no file."""
     raise typer.Exit(_command("document.init").run(template, to))
 
 
 @app.command()
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
+    after: After = None,
+    after_failure: AfterFailure = None,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Submit a job through the HTTP API. One without a name is called by its folder, or by its file."""
-    raise typer.Exit(_command("submit").run(file, url, key, as_json=as_json))
+    order = _command("document.order").Order(after or (), after_failure or ())
+    raise typer.Exit(_command("submit").run(file, url, key, order, as_json=as_json))
 
 
 @app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
@@ -53,6 +56,8 @@ def run(
             min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"
         ),
     ] = None,
+    after: After = None,
+    after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
     to: Annotated[
         Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
@@ -61,18 +66,22 @@ def run(
         bool, typer.Option("--detach", help="print the job's id, and do not follow it")
     ] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
+    script: Annotated[
+        str, typer.Option(help="the script of the folder that runs  [default: the only one]")
+    ] = "",
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
     """Upload a script or a folder, follow its job, and download its output.
 
-    Without a job.json, one is made for the script and shown. Files that the drop container already
-    has are not sent again. The exit code is that of the job. After Ctrl-C the job goes on, or is cancelled if
-    you say so.
+    Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
+    each node. Files that the drop container already has are not sent again. The exit code is that of the
+    job. After Ctrl-C the job goes on, or is cancelled if you say so.
     """
     choices = (arguments or (), nodes, image, env or (), name, to, cluster, gpus)
-    options = _command("running.stage").options(*choices, detach=detach, keep=save)
+    order = _command("document.order").Order(after or (), after_failure or ())
+    options = _command("running.stage").options(*choices, order, detach=detach, keep=save, script=script)
     raise typer.Exit(_command("running.run").run(path, options, url, key, settings))
 
 

@@ -107,7 +107,7 @@ def news(jobs: Sequence[Job], states: dict[str, str]) -> list[str]:
 
 
 def lines(jobs: Sequence[Job], view: View, now: datetime | None = None) -> list[str]:
-    """Jobs as a table."""
+    """Jobs as a table, cut to the terminal's width; a pipe gets each one whole."""
     if not jobs:
         return ["there are no jobs"]
     if view.width is None:

@@ -10,7 +10,7 @@ import aiohttp
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.engines.registry import ENGINES, UNNAMED
+from shared.engines.registry import ENGINES
 from shared.settings import Settings
 from slipway.client.unreachable import why
 from slipway.failure import Failure
@@ -19,7 +19,7 @@ from slipway.settings import load
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: Which setting holds its address.
-_SETTING = ENGINES[UNNAMED].address
+_SETTING = next(entry.address for entry in ENGINES.values() if entry.is_emulated)
 Node = Mapping[str, Any]
 
 
@@ -71,7 +71,7 @@ def select_node(node_name: str, nodes: Sequence[Node]) -> Node:
 
 
 def rows(nodes: Sequence[Node]) -> list[str]:
-    """Nodes as a table."""
+    """Nodes as a table, with the job that each one runs."""
     if not nodes:
         return ["there are no nodes now: a cluster that scales from zero has some while jobs run"]
     head = ("node", "address", "cluster", "priority", "state", "job")

@@ -1,24 +1,22 @@
 """`slipway rerun`: exactly the same again, by the receipt of a job."""
 
 import asyncio
-import os
 import uuid
 from pathlib import Path
 
 from shared.jobspec import read
 from shared.settings import Settings
+from slipway.client.deployment import settings_for
 from slipway.client.service import service
-from slipway.client.trouble import reaching
 from slipway.commands.jobs import show, standing
 from slipway.failure import Failure
-from slipway.settings import load
 
 _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
 
 
 def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
-    body = _read(receipt, settings_file)
+    body = _read(receipt, url, settings_file)
     document, problems = read(body)
     if document is None:
         raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
@@ -37,7 +35,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json
     return asyncio.run(ask())
 
 
-def _read(receipt: str, settings_file: Path | None) -> bytes:
+def _read(receipt: str, url: str, settings_file: Path | None) -> bytes:
     """A file of this machine, else a blob of the container of answers, as the API names it (runs/…)."""
     try:
         return Path(receipt).read_bytes()
@@ -45,7 +43,7 @@ def _read(receipt: str, settings_file: Path | None) -> bytes:
         container, _, name = receipt.partition("/")
         if not name.endswith("receipt.json"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
-        settings, _ = load(settings_file, os.environ)
+        settings = settings_for(url, settings_file)
         if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
     return asyncio.run(_download(settings, container, name))
@@ -54,14 +52,11 @@ def _read(receipt: str, settings_file: Path | None) -> bytes:
 async def _download(settings: Settings, container: str, name: str) -> bytes:
     from azure.core.exceptions import ResourceNotFoundError
 
-    from shared.adapters.storage.wire.connection import Account, Connection
+    from slipway.client.storage import storage_account
 
-    with reaching("the storage account", "SLIPWAY_STORAGE"):
-        account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
+    async with storage_account(settings) as account:
         try:
             blob = await account.blobs.get_blob_client(container, name).download_blob()
             return await blob.readall()
         except ResourceNotFoundError as error:
             raise Failure(f"there is no {container}/{name}; `slipway jobs` names the jobs") from error
-        finally:
-            await account.close()

@@ -12,7 +12,7 @@ from slipway.commands.output.tail import last_errors
 from slipway.screen import table
 from slipway.times import moment
 
-_ABOUT = (
+_MEMBERS = (
     "cluster", "experiment", "door", "attempt", "createdAt", "startedAt", "endedAt", "rerunOf", "receipt"
 )  # fmt: skip
 
@@ -31,7 +31,7 @@ def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> in
 
 
 def receipt(job: str, url: str, key: str) -> int:
-    """Print receipt.json. Raises Failure."""
+    """Print receipt.json as it is stored; 0. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
         sys.stdout.write((await api.receipt(job_id)).decode())
@@ -47,7 +47,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
     rows = [
         (name, moment(job[name], utc=utc) if name.endswith("At") else str(job[name]))
-        for name in _ABOUT
+        for name in _MEMBERS
         if name in job
     ]
     if handle := job.get("engine", {}).get("id"):

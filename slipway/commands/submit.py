@@ -3,12 +3,16 @@
 import sys
 from pathlib import Path
 
-from slipway.client.service import Service, placed
+from slipway.client.refusal import placed
+from slipway.client.service import Service
+from slipway.commands.document.order import Order, text_in_order
 from slipway.commands.jobs import asking, show, standing, why
 from slipway.failure import Failure
 
+_AT_ONCE = Order()
 
-def run(file: Path, url: str, key: str, *, as_json: bool = False) -> int:
+
+def run(file: Path, url: str, key: str, order: Order = _AT_ONCE, *, as_json: bool = False) -> int:
     """Post a job.json or a message, and show what became of it; `-` is standard input.
 
     Raises Failure, with the places in the file.
@@ -20,8 +24,9 @@ def run(file: Path, url: str, key: str, *, as_json: bool = False) -> int:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
+        ordered = text_in_order(document, await order.ids(api))
         return await submit(
-            api, document, "standard input" if stdin else str(file), name_of(file), as_json=as_json
+            api, ordered, "standard input" if stdin else str(file), name_of(file), as_json=as_json
         )
 
     return asking(ask, url, key)

@@ -29,15 +29,30 @@ def lock_folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def _running(folder: Path) -> str:
+def is_locked(folder: Path) -> bool:
+    """Whether a stack holds the folder now. Makes nothing."""
+    try:
+        with (folder / "lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def place(folder: Path) -> str:
     """Of a folder that a stack holds: where that stack answers, once it does."""
     try:
-        where = f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
+        return f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
     except OSError:
-        where = "or about to"
+        return "or about to"
+
+
+def _running(folder: Path) -> str:
     return (
-        f"a stack is running already, {where}, with its data in {display_path(folder)}; use it, stop it "
-        "(Ctrl-C where it runs), or start another by --data and other ports"
+        f"a stack is running already, {place(folder)}, with its data in {display_path(folder)}; use it, stop "
+        "it (Ctrl-C where it runs), or start another by --data and --any-ports"
     )
 
 

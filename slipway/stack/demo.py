@@ -73,7 +73,7 @@ async def _report(screen: Screen, options: Options) -> int:
             screen.say(Line("setup", line))
 
     async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
-        screen.say(Line("slipway", f"is up: {stack.host_url}/api/jobs"))
+        screen.say(Line("slipway", f"is up: {stack.host_url}/api/ui/ shows it in a browser"))
         watch = Watch(api, screen.say)
         await while_it_runs(stack, work(screen, stack, api, watch))
         parts = await check(stack, api, list(watch.jobs.values()), watch.peak)

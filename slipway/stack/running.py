@@ -43,15 +43,15 @@ async def running(
 
 
 async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work; raises Failure at once when a part of the stack ends by itself before."""
+    """The result of the work; raises Failure at once when a process of the stack ends by itself before."""
     doing = asyncio.ensure_future(work)
-    waits = {asyncio.create_task(part.wait()): part for part in stack.parts}
+    waits = {asyncio.create_task(process.wait()): process for process in stack.processes}
     try:
         finished, _ = await asyncio.wait({doing, *waits}, return_when=asyncio.FIRST_COMPLETED)
-        for task, part in waits.items():
+        for task, process in waits.items():
             if task in finished:
-                how = f"ended by itself, exit code {part.returncode}"
-                raise Failure(f"{part.name} {how}; see {display_path(stack.logs)}")
+                how = f"ended by itself, exit code {process.returncode}"
+                raise Failure(f"{process.name} {how}; see {display_path(stack.logs)}")
         return doing.result()
     finally:
         doing.cancel()

@@ -1,13 +1,12 @@
 """`slipway setup`: what a deployment needs, made where the settings point; safe to repeat."""
 
 import asyncio
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from slipway.client.deployment import sourced_settings
 from slipway.commands.document.cluster_file import cluster_from
 from slipway.failure import Failure
-from slipway.settings import load
 from slipway.stack.provision import Plan, Step, provision
 
 _PRIORITIES = ("lowpriority", "dedicated")
@@ -15,7 +14,7 @@ _PRIORITIES = ("lowpriority", "dedicated")
 
 def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: Path | None) -> int:
     """Create what is missing and show each thing. Raises Failure."""
-    settings, where = load(settings_file, os.environ)
+    settings, where = sourced_settings("", settings_file)
     print(f"settings: {where}")
     whole = complete_plan(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
 

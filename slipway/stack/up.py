@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import socket
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, display_path
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.own_clusters import own_clusters
+from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
@@ -89,12 +89,6 @@ def _with_own_clusters(
         return run_until_stopped(_stay(options, Plan()), interrupted=0)
 
 
-def ports_from(storage: int, host: int, emulator: int, receiver: int) -> Ports:
-    """The ports of the options; storage takes three in a row, and 0 is any free one."""
-    three = (storage, storage + 1, storage + 2) if storage else None
-    return Ports(azurite=three, host=host, emulator=emulator, receiver=receiver)
-
-
 def emulator_arguments(
     containers: str | None, secrets_file: Path | None, unmanaged_mounts: Path | None
 ) -> tuple[str, ...]:
@@ -115,23 +109,6 @@ def host_names(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(host_name, texts))
     except ArgumentTypeError as error:
         raise Failure(f"--allow-host: {error}") from error
-
-
-def check_ports(ports: Ports) -> None:
-    """Raises Failure with the port that is in use and the option that changes it."""
-    options = [("--storage-port", port) for port in ports.azurite or ()]
-    options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
-    for option, port in [*options, ("--subscriber-port", ports.receiver)]:
-        with socket.socket() as probe:
-            # As servers do: a port that a stopped stack has just left is free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except (OSError, OverflowError) as error:
-                raise Failure(
-                    f"port {port} cannot be used ({getattr(error, 'strerror', None) or error}): "
-                    f"stop what runs there, or choose another one with {option}"
-                ) from error
 
 
 async def _stay(options: Options, plan: Plan) -> int:
@@ -163,14 +140,7 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
     settings = "" if own else f" --settings {display_path(data / 'local.settings.json')}"
     url = "" if own or stack.host_url.endswith(":7071") else f" --url {stack.host_url}"
     sending = [
-        "Drop a folder with a script and a job.json",
-        f"  {command} drop examples/digits{settings}",
-        f"  az storage blob upload-batch --connection-string '{connection}' \\",
-        "    --source examples/digits --destination scripts --destination-path digits",
-        "Enqueue a job",
-        f"  {command} enqueue examples/message.json{settings}",
-        f"  az storage message put --connection-string '{connection}' \\",
-        '    --queue-name jobs --content "$(base64 -w0 examples/message.json)"',
+        *_other_doors(command, connection, settings),
         "Submit a job over HTTP",
         f"  {command} submit examples/request.json{url}",
         f"  curl -s {api}/jobs -H 'Content-Type: application/json' -d @examples/request.json",
@@ -179,6 +149,7 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         "",
         f"ready {stack.host_url}",
         "",
+        f"  page          {api}/ui/   (open it in a browser)",
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
         *_cluster(stack, options.cluster, plan.maximum),
         f"  webhooks      {stack.receiver_url}/received   (every delivery; the default receiver of jobs)",
@@ -194,6 +165,20 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         f"  curl -s {api}/jobs",
         "",
         f"The stored data stays in {display_path(data)}. Ctrl-C stops everything.",
+    ]
+
+
+def _other_doors(command: str, connection: str, settings: str) -> Sequence[str]:
+    """How to drop a folder and how to enqueue a message, with the command and with `az`."""
+    return [
+        "Drop a folder with a script and a job.json",
+        f"  {command} drop examples/digits{settings}",
+        f"  az storage blob upload-batch --connection-string '{connection}' \\",
+        "    --source examples/digits --destination scripts --destination-path digits",
+        "Enqueue a job",
+        f"  {command} enqueue examples/message.json{settings}",
+        f"  az storage message put --connection-string '{connection}' \\",
+        '    --queue-name jobs --content "$(base64 -w0 examples/message.json)"',
     ]
 
 

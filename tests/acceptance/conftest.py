@@ -32,6 +32,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
             "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
             "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
             "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # fired by hand, where a test wants it
+            "SLIPWAY_ADDRESS_MINUTES": "5",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
         },

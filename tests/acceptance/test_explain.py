@@ -139,7 +139,6 @@ async def test_what_lies_in_the_container_is_known_to_validation(door: Door) -> 
 
 
 async def _slipway(*arguments: str, key: str = "") -> str:
-    """The command's standard output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +90,24 @@ async def test_the_exit_code_is_the_jobs_and_its_last_lines_are_shown(door: Door
 
     assert code == 7
     assert "it is the data" in err
+    (end,) = [line for line in err.splitlines() if "failed" in line or "exit code" in line]
+    assert "more: slipway show j_" in end
     assert not [name for name in os.listdir(tmp_path) if name.startswith("j_")]  # noqa: PTH208
+
+
+async def test_what_a_first_job_often_misses_is_explained(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("first")
+    folder.mkdir()
+    (folder / "data.csv").write_text("1,2\n")
+    script = folder / "train.py"
+
+    script.write_text("open('data.csv')\n")
+    code, _, err = await slipway(door, tmp_path, "run", str(folder))
+    assert (code, 'pathlib.Path(__file__).parent / "data.csv"' in err) == (1, True), err
+
+    script.write_text("import pathlib\npathlib.Path('model.txt').write_text('1')\n")
+    code, _, err = await slipway(door, tmp_path, "run", "--to", "out", str(folder))
+    assert (code, "left nothing in $AZ_BATCHAI_OUTPUT_MODEL" in err) == (0, True), err
 
 
 async def test_a_job_that_cannot_run_is_not_uploaded(door: Door, tmp_path: Path) -> None:
@@ -103,6 +122,57 @@ async def test_a_job_that_cannot_run_is_not_uploaded(door: Door, tmp_path: Path)
     assert 'did you mean "nodeCount"' in err
     names = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=folder.name)
     assert [blob async for blob in names] == []
+
+
+async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Door, tmp_path: Path) -> None:
+    folder, file = tmp_path / unique("dropped"), tmp_path / "job.json"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples/hello/job.json", folder)
+    shutil.copy(ROOT / "examples/hello/job.json", file)
+
+    dropped = await json_of(door, tmp_path, "drop", "--json", str(folder))
+    queued = await json_of(door, tmp_path, "enqueue", "--json", str(file))
+
+    names = [f"scripts/{folder.name}/job.json"]
+    assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
+    assert queued["queue"] == "jobs"
+    job = await door.ended(name=f"message-{queued['messageId'][:8]}")
+    assert job["door"] == "queue"
+
+
+async def json_of(door: Door, cwd: Path, *words: str) -> dict[str, Any]:
+    """What a command prints that calls no API."""
+    settings = cwd / "settings.json"
+    settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", *words, "--settings", str(settings)),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await command.communicate()
+    assert command.returncode == 0, err.decode()
+    result: dict[str, Any] = json.loads(out)
+    return result
+
+
+async def test_a_job_reads_what_was_put_and_its_result_comes_home(door: Door, tmp_path: Path) -> None:
+    name = unique("sums")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/numbers.txt").write_text("1\n2\n39\n")
+    (tmp_path / f"{name}.py").write_text(
+        "import os, pathlib\n"
+        f"numbers = pathlib.Path(os.environ['AZ_BATCHAI_MOUNT_ROOT'], 'datalake/{name}/data/numbers.txt')\n"
+        "total = sum(map(int, numbers.read_text().split()))\n"
+        "pathlib.Path(os.environ['AZ_BATCHAI_OUTPUT_MODEL'], 'total').write_text(str(total))\n"
+    )
+
+    result = await json_of(door, tmp_path, "data", "put", "--json", str(tmp_path / "data"), "--to", name)
+    code, _, err = await slipway(door, tmp_path, "run", "--to", "out", f"{name}.py")
+
+    assert result["mounted"] == f"$AZ_BATCHAI_MOUNT_ROOT/datalake/{name}/"
+    assert code == 0, err
+    assert (tmp_path / "out/MODEL/total").read_text() == "42"
 
 
 async def test_a_detached_run_prints_its_id(door: Door, tmp_path: Path) -> None:

@@ -26,8 +26,6 @@ PATIENCE = 180.0
 
 @dataclass(frozen=True)
 class Up:
-    """A running `slipway up`."""
-
     process: asyncio.subprocess.Process
     url: str
     settings: Path

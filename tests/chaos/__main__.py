@@ -135,7 +135,7 @@ class Chaos:
         )
 
     async def _kill(self, system: Stack) -> None:
-        (host,) = (part for part in system.parts if part.name == "the host")
+        (host,) = (process for process in system.processes if process.name == "the host")
         while True:
             await asyncio.sleep(self.options.kill_every * self.dice.uniform(0.5, 1.5))
             workers = psutil.Process(host.pid).children()
@@ -213,7 +213,6 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=3, help="worker processes of the host")

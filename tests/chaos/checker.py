@@ -53,7 +53,6 @@ class Verdict:
         return not (self.lost or self.duplicated or self.undelivered or self.other)
 
     def lines(self) -> list[str]:
-        """For people."""
         counts = (
             ("attempted", self.attempted),
             ("accepted", self.accepted),

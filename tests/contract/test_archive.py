@@ -73,8 +73,8 @@ async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
     (after,) = await ledger.commit([change])
     assert after is not None
     if change.notice is not None:
-        reports = tuple(one.model_copy(update={"state": "delivered"}) for one in change.notice.targets)
-        await TableOutbox(store).settle(change.notice.model_copy(update={"targets": reports}))
+        reports = tuple(one.model_copy(update={"state": "delivered"}) for one in change.notice.deliveries)
+        await TableOutbox(store).settle(change.notice.model_copy(update={"deliveries": reports}))
     return after.job
 
 

@@ -99,7 +99,7 @@ async def undelivered(outbox: Outbox, at: datetime = NOW) -> list[Notice]:
 
 
 def _all(notice: Notice, state: str) -> tuple[Delivery, ...]:
-    return tuple(target.model_copy(update={"state": state}) for target in notice.targets)
+    return tuple(delivery.model_copy(update={"state": state}) for delivery in notice.deliveries)
 
 
 async def test_what_was_created_is_read_back_whole(ledger: Ledger) -> None:
@@ -238,7 +238,7 @@ async def test_a_settled_event_leaves_the_outbox_and_a_dead_one_is_kept(
     stored = await ledger.create(make(), {}, None)
     await ledger.commit([moved(stored, JobState.FAILED)])
     (notice,) = await undelivered(outbox)
-    receipt, hook = notice.targets
+    receipt, hook = notice.deliveries
 
     later = notice.model_copy(update={"due": NOW + timedelta(hours=20)})
     await outbox.settle(later)
@@ -246,7 +246,7 @@ async def test_a_settled_event_leaves_the_outbox_and_a_dead_one_is_kept(
     assert await outbox.notice(notice.job_id, notice.sequence) == later
 
     done = (receipt.model_copy(update={"state": "delivered"}), hook.model_copy(update={"state": "dead"}))
-    settled = notice.model_copy(update={"targets": done})
+    settled = notice.model_copy(update={"deliveries": done})
     await outbox.settle(settled)
     await outbox.settle(settled)
     assert await outbox.notice(notice.job_id, notice.sequence) is None
@@ -397,7 +397,7 @@ async def test_events_outlive_their_delivery_and_are_found_by_job_and_by_id(
     assert queued is not None
     await ledger.commit([moved(queued, JobState.FAILED)])
     first, last = sorted(await undelivered(outbox), key=lambda notice: notice.sequence)
-    settled = first.model_copy(update={"targets": _all(first, "delivered")})
+    settled = first.model_copy(update={"deliveries": _all(first, "delivered")})
 
     await outbox.settle(settled)
 
@@ -413,7 +413,7 @@ async def test_a_dead_letter_that_is_revived_is_undelivered_and_dead_no_more(
     stored = await ledger.create(make(), {}, None)
     await ledger.commit([moved(stored, JobState.FAILED)])
     (notice,) = await undelivered(outbox)
-    await outbox.settle(notice.model_copy(update={"targets": _all(notice, "dead")}))
+    await outbox.settle(notice.model_copy(update={"deliveries": _all(notice, "dead")}))
     assert len(await outbox.dead()) == 1
 
     for _ in range(2):
@@ -423,7 +423,7 @@ async def test_a_dead_letter_that_is_revived_is_undelivered_and_dead_no_more(
     assert await undelivered(outbox) == [notice]
     assert await outbox.events(notice.job_id) == [notice]
     assert await outbox.find(notice.event_id) == notice
-    await outbox.settle(notice.model_copy(update={"targets": _all(notice, "delivered")}))
+    await outbox.settle(notice.model_copy(update={"deliveries": _all(notice, "delivered")}))
     assert await undelivered(outbox) == []
 
 

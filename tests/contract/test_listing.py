@@ -34,7 +34,6 @@ class Requests:
         self.records = 0
 
     def count_requests(self, send: Send) -> Send:
-        """The same, counted."""
 
         async def counted(request: Request) -> Answer:
             if request.verb == "GET" and "filter" in request.url:

@@ -93,7 +93,7 @@ async def test_a_line_that_stands_costs_nothing_and_another_process_looks_once(
     assert await two.line("queued", 3) == []
 
 
-async def test_a_late_writer_loses_whatever_it_remembers(processes: list[Process]) -> None:
+async def test_a_late_writer_loses_also_with_an_old_memory(processes: list[Process]) -> None:
     one, two = processes
     await one.line("accepted", 2, fresh=True)
     await two.line("running", 4)

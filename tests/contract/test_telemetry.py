@@ -21,10 +21,10 @@ from shared.wiring import meter_of
 
 
 class Collector:
-    """Whatever is posted to it, by path."""
+    """Keeps every post, with its path."""
 
     def __init__(self) -> None:
-        self.got: list[tuple[str, bytes]] = []
+        self.posts: list[tuple[str, bytes]] = []
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[str]:
@@ -34,12 +34,11 @@ class Collector:
             yield str(server.make_url("/")).rstrip("/")
 
     async def _take(self, request: web.Request) -> web.Response:
-        self.got.append((request.path, await request.read()))
+        self.posts.append((request.path, await request.read()))
         return web.json_response({"itemsReceived": 1, "itemsAccepted": 1, "errors": []})
 
     def bodies(self, path: str) -> list[bytes]:
-        """What was posted there."""
-        return [body for where, body in self.got if where == path]
+        return [body for where, body in self.posts if where == path]
 
 
 async def _used(make: Callable[[], OtelMeter]) -> None:
@@ -82,7 +81,7 @@ async def test_a_collector_gets_metrics_and_spans() -> None:
     spans = _spans(collector.bodies("/v1/traces"))
     assert spans["slipway.accept"] == {"slipway.job": "j_1"}
     assert "slipway.submit" in spans
-    assert b"canary" not in b"".join(body for _, body in collector.got)
+    assert b"canary" not in b"".join(body for _, body in collector.posts)
 
 
 async def test_application_insights_gets_metrics_and_spans() -> None:

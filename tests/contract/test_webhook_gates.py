@@ -117,7 +117,7 @@ async def test_a_name_is_looked_up_once_and_its_checked_address_is_dialled(diall
 
     assert (first.outcome, observation) == ("retry", [PUBLIC])
     assert (second.outcome, dialled) == ("refused", [PUBLIC])
-    assert names.asked == ["rebind.example.com"] * 2  # nothing is cached
+    assert names.hosts == ["rebind.example.com"] * 2  # nothing is cached
 
 
 async def test_all_public_addresses_of_a_name_are_tried(dialled: list[str]) -> None:

@@ -118,12 +118,12 @@ class Names(AbstractResolver):
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
-        self.asked: list[str] = []
+        self.hosts: list[str] = []
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        self.asked.append(host)
+        self.hosts.append(host)
         addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return [
             ResolveResult(

@@ -35,6 +35,7 @@ from shared.lifecycle.parts import begin
 from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.listed_jobs import wrongly_listed
+from tests.crash.ordered_jobs import wrongly_ordered
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World
 
@@ -276,6 +277,7 @@ class Run:
         if len(jobs) != accepted:
             result.append(f"{len(jobs)} records instead of {accepted}")
         result += self.check_cluster(jobs, started)
+        result += wrongly_ordered(jobs)
         result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
         result += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
         result += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]

@@ -8,7 +8,7 @@ from tests.unit.world import World
 
 
 def wrongly_listed(world: World) -> list[str]:
-    """The jobs that their rows show otherwise, whatever failed or came late."""
+    """The jobs that their rows show otherwise than they are, after every failure and delay."""
     result = (row for (_, key), row in world.ledger.rows.items() if key.startswith("l|"))
     shown = {listed_key(row)[16:]: shown_of(row) or current_of(row) for row in result}
     jobs = [job for job in world.ledger.jobs if not job.archived]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from shared.core.job import Job, JobState
+from shared.core.job import Job, JobState, Reason
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.key import SigningKey
@@ -75,7 +75,8 @@ class SlurmRun(Run):
             ran = job.target is not None and attempts_of(job.target.name) in ends
             if ran is not (job.state is JobState.SUCCEEDED):
                 result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
-            if job.state is not JobState.SUCCEEDED and not self.cancels:
+            cancelled = self.cancels or job.reason is Reason.DEPENDENCY
+            if job.state is not JobState.SUCCEEDED and not cancelled:
                 result.append(f"{job.id} is {job.state}: {job.message}")
         return result
 

@@ -17,7 +17,7 @@ from shared.engines.launch.plan import PLAN, SUBMISSION
 
 #: The user of the cluster in these tests; jobs of any other do what they like, and write no claim.
 OURS = "u"
-_OVER = ("COMPLETED", "CANCELLED", "PREEMPTED", "FAILED", "NODE_FAIL", "BOOT_FAIL")
+_END_STATES = ("COMPLETED", "CANCELLED", "PREEMPTED", "FAILED", "NODE_FAIL", "BOOT_FAIL")
 
 
 @dataclass
@@ -79,13 +79,11 @@ class Slurmctld:
     _saved: tuple[dict[int, Job], int] = field(default_factory=lambda: ({}, 0))
 
     def now(self) -> float:
-        """Unix time."""
         return self.clock()
 
     def submit(
         self, name: str, comment: str, environment: Mapping[str, str], *, held: bool, user: str = OURS
     ) -> int:
-        """A new job."""
         self.last += 1
         self.jobs[self.last] = Job(self.last, name, comment, environment, self.clock(), user, held)
         if self.eager and not held:
@@ -93,14 +91,12 @@ class Slurmctld:
         return self.last
 
     def release(self, number: int) -> None:
-        """No longer held."""
         job = self.jobs[number]
         job.held, job.description = False, ""
         if self.eager:
             self._start(job)
 
     def cancel(self, number: int) -> None:
-        """End it."""
         self._end(self.jobs[number], "CANCELLED")
 
     def save(self) -> None:
@@ -128,7 +124,7 @@ class Slurmctld:
                 self._end(job, "PREEMPTED" if preempts(job.name) else "COMPLETED")
             elif job.state == "PENDING" and not job.held:
                 self._start(job)
-            elif job.state in _OVER and self.clock() - job.ended > self.forgets:
+            elif job.state in _END_STATES and self.clock() - job.ended > self.forgets:
                 del self.jobs[job.id]
 
     def give_up(self, number: int, lives: int) -> None:
@@ -191,7 +187,7 @@ class Slurmctld:
         self.alive[job.id] = job.name
 
     def _end(self, job: Job, state: str) -> None:
-        if job.state in _OVER:
+        if job.state in _END_STATES:
             return
         running = self.alive.pop(job.id, None)
         job.state, job.ended, job.held = state, self.clock(), False

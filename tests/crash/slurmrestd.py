@@ -21,7 +21,7 @@ _BOTH = {
     "standard_output", "standard_error", "open_mode", "environment", "partition", "qos", "account",
     "cpus_per_task",
 }  # fmt: skip
-KNOWN = {
+MEMBERS = {
     OLD: _BOTH | {"exclusive", "requeue", "no_requeue", "gres"},
     NEW: _BOTH | {"shared", "requeue", "tres_per_node", "script"},
 }
@@ -34,7 +34,7 @@ class Wire(StrEnum):
     REFUSED = "the connection breaks before it"
     LATE = "the connection breaks, and it works later"
     TIMEOUT = "504: slurmctld did it, slurmrestd did not hear of it"
-    DOWN = "500: slurmctld is away"
+    CONTROLLER_DOWN = "500: slurmctld is away"
     CRASH = "it works, it is acknowledged, and slurmctld is killed"
     CRASHED = "it works, and slurmctld is killed before it says so"
     GARBAGE = "an answer that is no JSON"
@@ -109,10 +109,10 @@ class Slurmrestd:
         await request.read()
         self.calls.append(f"{request.method} {request.path}")
         fault = self.plan.get(len(self.calls))
-        if fault in (Wire.REFUSED, Wire.LATE, Wire.DOWN):
+        if fault in (Wire.REFUSED, Wire.LATE, Wire.CONTROLLER_DOWN):
             if fault is Wire.LATE:
                 self.late.append(lambda: handler(request))
-            return self._database_down() if fault is Wire.DOWN else self._break(request)
+            return self._database_down() if fault is Wire.CONTROLLER_DOWN else self._break(request)
         answer = await handler(request)
         if fault in (Wire.CRASH, Wire.CRASHED):
             self.model.crash()
@@ -151,7 +151,7 @@ class Slurmrestd:
         body = await request.json()
         job = body["job"]
         self.submitted.append(job)
-        unknown = sorted(set(job) - KNOWN[self.version])
+        unknown = sorted(set(job) - MEMBERS[self.version])
         if unknown and self.version == OLD:
             error = {"error_number": 9001, "error": f"unknown field {unknown[0]}"}
             return web.json_response({"errors": [error]}, status=400)

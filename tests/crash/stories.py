@@ -10,9 +10,11 @@ from typing import Any
 
 from shared.core.engine import Why
 from shared.core.errors import Unavailable
+from shared.core.identity import job_id
 from shared.core.ledger.dead import dead_id
 from shared.core.orders import ENDED
 from shared.core.ports import Ports, Posted
+from shared.intake.accept import key_of
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.intake.dead_letter import bury
 from shared.operate.cancel import cancel
@@ -209,13 +211,66 @@ def _failed(run: Run) -> None:
 
 def _waiting(run: Run) -> None:
     """A drop that waits, for one thing and then for another."""
-    run.waits = (Why("PartitionDown", "its partition is down"), Why("JobHeldAdmin", "held by somebody"))
+    run.waits = (
+        Why("PartitionDown", "its partition is down"),
+        Why("JobHeldAdmin", "held by an operator"),
+    )
     _drop(run)
+
+
+def _keyed(key: str, **members: Any) -> dict[str, Any]:
+    return {"spec": job_json(), "notify": [HOOK], "idempotencyKey": key, **members}
+
+
+def _id(key: str) -> str:
+    """The id of the job that a message with this key becomes."""
+    return job_id(key_of("queue", key), 1)
+
+
+def _in_order(document: dict[str, Any], *, archived: bool = False) -> Message:
+    """A message that its sender sends only when the jobs that it names were accepted, or are archived."""
+    message_of = message(document, document["idempotencyKey"])
+    named = {*document.get("after", ()), *document.get("afterFailure", ())}
+
+    async def send(ports: Ports) -> None:
+        for job in named:
+            stored = await ports.ledger.get(job)
+            if stored is None or (archived and not stored.job.archived):
+                raise Unavailable("it is not sent yet")  # the message comes again
+        await message_of.run(ports)
+
+    return Message(send)
+
+
+def _dependent(run: Run) -> None:
+    """Two jobs behind one, and one behind both."""
+    run.messages.append(message(_keyed("a"), "a"))
+    for key, others in (("b", ["a"]), ("c", ["a"]), ("d", ["b", "c"])):
+        run.messages.append(_in_order(_keyed(key, after=[_id(other) for other in others])))
+
+
+def _broken(run: Run) -> None:
+    """A job fails; two behind it are cancelled one after the other, and one runs because of that."""
+    run.fails_with = b"ValueError: no data"
+    run.messages.append(message(_keyed("a"), "a"))
+    run.messages += [_in_order(_keyed(key, after=[_id(other)])) for key, other in (("b", "a"), ("c", "b"))]
+    run.messages.append(_in_order(_keyed("d", afterFailure=[_id("a"), _id("c")])))
+
+
+def _behind_archived(run: Run) -> None:
+    """A job that succeeded is archived before two others name it."""
+    run.archives = True
+    run.messages.append(message(_keyed("a"), "a"))
+    run.messages.append(_in_order(_keyed("b", after=[_id("a")]), archived=True))
+    run.messages.append(_in_order(_keyed("c", afterFailure=[_id("a")]), archived=True))
 
 
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
 WAITING = Story("a job that waits, and says why", _waiting)
+DEPENDENT = Story("jobs that wait for others", _dependent, 4, 4)
+BROKEN = Story("jobs that wait for what cannot come any more", _broken, 4, 2)
+IN_PARTS = Story("jobs that wait for others, swept in parts", _dependent, 4, 4, parts=2)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 STORIES = (
     Story("one message", _one),
@@ -236,6 +291,10 @@ STORIES = (
     WAITING,
     ARCHIVED,
     Story("a sweep in parts", _three, 3, 3, parts=2),
+    DEPENDENT,
+    BROKEN,
+    IN_PARTS,
+    Story("jobs that wait for one that is archived", _behind_archived, 3, 2),
 )
 
 

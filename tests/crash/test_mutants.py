@@ -11,9 +11,10 @@ import pytest
 
 import shared.core.notify.events
 import shared.delivery.deliver
-import shared.delivery.try_target
+import shared.delivery.try_delivery
 import shared.intake.accept
 import shared.lifecycle.archive
+import shared.lifecycle.dependents
 import shared.lifecycle.dispatch
 import shared.lifecycle.forget
 import shared.lifecycle.observe
@@ -31,7 +32,18 @@ from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Change, Order, Ports
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.stories import ARCHIVED, CANCELLED, FAILED, STORIES, WAITING, Story, play
+from tests.crash.stories import (
+    ARCHIVED,
+    BROKEN,
+    CANCELLED,
+    DEPENDENT,
+    FAILED,
+    IN_PARTS,
+    STORIES,
+    WAITING,
+    Story,
+    play,
+)
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -63,8 +75,8 @@ def delivered_before_the_post(patch: Patch) -> None:
     original = shared.delivery.deliver._deliver
 
     async def mutant(ports: Ports, notice: Notice) -> Notice:
-        done = tuple(target.model_copy(update={"state": "delivered"}) for target in notice.targets)
-        await ports.outbox.settle(notice.model_copy(update={"targets": done}))
+        done = tuple(delivery.model_copy(update={"state": "delivered"}) for delivery in notice.deliveries)
+        await ports.outbox.settle(notice.model_copy(update={"deliveries": done}))
         return await original(ports, notice)
 
     patch.setattr(shared.delivery.deliver, "_deliver", mutant)
@@ -80,23 +92,23 @@ def event_outside_the_record(patch: Patch) -> None:
 
 
 def a_new_event_id_for_every_try(patch: Patch) -> None:
-    original = shared.delivery.try_target._webhook
+    original = shared.delivery.try_delivery._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         renamed = notice.model_copy(update={"event_id": f"evt_{next(_COUNT)}"})
         return await original(ports, renamed, target, now)
 
-    patch.setattr(shared.delivery.try_target, "_webhook", mutant)
+    patch.setattr(shared.delivery.try_delivery, "_webhook", mutant)
 
 
 def a_new_body_for_every_try(patch: Patch) -> None:
-    original = shared.delivery.try_target._webhook
+    original = shared.delivery.try_delivery._webhook
 
     async def mutant(ports: Ports, notice: Notice, target: Any, now: Any) -> Any:
         body = notice.body.replace("{", f'{{"try":{next(_COUNT)},', 1)
         return await original(ports, notice.model_copy(update={"body": body}), target, now)
 
-    patch.setattr(shared.delivery.try_target, "_webhook", mutant)
+    patch.setattr(shared.delivery.try_delivery, "_webhook", mutant)
 
 
 def writes_without_looking_at_the_version(patch: Patch) -> None:
@@ -111,7 +123,7 @@ def writes_without_looking_at_the_version(patch: Patch) -> None:
     patch.setattr(Store, "write", mutant)
 
 
-def stalled_submissions_are_nobodys(patch: Patch) -> None:
+def stalled_submissions_are_left_alone(patch: Patch) -> None:
     async def mutant(ports: Ports, job_id: str) -> None:
         return None
 
@@ -132,7 +144,8 @@ def receipt_outside_the_outbox(patch: Patch) -> None:
         notice = original(job, *args, **named)
         if notice is None:
             return None
-        return notice.model_copy(update={"targets": tuple(t for t in notice.targets if t.url != RECEIPT)})
+        others = tuple(one for one in notice.deliveries if one.url != RECEIPT)
+        return notice.model_copy(update={"deliveries": others})
 
     patch.setattr(shared.lifecycle.transition, "notice_of", mutant)
     patch.setattr(shared.intake.accept, "notice_of", mutant)
@@ -252,6 +265,27 @@ def _without_last_error(job: Job) -> Job:
     return job.model_copy(update={"last_error": ""})
 
 
+def a_job_that_waits_is_submitted_like_any_other(patch: Patch) -> None:
+    patch.setattr(Job, "unmet", property(lambda job: ()))
+
+
+def any_end_counts_as_success(patch: Patch) -> None:
+    original = shared.lifecycle.dependents.ends_of
+
+    async def mutant(ports: Ports, job_ids: Any) -> Any:
+        return dict.fromkeys(await original(ports, job_ids), JobState.SUCCEEDED)
+
+    patch.setattr(shared.lifecycle.dependents, "ends_of", mutant)
+
+
+def what_this_sweep_does_not_hold_has_ended(patch: Patch) -> None:
+    async def mutant(ports: Ports, job_ids: Any) -> Any:
+        records = [await ports.ledger.get(one) for one in job_ids]
+        return {one.job.id: one.job.state for one in records if one is not None}
+
+    patch.setattr(shared.lifecycle.dependents, "ends_of", mutant)
+
+
 def any_call(name: str) -> bool:
     """Where faults are looked for by default."""
     return True
@@ -271,7 +305,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_new_event_id_for_every_try,
     a_new_body_for_every_try,
     writes_without_looking_at_the_version,
-    stalled_submissions_are_nobodys,
+    stalled_submissions_are_left_alone,
     no_safety_net_of_delivery,
     receipt_outside_the_outbox,
     a_lost_answer_of_the_cluster_is_a_conflict,
@@ -284,6 +318,9 @@ OF_ONE_STORY = (
     (a_wait_outlives_its_job, WAITING, any_call),
     (a_wait_is_written_by_every_sweep, WAITING, any_call),
     (a_wait_that_a_crash_left_unsaid_is_not_looked_for, WAITING, any_call),
+    (a_job_that_waits_is_submitted_like_any_other, DEPENDENT, any_call),
+    (any_end_counts_as_success, BROKEN, any_call),
+    (what_this_sweep_does_not_hold_has_ended, IN_PARTS, any_call),
     (removed_before_it_is_archived, ARCHIVED, archiving),
     (no_tombstone, ARCHIVED, archiving),
     (archived_although_the_cluster_kept_it, ARCHIVED, archiving),

@@ -40,7 +40,7 @@ class Dispatcher(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.plan: dict[int, Fault] = {}
         self.run = self._do(self._begin())
-        self.sent: set[int] = set()
+        self.numbers: set[int] = set()
         self.rounds = 0
 
     async def _begin(self) -> Run:
@@ -51,7 +51,7 @@ class Dispatcher(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 3), twin=st.booleans())
     def arrive(self, number: int, twin: bool) -> None:
-        self.sent.add(number)
+        self.numbers.add(number)
         self.run.messages.append(message({"spec": job_json(), "notify": [HOOK]}, f"m{number}", twin=twin))
 
     @rule(ahead=st.integers(1, 12), fault=st.sampled_from(Fault))
@@ -65,7 +65,7 @@ class Dispatcher(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self._do(self.run.until_quiet())
-        result = self.run.check(accepted=len(self.sent), started=len(self.sent))
+        result = self.run.check(accepted=len(self.numbers), started=len(self.numbers))
         self.loop.close()
         assert result == []
 

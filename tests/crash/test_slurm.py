@@ -11,9 +11,10 @@ from tests.breadth import every_few
 from tests.crash.chaos import Fault
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
-from tests.crash.stories import STORIES, Story
+from tests.crash.stories import BROKEN, STORIES, Story
 
-_STORIES = tuple(story for story in STORIES if story.name != "a bad message")
+#: A job fails in the harness only when its engine is the one in memory.
+_STORIES = tuple(story for story in STORIES if story.name not in {"a bad message", BROKEN.name})
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])

@@ -1,8 +1,8 @@
 """Stops every Python process of a test run from reaching out, and writes down what it tried.
 
-Python imports a module of this name at start-up, so whatever the tests start with their environment has it
-too. The hook sees what the interpreter itself does: connects, datagrams and look-ups of names. Loopback and
-sockets without an address (Unix) are free; everything else is refused and noted.
+Python imports a module of this name at start-up, so every process that the tests start with their environment
+has it too. The hook sees what the interpreter itself does: connects, datagrams and look-ups of names.
+Loopback and sockets without an address (Unix) are free; everything else is refused and noted.
 """
 
 import os

@@ -31,15 +31,12 @@ class MemoryTable:
         self._count = 0
 
     async def make(self) -> bool:
-        """It is always there."""
         return False
 
     async def get(self, partition: str, row: str) -> VersionedRow | None:
-        """One row."""
         return self.held.get((partition, row))
 
     async def rows(self, key_range: Range) -> list[Row]:
-        """A range."""
         inside = sorted(
             key
             for key in self.held
@@ -54,7 +51,6 @@ class MemoryTable:
         return result[: key_range.limit] if key_range.limit else result
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
-        """All or nothing."""
         keys = [_key(operation.row) for operation in operations]
         if not 0 < len(keys) <= _TRANSACTION or len({partition for partition, _ in keys}) > 1:
             raise ValueError(f"a transaction holds 1 to {_TRANSACTION} rows of one partition")
@@ -151,7 +147,6 @@ class MemoryDrops:
     count: int = 0
 
     def upload(self, name: str, body: bytes, mode: str = "") -> Blob:
-        """What a person does."""
         self.count += 1
         blob = Blob(name, f"0x{self.count}", self.clock().replace(microsecond=0), len(body), mode)
         self.blobs[name] = (body, blob)
@@ -166,7 +161,6 @@ class MemoryDrops:
         ]
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
-        """One version."""
         body, blob = self.blobs.get(name, (b"", None))
         if blob is None or (etag is not None and etag != blob.etag):
             return None
@@ -183,20 +177,16 @@ class MemoryDrops:
         return result.data if result else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Write."""
         if replace or name not in self.answers:
             self.answers[name] = body
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """As it is."""
         return self.answers.get(name)
 
     async def drop_answer(self, name: str) -> None:
-        """Delete."""
         self.answers.pop(name, None)
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
-        """Write what is newer."""
         if sequence <= self.lines.get(name, 0):
             return False
         self.lines[name] = sequence
@@ -212,11 +202,9 @@ class MemoryArchive:
     blobs: dict[str, bytes] = field(default_factory=dict)
 
     async def put(self, name: str, lines: bytes) -> None:
-        """Keep them."""
         self.blobs[name] = lines
 
     async def read(self, place: LineLocation) -> bytes | None:
-        """One line."""
         result = self.blobs.get(place.name)
         return None if result is None else result[place.start : place.start + place.length]
 
@@ -227,9 +215,9 @@ class MemoryQueues:
 
     messages: list[tuple[str, str, float]] = field(default_factory=list)
 
-    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
-        """Keep it."""
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
         self.messages.append((queue, body, delay))
+        return str(len(self.messages))
 
 
 @dataclass
@@ -242,6 +230,5 @@ class MemoryWebhooks:
     async def post(
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
     ) -> Posted:
-        """Keep it, and answer."""
         self.posts.append((url, webhook_id, body))
         return replace(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])

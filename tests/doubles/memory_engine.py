@@ -42,6 +42,8 @@ class MemoryEngine:
     overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
+    #: what a folder lists instead of what is in it, by its path
+    listed: dict[str, tuple[OutputFile, ...]] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
     #: the cluster does not answer; and how often it was called
     down: bool = False
@@ -56,7 +58,6 @@ class MemoryEngine:
 
     @property
     def version(self) -> str:
-        """None to speak of."""
         return "memory"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
@@ -64,7 +65,6 @@ class MemoryEngine:
         return self.abilities
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
-        """What the test allows."""
         return gives_none("memory", {name: one for name, one in resources.items() if name not in self.allow})
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
@@ -78,7 +78,6 @@ class MemoryEngine:
         return (Submission("PUT", f"/jobs/{order.target.name}", order.document),)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
-        """The job's own variables."""
         own = order.document["properties"].get("environmentVariables") or []
         return tuple(Variable(v["name"], v["value"], "job") for v in own)
 
@@ -100,7 +99,6 @@ class MemoryEngine:
         return None
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """Those it knows."""
         self._trouble()
         return {t.name: self.jobs[t.name] for t in targets if t.name in self.jobs}
 
@@ -114,21 +112,18 @@ class MemoryEngine:
         }
 
     async def see(self, target: Target) -> Observation:
-        """One of them."""
         self._trouble()
         if target.name not in self.jobs:
             raise NotFound(target.name)
         return self.jobs[target.name]
 
     async def cancel(self, target: Target) -> None:
-        """Ends at once."""
         self._trouble()
         observation = self.jobs.get(target.name)
         if observation is not None and not observation.state.terminal:
             self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """At once."""
         self._trouble()
         for target in targets:
             if self.tokens.get(target.name) == target.token:
@@ -140,10 +135,19 @@ class MemoryEngine:
         """The output that the test wrote. Raises NotFound for another directory."""
         if directory != "stdouterr" or target.name in self.forgotten:
             raise NotFound(f"no {directory}")
-        return tuple(OutputFile(name, len(data), None) for name, data in self.output.items())
+        if path in self.listed:
+            return self.listed[path]
+        folder = "" if path == "." else f"{path}/"
+        below = {
+            name.removeprefix(folder): len(data)
+            for name, data in self.output.items()
+            if name.startswith(folder)
+        }
+        files = {name: size for name, size in below.items() if "/" not in name}
+        folders = dict.fromkeys(name.partition("/")[0] for name in below if "/" in name)
+        return tuple(OutputFile(name, size, None) for name, size in {**folders, **files}.items())
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """A part of it."""
         if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:
             raise NotFound(f"there is no {path}")
         whole = self.output[path]

@@ -1,6 +1,6 @@
 """The spec reader under arbitrary bytes. `make fuzz` drives it by coverage (atheris); a test, by a seed.
 
-Whatever arrives: an answer, never an exception, and what was sealed opens to what was there.
+Every input gets an answer, never an exception, and what was sealed opens to what was there.
 """
 
 from __future__ import annotations

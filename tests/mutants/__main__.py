@@ -73,19 +73,18 @@ class Report:
         self._as_expected = True
         self._counts: Counter[str] = Counter()
         #: name → version of its function, of mutants that were caught; the tests may have grown since
-        self._kept: dict[str, str] = {} if fresh or not CACHE.exists() else json.loads(CACHE.read_text())
+        self._versions: dict[str, str] = {} if fresh or not CACHE.exists() else json.loads(CACHE.read_text())
         self._new: dict[str, str] = {}
 
     def known_outcome(self, module: str, mutant: Mutant) -> str | None:
         """The outcome of an earlier run."""
-        return CAUGHT if self._kept.get(f"{module}: {mutant.name}") == mutant.version else None
+        return CAUGHT if self._versions.get(f"{module}: {mutant.name}") == mutant.version else None
 
     def thorough(self, module: str, mutant: Mutant) -> bool:
         """Whether it meets all tests that run it when none of the first notices it."""
         return not self._quick and f"{module}: {mutant.name}" not in self._expected
 
     def note_outcome(self, module: str, mutant: Mutant, outcome: str) -> None:
-        """One more."""
         name = f"{module}: {mutant.name}"
         if outcome == CAUGHT:
             self._new[name] = mutant.version

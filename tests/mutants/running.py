@@ -8,37 +8,24 @@ any line of its statement, the ones first that caught others and are quick.
 from __future__ import annotations
 
 import gc
-import inspect
 import itertools
 import os
-import resource
-import signal
 import sys
-import time
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Protocol
 
 import pytest
 
+from tests.mutants.code import code_of, functions_of, shape
+from tests.mutants.forked import FAILED, failure_line, record, run_until_failure
 from tests.mutants.operators import Mutant, mutants_of
 
-#: Seconds of processor time, and of the clock, that a test gets beside its own; an endless mutant is caught
-#: by the first, one that waits for ever by the second.
-_SPARE, _PATIENCE = 5, 30
-#: Bytes, for a mutant that never stops to collect.
-_MEMORY = 4 * 2**30
 #: Every mutant meets the quick tests first, so many cases of each, until these took that many seconds.
 _QUICK, _CASES, _ENOUGH = 0.3, 8, 1.5
-#: What a function is, beside a plain one.
-_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-#: What stands in place of a test's number before one that fails by itself.
-_FAILED = "failed"
-_TOOL = 4  # a tool of sys.monitoring that no debugger or profiler uses
 
 CAUGHT, SURVIVED, UNTESTED = "caught", "survived", "no test runs it"
 
@@ -53,7 +40,7 @@ class Report(Protocol):
         """Whether it meets all tests that run it when none of the first notices it."""
 
     def note_outcome(self, module: str, mutant: Mutant, outcome: str) -> None:
-        """One more."""
+        """Take down the outcome of a mutant that was just run."""
 
     def ended(self, module: str) -> bool:
         """There are no more of this module. Whether all is as expected."""
@@ -72,7 +59,7 @@ class Mutation:
         self._modules = modules
         self._sources = {module: module.read_text(encoding="utf-8") for module in modules}
         self._report = report
-        self._wanted = expected
+        self._expected = expected
         self._at_once = at_once
         self.as_expected = True
         #: file and line → the tests that run it
@@ -84,14 +71,14 @@ class Mutation:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Nothing is measured with tests that are not there."""
         if report.failed:
-            self._report.failed(_failure(report))
+            self._report.failed(failure_line(report))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Note what each test runs, then fork for each mutant."""
         if session.testsfailed:
             raise session.Interrupted("the tests could not be collected")
-        functions = {module: _functions_of(module) for module in self._modules}
+        functions = {module: functions_of(module) for module in self._modules}
         self._note(session, [function for some in functions.values() for function in some.values()])
         gc.freeze()  # a collection in a forked process would copy every page
         working = 0
@@ -124,7 +111,7 @@ class Mutation:
             return False
         for mutant in mutants_of(self._sources[module]):
             outcome = self._report.known_outcome(name, mutant)
-            if outcome is None and self._wanted():
+            if outcome is None and self._expected():
                 outcome = self._run(session, module, mutant, functions)
             if outcome is not None:
                 self._report.note_outcome(name, mutant, outcome)
@@ -135,14 +122,14 @@ class Mutation:
         reader, writer = os.pipe()
         if not (child := os.fork()):
             os.close(reader)
-            with os.fdopen(writer, "w", buffering=1) as out:  # a line is there, whatever the next test does
-                status = _record(session, functions, out.write)
+            with os.fdopen(writer, "w", buffering=1) as out:  # a line is there after any end
+                status = record(session, functions, out.write)
             os._exit(status)
         os.close(writer)
         with os.fdopen(reader) as words:
             for line in words:
                 number, seconds, *places = line.rstrip("\n").split("\t")
-                if number == _FAILED:
+                if number == FAILED:
                     self._report.failed(seconds)
                     continue
                 self._seconds[int(number)] = float(seconds)
@@ -179,8 +166,8 @@ class Mutation:
         if not numbers:
             return UNTESTED
         function = functions[mutant.function, mutant.line]
-        code = _code_of(compile(mutant.change(), str(module), "exec"), mutant.function, mutant.line)
-        if code is None or _shape(code) != _shape(function.__code__):
+        code = code_of(compile(mutant.change(), str(module), "exec"), mutant.function, mutant.line)
+        if code is None or shape(code) != shape(function.__code__):
             return CAUGHT  # no program that could run
         quick = self._quick(session, code, numbers)
         others = numbers.difference(quick) if self._report.thorough(self._modules[module], mutant) else set()
@@ -195,7 +182,7 @@ class Mutation:
         if not (child := os.fork()):
             os.close(reader)
             function.__code__ = code
-            _run_until_failure(session, [(number, self._seconds[number]) for number in numbers], writer)
+            run_until_failure(session, [(number, self._seconds[number]) for number in numbers], writer)
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as words:
@@ -232,123 +219,3 @@ class Mutation:
                 order.append((-caught, turns[item.path], len(order), number))
         enough = itertools.accumulate(self._seconds[number] for *_, number in sorted(order))
         return [number for (*_, number), spent in zip(sorted(order), enough, strict=True) if spent < _ENOUGH]
-
-
-def _quiet() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nowhere, stream)
-
-
-def _failure(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Which test, and the last line of what it says: where it failed, and the kind of the error."""
-    lines = [line.strip() for line in report.longreprtext.split("\n") if line.strip()]
-    return f"{report.nodeid}: {lines[-1] if lines else 'it says nothing'}".replace("\t", " ")
-
-
-class _Reports:
-    """Hears of each failure."""
-
-    def __init__(self, failed: Callable[[pytest.TestReport], None]) -> None:
-        self._failed = failed
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Of setup, call or teardown."""
-        if report.failed:
-            self._failed(report)
-
-
-def _run_until_failure(session: pytest.Session, order: list[tuple[int, float]], out: int) -> None:
-    """Ends the process at the first failure, having written which test that was."""
-    _quiet()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    for number, seconds in order:
-        # Either signal ends the process.
-        cpu = int(time.process_time() + _SPARE + 3 * seconds)
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
-        signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 20 * seconds)
-
-        def failed(_: pytest.TestReport, number: int = number) -> None:
-            with suppress(BrokenPipeError):  # whoever ran us was stopped
-                os.write(out, str(number).encode())
-            os._exit(1)
-
-        with _heard(session, failed):
-            _protocol(session, number)
-
-
-class _heard:  # noqa: N801 - a context manager that reads like a function
-    def __init__(self, session: pytest.Session, failed: Callable[[pytest.TestReport], None]) -> None:
-        self._manager, self._plugin = session.config.pluginmanager, _Reports(failed)
-
-    def __enter__(self) -> None:
-        self._manager.register(self._plugin)
-
-    def __exit__(self, *_: object) -> None:
-        self._manager.unregister(self._plugin)
-
-
-def _protocol(session: pytest.Session, number: int) -> None:
-    item = session.items[number]
-    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-
-
-def _record(session: pytest.Session, functions: list[FunctionType], write: Callable[[str], object]) -> int:
-    """Each test's number, its seconds and the lines that it ran of these functions; those that failed.
-
-    1 when one did.
-    """
-    _quiet()
-    failures: list[str] = []
-    ran: set[str] = set()
-    monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore] # Python 3.12
-    monitoring.use_tool_id(_TOOL, "mutants")
-
-    def line_ran(code: CodeType, line: int) -> object:
-        ran.add(f"{code.co_filename}:{line}")
-        return monitoring.DISABLE
-
-    monitoring.register_callback(_TOOL, monitoring.events.LINE, line_ran)
-    for function in functions:
-        for code in (function.__code__, *_nested_code(function.__code__)):
-            monitoring.set_local_events(_TOOL, code, monitoring.events.LINE)
-    for number in range(len(session.items)):
-        ran.clear()
-        monitoring.restart_events()
-        begun = time.process_time()
-        with _heard(session, lambda report: failures.append(_failure(report))):
-            _protocol(session, number)
-        write("\t".join([str(number), f"{time.process_time() - begun:.4f}", *ran]) + "\n")
-    for failure in failures:
-        write(f"{_FAILED}\t{failure}\n")
-    return len(failures) and 1
-
-
-def _functions_of(module: Path) -> dict[tuple[str, int], FunctionType]:
-    """The living functions of a module by qualified name and first line, whatever decorates them."""
-    return {
-        (result.__code__.co_qualname, result.__code__.co_firstlineno): result
-        for result in gc.get_objects()
-        if type(result) is FunctionType and result.__code__.co_filename == str(module)
-    }
-
-
-def _code_of(code: CodeType, name: str, line: int) -> CodeType | None:
-    """The code of a function, somewhere inside that of its module."""
-    for one in _nested_code(code):
-        if one.co_qualname == name and one.co_firstlineno == line:
-            return one
-    return None
-
-
-def _shape(code: CodeType) -> tuple[int, int]:
-    """What has to be the same for one code to take the place of another: a generator stays one."""
-    return len(code.co_freevars), code.co_flags & _KINDS
-
-
-def _nested_code(code: CodeType) -> Iterator[CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _nested_code(one)

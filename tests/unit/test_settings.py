@@ -8,16 +8,19 @@ import logging
 import os
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from shared.adapters.storage.rows import partition
+from shared.adapters.sealing import AesSeal
+from shared.adapters.storage.rows import notice_row, partition
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
+from shared.core.notify.cloudevents import LARGEST_EVENT
+from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.schedule import Schedule
-from shared.core.notify.webhook_url import refusal
+from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.core.policy import Policy
 from shared.intake import prepare
 from shared.setting_table import BOUNDS, SETTINGS
@@ -66,6 +69,7 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
         ("SLIPWAY_SHARDS", "1000000000"),
         ("SLIPWAY_SWEEP_PARTS", "1000000000"),
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
+        ("SLIPWAY_MAX_RECEIVERS", "51"),
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),
         ("SLIPWAY_MAX_SCRIPT_BYTES", "0"),
         ("SLIPWAY_MAX_NODES", "0"),
@@ -80,7 +84,32 @@ def test_a_limit_under_which_no_job_could_run_or_be_kept_is_refused_at_start(nam
 
 
 def test_a_document_may_be_allowed_as_long_as_the_ledger_keeps_it() -> None:
-    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == prepare._KEPT
+    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == prepare._LONGEST
+
+
+def test_an_event_of_as_many_receivers_as_a_job_may_name_fits_into_an_entity() -> None:
+    moment, most = datetime(2026, 11, 20, tzinfo=UTC), int(SETTINGS["SLIPWAY_MAX_RECEIVERS"].limits.most)
+    address = AesSeal([base64.b64encode(bytes(32)).decode()]).seal("h" * UrlPolicy().max_length, "j/notify/0")
+    delivery = Delivery(
+        url=f"https://{'h' * 253}/…", secret="s" * 100, sealed=address, due=moment, last="w" * 200
+    )
+    for _ in range(20):
+        delivery = delivery.with_try(Try(at=moment, status=500, ms=15_000, said="w" * 120))
+    notice = Notice(
+        job_id="j" * 40,
+        sequence=1,
+        event_id="e" * 30,
+        type="io.slipway.job.succeeded.v1",
+        body='"' * LARGEST_EVENT,
+        deliveries=(delivery,) * most,
+        due=moment,
+        since=moment,
+    )
+
+    row = notice_row(notice, 16)
+
+    assert most >= 50
+    assert 2 * sum(len(name) + len(str(value)) for name, value in row.items()) < 1 << 20
 
 
 def test_the_partitions_of_as_many_shards_as_may_be_have_keys_of_one_length() -> None:

@@ -45,7 +45,7 @@ async def put_cluster(call: Call) -> web.Response:
     others = clusters_in(call.store, call.names["subscription"], workspace.location)
     check_quota(len(others), MOST_CLUSTERS, "clusters in a region")
     now = call.emulator.clock()
-    path = "{}/{}/workspaces/{}/clusters/{}".format(*ids.parts(ids.cluster(call.names)))
+    path = "{}/{}/workspaces/{}/clusters/{}".format(*ids.names_in(ids.cluster(call.names)))
     cluster = Cluster(
         id=ids.cluster(call.names),
         sequence=call.store.next_sequence(),
@@ -60,7 +60,7 @@ async def put_cluster(call: Call) -> web.Response:
 
 
 async def patch_cluster(call: Call) -> web.Response:
-    """Change the scale settings."""
+    """Change the scale settings; the conductor adds or removes nodes later."""
     cluster = cluster_of(call)
     body = await call.body(CLUSTER_PATCH)
     scale = body.get("properties", {}).get("scaleSettings")
@@ -75,7 +75,7 @@ async def patch_cluster(call: Call) -> web.Response:
 
 
 async def get_cluster(call: Call) -> web.Response:
-    """The cluster."""
+    """Answer with a cluster, or 404."""
     return _response(cluster_of(call))
 
 

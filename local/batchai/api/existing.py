@@ -19,7 +19,8 @@ def clusters_in(store: Store, subscription: str, location: str) -> list[Cluster]
     workspaces = {
         ids.key(one.id)
         for one in store.workspaces
-        if region(one.location) == region(location) and ids.parts(one.id)[0].lower() == subscription.lower()
+        if region(one.location) == region(location)
+        and ids.names_in(one.id)[0].lower() == subscription.lower()
     }
     return [one for one in store.clusters if ids.key(ids.parent(one.id)) in workspaces]
 

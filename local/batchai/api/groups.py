@@ -31,7 +31,7 @@ async def put_group(call: Call) -> web.Response:
 
 
 async def get_group(call: Call) -> web.Response:
-    """The group."""
+    """Answer with a resource group, or 404."""
     return web.json_response(_view(group_of(call)))
 
 

@@ -71,7 +71,7 @@ async def put_job(call: Call) -> web.Response:
 
 
 async def get_job(call: Call) -> web.Response:
-    """The job."""
+    """Answer with a job, or 404."""
     return _response(job_of(call))
 
 

@@ -24,7 +24,7 @@ class Login:
         self._only = settings.subscription
 
     def add_to(self, router: web.UrlDispatcher) -> None:
-        """Register the routes."""
+        """Register the routes of Entra ID, of tenants and of subscriptions."""
         router.add_get("/{tenant}/v2.0/.well-known/openid-configuration", self._configuration)
         router.add_post("/{tenant}/oauth2/v2.0/token", self._token)
         router.add_get("/tenants", self._tenants)
@@ -69,7 +69,7 @@ class Login:
         return web.json_response({"value": [tenant]})
 
     async def _subscriptions(self, _: web.Request) -> web.Response:
-        used = {ids.parts(workspace.id)[0] for workspace in self._store.workspaces}
+        used = {ids.names_in(workspace.id)[0] for workspace in self._store.workspaces}
         names = [self._only] if self._only else [_SUBSCRIPTION, *sorted(used - {_SUBSCRIPTION})]
         return web.json_response({"value": [_view(name) for name in names]})
 

@@ -30,7 +30,7 @@ def accepted(call: Call, verb: str, subject: Resource) -> web.Response:
         }
     )
     call.store.save(operation)
-    subscription = ids.parts(subject.id)[0]
+    subscription = ids.names_in(subject.id)[0]
     base = f"{call.base}/subscriptions/{subscription}/providers/{ids.PROVIDER}/locations/{operation.location}"
     query = f"api-version={API_VERSION}"
     return web.Response(
@@ -55,7 +55,7 @@ async def status(call: Call) -> web.Response:
     if operation.ended is None:
         return web.json_response(body, headers={"Retry-After": _RETRY_AFTER})
     body["endTime"] = stamp(operation.ended)
-    resource = "$".join(ids.parts(operation.subject))
+    resource = "$".join(ids.names_in(operation.subject))
     return web.json_response(body | {"properties": {"resourceId": resource}})
 
 

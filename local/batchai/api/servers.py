@@ -42,7 +42,7 @@ async def put_file_server(call: Call) -> web.Response:
 
 
 async def get_file_server(call: Call) -> web.Response:
-    """The file server."""
+    """Answer with a file server, or 404."""
     workspace_of(call)
     server = call.store.file_servers.get(ids.file_server(call.names))
     if server is None:

@@ -29,7 +29,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Many:
-    """An array."""
+    """An array, each item of one shape."""
 
     item: "Shape"
 

@@ -115,7 +115,7 @@ def _fill_modes(holder: dict[str, Any]) -> None:
 
 def _own_subnet(server: FileServer) -> str:
     """The subnet that the service made for a file server that was given none."""
-    subscription, network = ids.parts(server.id)[0], f"virtualNetworks/{server.instance}vnet"
+    subscription, network = ids.names_in(server.id)[0], f"virtualNetworks/{server.instance}vnet"
     group = f"/subscriptions/{subscription}/resourceGroups/fileserverrg-{server.instance}"
     return f"{group}/providers/Microsoft.Network/{network}/subnets/Subnet-1"
 

@@ -44,7 +44,7 @@ class Call:
 
     @property
     def store(self) -> Store:
-        """The records."""
+        """The records that the handlers read and change."""
         return self.emulator.store
 
     @property

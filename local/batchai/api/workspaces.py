@@ -67,7 +67,7 @@ async def put_workspace(call: Call) -> web.Response:
 
 
 async def patch_workspace(call: Call) -> web.Response:
-    """Change the tags."""
+    """Change the tags; nothing else of a workspace can be changed."""
     workspace = workspace_of(call)
     body = await call.body(WORKSPACE_PATCH)
     if "tags" in body:
@@ -77,7 +77,7 @@ async def patch_workspace(call: Call) -> web.Response:
 
 
 async def get_workspace(call: Call) -> web.Response:
-    """The workspace."""
+    """Answer with a workspace, or 404."""
     return _response(workspace_of(call))
 
 
@@ -94,7 +94,7 @@ async def list_workspaces(call: Call) -> web.Response:
 async def list_all_workspaces(call: Call) -> web.Response:
     """The workspaces of a subscription."""
     subscription = call.names["subscription"].lower()
-    own = [item for item in call.store.workspaces if ids.parts(item.id)[0].lower() == subscription]
+    own = [item for item in call.store.workspaces if ids.names_in(item.id)[0].lower() == subscription]
     return call.page(workspace_view, own)
 
 
@@ -116,7 +116,7 @@ async def put_experiment(call: Call) -> web.Response:
 
 
 async def get_experiment(call: Call) -> web.Response:
-    """The experiment."""
+    """Answer with an experiment, or 404."""
     return _experiment_shown(experiment_of(call))
 
 

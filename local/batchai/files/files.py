@@ -35,7 +35,7 @@ _LEAST = {
     **dict.fromkeys(("PUT file", "PUT file range", "GET file", "DELETE file"), 2),
 }
 #: In a request: the decoded path below the account.
-_BELOW = "below"
+_PATH = "path"
 
 
 class FileService:
@@ -61,8 +61,8 @@ class FileService:
         }
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request."""
-        request[_BELOW] = self._path_of(request)
+        """Answer one request as Azure Storage does, errors included."""
+        request[_PATH] = self._path_of(request)
         try:
             name = _operation(request)
             self._check_signature(request, name)
@@ -90,7 +90,7 @@ class FileService:
 
     def _check_signature(self, request: web.Request, operation: str) -> None:
         if "sig" in request.query and "Authorization" not in request.headers:
-            path = f"/{self._account.name}/{request[_BELOW]}"
+            path = f"/{self._account.name}/{request[_PATH]}"
             # The proxy, which alone uses the name, is asked by https.
             scheme = "https" if request.host == self.host else request.scheme
             signed_request = sas.SignedRequest(operation, path, request.query, scheme, request.remote or "")
@@ -105,7 +105,7 @@ class FileService:
 
     def _item(self, request: web.Request, operation: str) -> Item:
         parts = _parts(request)
-        if len(request[_BELOW]) > _LONGEST_PATH or not all(map(is_name, parts)):
+        if len(request[_PATH]) > _LONGEST_PATH or not all(map(is_name, parts)):
             raise FileError(400, "InvalidResourceName", "The path contains a name that is not allowed")
         if len(parts) < _LEAST[operation] or (" share" in operation and len(parts) > _LEAST[operation]):
             raise FileError(400, "InvalidUri", f"A {operation} takes another path")
@@ -240,7 +240,7 @@ class FileService:
 
 
 def _parts(request: web.Request) -> list[str]:
-    return [part for part in request[_BELOW].split("/") if part]
+    return [part for part in request[_PATH].split("/") if part]
 
 
 def _operation(request: web.Request) -> str:

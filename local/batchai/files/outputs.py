@@ -90,21 +90,10 @@ def listing(
     What has no name that can be asked for is listed as a file without an address, as is what a directory with
     too many entries has beyond those that are listed.
     """
-    ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
-    real = job.outputs.get(directory_id)
-    if directory_id not in ids or real == "":
-        raise invalid(
-            f"The specified outputDirectoryId {directory_id} is not present on a mount root",
-            "outputdirectoryid",
-            "OutputDirectoryNotFound",
-        )
+    real = _real_directory(job, directory_id)
     if real is None:  # the job has not mounted anything yet
         return [], False
-    names = [part for part in inside.split("/") if part not in ("", ".", "..")]
-    if len(inside) > _LONGEST_PATH or not all(map(is_name, names)):
-        raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
-    if posixpath.normpath(inside).startswith(("..", "/")):
-        raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
+    _check_inside(inside)
     above, own, rest = real.partition(f"/{segment(job)}")
     root, url_of_file = downloads.locate(Path(above + own))
     try:
@@ -124,6 +113,28 @@ def listing(
     if entries.more and not follows:
         listed.append({"name": f"… more than {entries.names:,} entries", "fileType": "file"})
     return listed, follows
+
+
+def _real_directory(job: Job, directory_id: str) -> str | None:
+    """Where an output directory of a job is, if it is mounted. Raises ArmError if the job has no such one."""
+    ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
+    real = job.outputs.get(directory_id)
+    if directory_id not in ids or real == "":
+        raise invalid(
+            f"The specified outputDirectoryId {directory_id} is not present on a mount root",
+            "outputdirectoryid",
+            "OutputDirectoryNotFound",
+        )
+    return real
+
+
+def _check_inside(path: str) -> None:
+    """Raises ArmError if a path cannot lead to a directory in an output directory."""
+    names = [part for part in path.split("/") if part not in ("", ".", "..")]
+    if len(path) > _LONGEST_PATH or not all(map(is_name, names)):
+        raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
+    if posixpath.normpath(path).startswith(("..", "/")):
+        raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
 
 
 def _entry(entry: Entry, url: Callable[[str], str]) -> dict[str, Any]:

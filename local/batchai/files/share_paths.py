@@ -38,7 +38,7 @@ class Item:
                 yield parent.fd, name
 
     def file(self, *, write: bool = False) -> BinaryIO:
-        """The file. Raises OSError."""
+        """The file, opened for reading. Raises OSError."""
         with Fence.from_root(self.share) as share:
             return share.file(self.path, write=write)
 

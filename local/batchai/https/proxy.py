@@ -52,7 +52,7 @@ class StorageProxy:
         return int(outer.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
-        """End all connections."""
+        """End the server and every connection through it."""
         for server in self._servers:
             server.close()
         for connection in self._connections:

@@ -12,7 +12,7 @@ from local.nodes.machine import Directories, Machine
 
 def segment(job: Job) -> str:
     """The folders between a job's path prefix and its output."""
-    subscription, group, workspace, experiment, name = ids.parts(job.id)
+    subscription, group, workspace, experiment, name = ids.names_in(job.id)
     path = f"workspaces/{workspace}/experiments/{experiment}/jobs/{name}"
     return f"{subscription}/{group}/{path}/{job.instance}"
 

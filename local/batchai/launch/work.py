@@ -22,7 +22,7 @@ class BatchAIWork:
         self._job, self._cluster, self._settings = job, cluster, settings
         self.name = job.id
         self.mark = f"{job.instance}-{job.attempt}"
-        self.names = ids.parts(job.id)[2:]
+        self.names = ids.names_in(job.id)[2:]
         numbers = {node.id: node.number for node in cluster.nodes}
         size = cluster.document["vmSize"]
         self.machines = [

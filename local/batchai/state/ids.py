@@ -58,7 +58,7 @@ def parent(resource_id: str) -> str:
     return resource_id.rsplit("/", 2)[0]
 
 
-def parts(resource_id: str) -> tuple[str, ...]:
+def names_in(resource_id: str) -> tuple[str, ...]:
     """The names in an id, from the subscription down."""
     pieces = resource_id.strip("/").split("/")
     return (pieces[1], pieces[3], *pieces[7::2])

@@ -36,21 +36,21 @@ class Resource(Record):
 
 
 class Group(Resource):
-    """A resource group."""
+    """A resource group, which holds workspaces."""
 
     location: str
     tags: dict[str, str] = {}
 
 
 class Workspace(Resource):
-    """A workspace."""
+    """A workspace, which holds clusters and experiments."""
 
     location: str
     tags: dict[str, str] = {}
 
 
 class Experiment(Resource):
-    """An experiment."""
+    """An experiment, which holds jobs."""
 
 
 class Node(Record):
@@ -131,7 +131,7 @@ class Job(Resource):
 
     @property
     def priority(self) -> str:
-        """low, normal or high."""
+        """Its place in the queue: low, normal or high."""
         return str(self.document.get("schedulingPriority", "normal"))
 
     @property

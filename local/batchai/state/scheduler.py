@@ -34,14 +34,14 @@ class Prepare:
 
 @dataclass(frozen=True)
 class Release:
-    """Give these nodes back."""
+    """Order to give these nodes back."""
 
     nodes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Remove:
-    """These nodes have left."""
+    """Order to forget these nodes, which have left."""
 
     nodes: tuple[str, ...]
 

@@ -35,7 +35,7 @@ class Shelf(Generic[R]):
         self._children: dict[str, dict[str, None]] = {}
 
     def get(self, resource_id: str) -> R | None:
-        """The resource, or None."""
+        """The resource of an id, in any case of letters; None where there is none."""
         return self._items.get(ids.key(resource_id))
 
     def __getitem__(self, resource_id: str) -> R:
@@ -43,7 +43,7 @@ class Shelf(Generic[R]):
         return self._items[ids.key(resource_id)]
 
     def put(self, item: R) -> None:
-        """Add or replace it."""
+        """Store a resource in place of an earlier one with its id."""
         key = ids.key(item.id)
         self._items[key] = item
         self._children.setdefault(ids.parent(key), {})[key] = None
@@ -135,7 +135,7 @@ class Store:
         del self.operations[operation.name]
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database, and let another process open it."""
         self._sql.close()
         self._lock.close()
 

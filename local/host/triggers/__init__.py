@@ -1,1 +1,4 @@
-"""The triggers: queue, blob, timer, HTTP. Each turns what happened into invocations, as in Azure."""
+"""The triggers: queue, blob, timer, HTTP.
+
+Comes in: a message, a blob, a moment or a request. Goes out: invocations of functions, as in Azure.
+"""

@@ -23,7 +23,7 @@ class Backoff:
         self._next = min(_FIRST, self._limit)
 
     def delay(self) -> float:
-        """The next delay."""
+        """Seconds until the next look, longer after each empty one."""
         base = self._next
         self._next = min(base * 2, self._limit)
         return min(base * (1 - _SPREAD + 2 * _SPREAD * self._random()), self._limit)

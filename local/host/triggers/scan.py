@@ -37,7 +37,7 @@ class Scan:
         self._container = container
         self._receipts = receipts
         self._announce = announce
-        self._seen: dict[str, str] = {}
+        self._etags: dict[str, str] = {}
         self._pass: set[str] = set()
         self._token: str | None = None
         self._unreachable = False
@@ -77,7 +77,7 @@ class Scan:
     async def _visit(self, blobs: list[BlobProperties]) -> None:
         self._pass.update(blob.name for blob in blobs)
         new = [
-            b for b in blobs if self._seen.get(b.name) != b.etag and self._pattern.match(b.name) is not None
+            b for b in blobs if self._etags.get(b.name) != b.etag and self._pattern.match(b.name) is not None
         ]
         limit = asyncio.Semaphore(_AT_ONCE)
 
@@ -93,8 +93,8 @@ class Scan:
         async with self._receipts.claim(etag, path) as ours:
             if ours:
                 await self._announce(self._function.name, self._pattern.container, blob.name, etag)
-        self._seen[blob.name] = blob.etag
+        self._etags[blob.name] = blob.etag
 
     def _forget_deleted(self) -> None:
-        self._seen = {name: etag for name, etag in self._seen.items() if name in self._pass}
+        self._etags = {name: etag for name, etag in self._etags.items() if name in self._pass}
         self._pass = set()

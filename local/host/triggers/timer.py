@@ -44,7 +44,7 @@ async def timer(
 
 
 class Timer:
-    """Fires one function."""
+    """Fires one function at the times of its schedule, in one host of many."""
 
     def __init__(
         self,

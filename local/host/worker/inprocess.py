@@ -31,5 +31,5 @@ class InProcess:
         return await self._runtime.invoke(call)
 
     async def stop(self) -> None:
-        """Free the threads."""
+        """End the threads that run functions."""
         await self._runtime.stop()

@@ -122,7 +122,7 @@ class _Slot:
             self._calls.pop(call.id, None)
 
     async def stop(self) -> None:
-        """End the process."""
+        """End the process that runs now, if one does."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -204,19 +204,24 @@ class _Slot:
         reader, writer = await asyncio.open_unix_connection(sock=ours)
         stack.callback(writer.close)
         self._spawned = _Worker(process, writer)
+        return reader, await self._loaded(reader)
+
+    async def _loaded(self, reader: asyncio.StreamReader) -> list[Function]:
+        """The functions of the app, which the new process reports first. Raises LoadError."""
+        patience = self._options.load_within
         try:
-            async with asyncio.timeout(options.load_within):
+            async with asyncio.timeout(patience):
                 first = await receive(reader)
         except TimeoutError:
-            raise LoadError(f"the app did not load within {options.load_within:g} s") from None
+            raise LoadError(f"the app did not load within {patience:g} s") from None
         if first is None:
-            code = await process.wait()
+            code = await self._worker.process.wait()
             raise LoadError(
                 f"the worker process ended (exit code {code}) while it loaded the app; see its lines"
             )
         if "refused" in first:
             raise LoadError(first["refused"], first["stack"])
-        return reader, [function_from_json(f) for f in first["functions"]]
+        return [function_from_json(f) for f in first["functions"]]
 
     @property
     def _worker(self) -> _Worker:

@@ -36,7 +36,7 @@ class ParameterBinding(Message):
 
 
 class StatusResult(Message):
-    """Success or failure."""
+    """The numbers by which the protocol names the outcome of a call."""
 
     Failure = 0
     Success = 1

@@ -105,7 +105,7 @@ class SdkRuntime:
         return Result(outputs=outputs, returned=returned)
 
     async def stop(self) -> None:
-        """Give the threads back."""
+        """End the threads that run functions."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

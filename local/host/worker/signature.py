@@ -11,7 +11,7 @@ import azure.functions as func
 from local.host.timespan import parse_timespan
 from local.host.worker.contract import Data, LoadError, RetryPolicy
 
-_OUT = 1
+_OUTPUT = 1
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def read_signature(name: str, call: Any, bindings: list[Any]) -> Signature:
     for parameter, binding in bound.items():
         hint = hints.get(parameter)
         is_out = _is_out(hint)
-        if hint is not None and is_out != (int(binding.direction) == _OUT):
+        if hint is not None and is_out != (int(binding.direction) == _OUTPUT):
             raise _refusal(name, f"the direction of {parameter} does not match its annotation")
         kind = _kind(binding.type, typing.get_args(hint)[0] if is_out else hint)
         if hint is not None and not is_out:
             _check_input(name, parameter, kind, hint)
-        (outputs if int(binding.direction) == _OUT else inputs)[parameter] = kind
+        (outputs if int(binding.direction) == _OUTPUT else inputs)[parameter] = kind
     returned = next((b.type for b in bindings if b.name == "$return"), None)
     return Signature(inputs, outputs, returned, wants_context)
 

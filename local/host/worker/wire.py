@@ -15,7 +15,7 @@ _HEAD = struct.Struct(">QQ")
 
 
 def encode(document: Any) -> bytes:
-    """One frame."""
+    """A message as one frame: JSON, and behind it the bytes that it refers to."""
     attached: list[bytes] = []
     end = 0
 

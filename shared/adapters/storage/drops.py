@@ -99,7 +99,7 @@ class BlobDrops:
         return blob.data if blob else None
 
     async def drop_answer(self, name: str) -> None:
-        """Delete; missing is success."""
+        """Delete an answer; a missing one is no error."""
         from azure.core.exceptions import ResourceNotFoundError
 
         async with storage_errors():

@@ -17,7 +17,7 @@ from shared.adapters.storage.table import Operation, Refused, Table
 from shared.core.errors import Misuse
 
 #: What one transaction may hold: entities, and bytes of the request (4 MiB); what surrounds a row in it.
-_ENTITIES, _BYTES, _AROUND = 100, 4_000_000, 600
+_ENTITIES, _BYTES, _OVERHEAD = 100, 4_000_000, 600
 #: Seconds that a busy partition waits for company. An idle one does not wait.
 LINGER = 0.003
 
@@ -37,7 +37,7 @@ class Write:
     @cached_property
     def size(self) -> int:
         """Bytes in the request, about."""
-        return sum(len(operation.body) + _AROUND for operation in self.operations)
+        return sum(len(operation.body) + _OVERHEAD for operation in self.operations)
 
 
 #: For each write its new ETags, or why there are none; in order.

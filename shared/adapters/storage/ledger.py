@@ -37,7 +37,7 @@ class TableLedger:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._shards = store.shards
-        self._known: OrderedDict[str, Stored] = OrderedDict()
+        self._records: OrderedDict[str, Stored] = OrderedDict()
         self._listing = Listing(store, self._legible)
 
     @property
@@ -70,14 +70,14 @@ class TableLedger:
                     stored = rows.stored_of(row.row, row.written)
                     return self._remember(Stored(job, row.etag, stored))
             if row is None:
-                self._known.pop(job_id, None)
+                self._records.pop(job_id, None)
                 return None
         stub = rows.row_of(job_id, f"j|{job_id}", self._shards)
         raise self._store.spoiled(stub, "its index row is missing")
 
     async def recall(self, job_id: str) -> Stored | None:
         """From memory, else a point read."""
-        return self._known.get(job_id) or await self.get(job_id)
+        return self._records.get(job_id) or await self.get(job_id)
 
     async def spec(self, job_id: str) -> JsonObject | None:
         """The accepted document of a job, in one point read."""
@@ -91,11 +91,11 @@ class TableLedger:
         return list(await asyncio.gather(*(self._commit(change) for change in changes)))
 
     async def active(self, shard: int) -> list[Active]:
-        """One range query."""
+        """The active jobs of a shard, by one range query."""
         return self._store.legible(await self._store.range(shard, "n"), rows.active_of)
 
     async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
-        """One range query."""
+        """The active jobs and the events of a shard, by one range query."""
         entities = await self._store.rows(rows.unfinished(shard, now, longest))
         jobs = self._store.legible((row for row in entities if row["RowKey"] < "o|"), rows.active_of)
         events = (row for row in entities if row["RowKey"] >= "o|")
@@ -213,8 +213,10 @@ class TableLedger:
         raise Exists(job.id)
 
     def _remember(self, stored: Stored) -> Stored:
-        self._known[stored.job.id] = stored
-        self._known.move_to_end(stored.job.id)
-        if stored.job.state.terminal or len(self._known) > _REMEMBERED:
-            self._known.pop(stored.job.id) if stored.job.state.terminal else self._known.popitem(last=False)
+        self._records[stored.job.id] = stored
+        self._records.move_to_end(stored.job.id)
+        if stored.job.state.terminal:
+            self._records.pop(stored.job.id)
+        elif len(self._records) > _REMEMBERED:
+            self._records.popitem(last=False)
         return stored

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import re
 
 from shared.adapters.storage.wire.connection import Account
 from shared.core.errors import Unavailable
 
 #: The service takes delays up to seven days; longer waits are looked at again after six.
 _LONGEST = 6 * 24 * 3600
+_MESSAGE_ID = re.compile(rb"<MessageId>([\w-]{1,100})</MessageId>", re.ASCII)
 
 
 class StorageQueues:
@@ -17,7 +19,7 @@ class StorageQueues:
     def __init__(self, account: Account) -> None:
         self._rest = account.queues
 
-    async def send(self, queue: str, body: str, *, delay: float = 0) -> None:
+    async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
         """Send; makes the queue at the first message."""
         text = base64.b64encode(body.encode()).decode()
         message = f"<QueueMessage><MessageText>{text}</MessageText></QueueMessage>".encode()
@@ -27,7 +29,8 @@ class StorageQueues:
             path = f"/{queue}/messages"
             answer = await self._rest.call("POST", path, when, headers=headers, body=message, expected=(404,))
             if answer.status != 404:
-                return
+                identity = _MESSAGE_ID.search(answer.body)
+                return identity[1].decode() if identity else ""
             await self.make(queue)
         raise Unavailable(f"queue {queue} cannot be created: it is being deleted")
 

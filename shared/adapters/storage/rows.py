@@ -117,6 +117,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Stage": job.line.sequence,
         "Since": text_of(job.stage.at),
         "Waits": job.waiting.text if job.waiting else "",
+        "After": " ".join(one.job for one in job.unmet),
         "Current": checksum(record),
         **split("Packed", record),
     }
@@ -139,6 +140,7 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         packed=record,
         etag=str(entity.get(ETAG, "")),
         listed_now=entity.get("Current") == checksum(record),
+        after=tuple(entity.get("After", "").split()),
     )
 
 

@@ -90,7 +90,7 @@ class WebhookSender:
         """Send, and return the head of the answer; its body could say nothing that matters, so it is left."""
         from yarl import URL
 
-        from shared.adapters.webhook.session import GONE, Way
+        from shared.adapters.webhook.session import CONNECTION_LOST, Way
 
         session = self._session(loopback=self._policy.reaches_loopback(_host(url)))
         # `encoded`: the bytes that passed the gate are the bytes that are sent.
@@ -100,7 +100,7 @@ class WebhookSender:
             try:
                 async with request(headers=headers, trace_request_ctx=way) as response:
                     return response
-            except GONE:
+            except CONNECTION_LOST:
                 if not way.reused:
                     raise
 
@@ -115,7 +115,7 @@ class WebhookSender:
 
 
 class _NoSlotError(Exception):
-    """Enough is under way."""
+    """As many requests as may be are under way to one receiver."""
 
 
 class _Slots:

@@ -21,7 +21,7 @@ _READ_LIMIT = 4096
 #: Seconds for which an idle connection is kept: less than servers do, and enough for what comes in a burst.
 _IDLE = 2.0
 #: A connection that was kept may be closed at the very moment when it is used again.
-GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+CONNECTION_LOST = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
 class Way:

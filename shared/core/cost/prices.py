@@ -35,7 +35,7 @@ class Price(BaseModel):
 
 @cache
 def shipped() -> tuple[Price, ...]:
-    """The rows of `price_table`."""
+    """The prices that come with Slipway (`price_table`)."""
     rows: list[Price] = []
     for date_, source, lines in TABLE:
         for line in lines.strip().splitlines():

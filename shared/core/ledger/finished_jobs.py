@@ -125,6 +125,7 @@ def tombstone(job: Job, location: LineLocation) -> Job:
         "labels": {},
         "resources": {},
         "notify": (),
+        "dependencies": (),
         "retry": type(job.retry)(),
         "spent": type(job.spent)(),
         "target": None,

@@ -35,7 +35,7 @@ class Ledger(Protocol):
         """Insert a record and its immutable spec. Raises `Exists`, unless the existing one is our own."""
 
     async def get(self, job_id: str) -> Stored | None:
-        """The record, or None."""
+        """The record as it is stored now; None for an unknown id."""
 
     async def recall(self, job_id: str) -> Stored | None:
         """The record as this process last saw it, perhaps an old one: a change to it will be refused then."""
@@ -99,4 +99,4 @@ class Ledger(Protocol):
         """Remember nothing of a dropped path; one that is not remembered is success."""
 
     async def drop_memos(self) -> dict[str, DropMemo]:
-        """Everything remembered, by path."""
+        """What is remembered of every dropped folder, by its path."""

@@ -80,6 +80,7 @@ def brief(job: Job) -> Job:
         "key": "",
         "payload": "",
         "notify": (),
+        "dependencies": (),
         "drop": None,
         "retry": Budget(),
         "spent": Budget(),

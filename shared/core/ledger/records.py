@@ -51,6 +51,8 @@ class Active(NamedTuple):
     etag: str = ""
     #: whether its place in the listing shows this record, and not an earlier one
     listed_now: bool = True
+    #: the jobs that it waits for, by id
+    after: tuple[str, ...] = ()
 
     @property
     def fixed_target(self) -> Target:
@@ -61,7 +63,7 @@ class Active(NamedTuple):
 
     @property
     def stored(self) -> Stored:
-        """The record. Raises Unreadable."""
+        """The record with its version. Raises Unreadable."""
         try:
             return Stored(unpacked(self.packed), self.etag, None)
         except (ValueError, zlib.error) as error:  # also of base64, JSON and the model

@@ -10,19 +10,19 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from shared.core.job import Entry, Job, JobState
 from shared.core.notify.cloudevents import cloud_event, event_id
 from shared.core.view import summary
 
-#: The outbox target that rewrites the receipt, so that a crash never leaves a drop without its answer.
+#: The address of the delivery that rewrites the receipt: after a crash, too, a drop has its answer.
 RECEIPT = "receipt:"
-#: The outbox target for those who prefer to pull.
+#: The address of the delivery to the queue of those who prefer to pull.
 NOTICES = "queue:job-notices"
 
 
-#: Tries of one target that a row keeps: the whole schedule, and some more after a redelivery.
+#: Tries of one delivery that a row keeps: the whole schedule, and some more after a redelivery.
 _TRIES = 16
 
 
@@ -38,7 +38,7 @@ class Try(BaseModel):
 
 
 class Delivery(BaseModel):
-    """One target of one event, and how far it is."""
+    """An event on its way to one receiver, to the queue of notices, or to the receipt of its job."""
 
     model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
 
@@ -65,29 +65,35 @@ class Delivery(BaseModel):
 
 
 class Notice(BaseModel):
-    """An outbox row: one recorded event and its targets. The body never changes."""
+    """An outbox row: one recorded event and its deliveries. The body never changes."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",  # what a newer version wrote
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
 
     job_id: str
     sequence: int
     event_id: str
     type: str
     body: str
-    targets: tuple[Delivery, ...]
+    deliveries: tuple[Delivery, ...] = Field(alias="targets")
     due: AwareDatetime
     #: when its delivery began, or began again
     since: AwareDatetime
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to do: every target is delivered or dead."""
+        """Whether nothing is left to do: every delivery is delivered or dead."""
         return self.state != "pending"
 
     @property
     def state(self) -> str:
-        """The one that matters most of its targets' states: pending, dead, delivered."""
-        states = {target.state for target in self.targets}
+        """The one that matters most of its deliveries' states: pending, dead, delivered."""
+        states = {delivery.state for delivery in self.deliveries}
         return next((state for state in ("pending", "dead") if state in states), "delivered")
 
 
@@ -107,17 +113,8 @@ def notice_of(
     """
     if entry.state is JobState.SUBMITTING:
         return None  # an intent, not something that happened to the job
-    targets = [
-        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, place=s.place, due=due)
-        for s in job.notify
-        if entry.state.value in s.events
-    ]
-    if pull:
-        targets.append(Delivery(url=NOTICES, due=due))
-    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not targets
-    if entry.state.terminal and answered:
-        targets.insert(0, Delivery(url=RECEIPT, due=due))
-    if not targets:
+    deliveries = _deliveries(job, entry, due, pull=pull, receipt=receipt)
+    if not deliveries:
         return None
     type_ = f"io.slipway.job.{entry.state.value}.v1"
     identity = event_id(job.id, entry.sequence, type_)
@@ -135,10 +132,24 @@ def notice_of(
         event_id=identity,
         type=type_,
         body=body.decode(),
-        targets=tuple(targets),
+        deliveries=deliveries,
         due=due,
         since=entry.at,
     )
+
+
+def _deliveries(job: Job, entry: Entry, due: datetime, *, pull: bool, receipt: bool) -> tuple[Delivery, ...]:
+    deliveries = [
+        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, place=s.place, due=due)
+        for s in job.notify
+        if entry.state.value in s.events
+    ]
+    if pull:
+        deliveries.append(Delivery(url=NOTICES, due=due))
+    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not deliveries
+    if entry.state.terminal and answered:
+        deliveries.insert(0, Delivery(url=RECEIPT, due=due))
+    return tuple(deliveries)
 
 
 def view(notice: Notice) -> dict[str, Any]:
@@ -149,22 +160,22 @@ def view(notice: Notice) -> dict[str, Any]:
         "sequence": notice.sequence,
         "type": notice.type,
         "state": notice.state,
-        "targets": [_target(target) for target in notice.targets if target.webhook],
+        "targets": [_delivery(delivery) for delivery in notice.deliveries if delivery.webhook],
     }
 
 
-def _target(target: Delivery) -> dict[str, Any]:
+def _delivery(delivery: Delivery) -> dict[str, Any]:
     shown = {
-        "url": target.url,
-        "state": target.state,
-        "attempts": target.attempts,
-        "last": target.last,
+        "url": delivery.url,
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "last": delivery.last,
         "tries": [
             {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.said}
-            for one in target.tries
+            for one in delivery.tries
         ],
     }
-    return shown | ({"next": target.due.isoformat()} if target.state == "pending" else {})
+    return shown | ({"next": delivery.due.isoformat()} if delivery.state == "pending" else {})
 
 
 def _data(job: Job, previous: JobState | None, entry: Entry) -> dict[str, Any]:

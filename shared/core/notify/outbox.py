@@ -32,7 +32,7 @@ class Outbox(Protocol):
         """Store how far an outbox row is. Settled, it moves to the archive, and to the dead letters."""
 
     async def dead(self) -> list[Notice]:
-        """The events that could not be delivered to some target."""
+        """The events that some receiver never took."""
 
     async def events(self, job_id: str) -> list[Notice]:
         """Every event of a job, delivered or not, by sequence; in one range query."""

@@ -50,7 +50,7 @@ class Schedule:
 
     @property
     def tries(self) -> int:
-        """How often an event is sent to one target before it is given up."""
+        """How often an event is sent to one receiver before it is given up."""
         return len(self.waits) + 1
 
     @property

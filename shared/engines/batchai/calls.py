@@ -36,7 +36,7 @@ class Calls:
         self._experiments: set[str] = set()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; no other call is made after it."""
         if self._open is not None:
             await self._open.close()
             self._open = None
@@ -70,7 +70,7 @@ class Calls:
         return f"{self._jobs(target.experiment)}/{target.name}"
 
     async def job(self, target: Target) -> dict[str, Any]:
-        """A direct GET."""
+        """A job as the service knows it, by a GET of its own."""
         return await self._json(self.job_id(target))
 
     async def terminate(self, target: Target) -> None:
@@ -82,7 +82,7 @@ class Calls:
         await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
     async def files(self, target: Target, directory: str, path: str) -> list[Any]:
-        """listOutputFiles of one directory."""
+        """The entries of one folder of an output directory (listOutputFiles)."""
         from azure.mgmt.batchai.models import JobsListOutputFilesOptions
 
         options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
@@ -90,7 +90,7 @@ class Calls:
         return [file async for file in files]
 
     async def cluster(self, name: str) -> dict[str, Any]:
-        """GET of a cluster."""
+        """A cluster as the service knows it now."""
         return await self._json(self._workspace.cluster_id(quote(name, safe="")))
 
     def experiments(self) -> AsyncIterator[list[dict[str, Any]]]:

@@ -30,7 +30,7 @@ class Workspace:
 
     @property
     def id(self) -> str:
-        """The ARM id."""
+        """The ARM id that the ids of its clusters and experiments begin with."""
         return (
             f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
             f"/providers/Microsoft.BatchAI/workspaces/{self.name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
 from shared.core.errors import NotFound, Transient
@@ -12,38 +11,23 @@ from shared.core.ports import FileChunk
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, StreamReader
 
-#: Seconds that an address is used again; the service signs them for an hour.
-_FRESH = 1800.0
-#: A listing gives the addresses of all its files at once, and a download reads them all.
-_KEPT = 5000
 _CONTENT_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
 
 
+class Refused(NotFound):
+    """The server does not know the file, or not the address any more."""
+
+
 class Downloads:
-    """The session, and the addresses that are still valid."""
+    """The session."""
 
     def __init__(self) -> None:
         self._session: ClientSession | None = None
-        self._addresses: dict[str, tuple[str, float]] = {}
 
-    def cached(self, key: str) -> str | None:
-        """The address of a file, if one was kept that is still valid."""
-        url, until = self._addresses.get(key, ("", 0.0))
-        return url if until > time.monotonic() else None
-
-    def keep(self, key: str, url: str) -> None:
-        """Keep an address that the service has just signed."""
-        if len(self._addresses) >= _KEPT:
-            self._addresses.clear()
-        self._addresses[key] = (url, time.monotonic() + _FRESH)
-
-    async def read(self, key: str, offset: int, limit: int) -> FileChunk:
-        """Bytes from an offset; none at the end of the file. Raises NotFound, Transient."""
+    async def read(self, url: str, offset: int, limit: int) -> FileChunk:
+        """Bytes from an offset; none at the end of the file. Raises Refused, Transient."""
         from aiohttp import ClientError, ClientSession, ClientTimeout
 
-        url = self.cached(key)
-        if url is None:
-            raise NotFound(f"there is no {key.rpartition('/')[2]}")
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
         # The bytes as they lie there: a compressed answer has other offsets.
@@ -51,8 +35,7 @@ class Downloads:
         try:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
                 if answer.status in (403, 404):
-                    self._addresses.pop(key, None)
-                    raise NotFound("the file is not there any more")
+                    raise Refused("the file is not there any more")
                 if answer.status not in (200, 206, 416):
                     raise Transient(f"the file's server answered {answer.status}")
                 data = b""
@@ -66,7 +49,7 @@ class Downloads:
             raise Transient(f"the file's server did not answer: {type(error).__name__}") from None
 
     async def close(self) -> None:
-        """Close the session."""
+        """Close the connections to storage."""
         if self._session is not None:
             await self._session.close()
             self._session = None

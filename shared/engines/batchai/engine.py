@@ -29,9 +29,10 @@ from shared.core.ports import (
 )
 from shared.core.refusals import gives_none
 from shared.engines.batchai.abilities import abilities_of
+from shared.engines.batchai.addresses import Addresses
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
-from shared.engines.batchai.download import Downloads
+from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
@@ -55,7 +56,7 @@ class BatchAIEngine:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._calls = Calls(workspace)
-        self._downloads = Downloads()
+        self._downloads, self._addresses = Downloads(), Addresses()
         self._lately = Lately(self.nodes, _GOOD, time.monotonic)
 
     @property
@@ -141,7 +142,7 @@ class BatchAIEngine:
         return tokens
 
     async def see(self, target: Target) -> Observation:
-        """A direct GET."""
+        """The job by a GET of its own: a list may be old."""
         async with api_errors():
             job = await self._calls.job(target)
             (explained_one,) = await self._explained(target.cluster, [(job, observation(job))])
@@ -174,25 +175,31 @@ class BatchAIEngine:
         return frozenset()
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """listOutputFiles of one directory."""
+        """The entries of a folder, by listOutputFiles."""
         async with api_errors():
-            return tuple([output_file(file) for file in await self._calls.files(target, directory, path)])
+            files = await self._calls.files(target, directory, path)
+        self._addresses.listed(_folder(target, directory, "" if path == "." else path))
+        return tuple([output_file(file) for file in files])
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A ranged GET of the file's download address, which is kept while it is valid."""
-        folder, _, name = path.rpartition("/")
+        above, _, name = path.rpartition("/")
+        folder = _folder(target, directory, above)
+
+        async def list_folder() -> dict[str, str]:
+            files = await self._calls.files(target, directory, above or ".")
+            return {file.name: file.download_url for file in files if file.download_url}
+
         async with api_errors():
-            key = f"{target.experiment}/{target.name}/{directory}/{folder}/"
-            if self._downloads.cached(key + name) is None:
-                files = await self._calls.files(target, directory, folder or ".")
-                # The wanted one last: keeping the others may push out what was kept before them.
-                for file in sorted(files, key=lambda file: bool(file.name == name)):
-                    if file.download_url:
-                        self._downloads.keep(key + file.name, file.download_url)
-            return await self._downloads.read(key + name, offset, limit)
+            url = await self._addresses.find(folder, name, list_folder)
+            try:
+                return await self._downloads.read(url, offset, limit)
+            except Refused:
+                self._addresses.drop(folder, name)
+                raise
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """GET of the cluster."""
+        """The cluster with its counts of nodes, by a GET of its own."""
         async with api_errors():
             resource = await self._calls.cluster(cluster)
         return view_of(cluster, resource["properties"])
@@ -208,9 +215,13 @@ class BatchAIEngine:
         return explained(jobs, None if age is None else await self._lately.now(cluster, age))
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the service and to storage."""
         await self._downloads.close()
         await self._calls.close()
+
+
+def _folder(target: Target, directory: str, path: str) -> str:
+    return f"{target.experiment}/{target.name}/{directory}/{path}"
 
 
 def _understand(job: Mapping[str, Any]) -> Observation | None:

@@ -9,6 +9,7 @@ ENTRY = Entry(
     title="Batch AI",
     package="shared.engines.batchai",
     address="SLIPWAY_BATCHAI_URL",
+    is_emulated=True,
     settings={
         "SLIPWAY_BATCHAI_URL": Setting(
             "clusters",

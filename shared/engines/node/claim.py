@@ -15,11 +15,11 @@ from shared.engines.node.processes import GRACE
 from shared.engines.node.turns import Turns
 
 #: Exit codes of a copy that must not run.
-FOREIGN, TAKEN, MOVED = 252, 253, 254
+FOREIGN, DIRECTORY_TAKEN, MOVED = 252, 253, 254
 #: Seconds between two looks at the claim.
 WATCH = 5.0
 #: A file that a run leaves in its directory when nothing of it is left on its nodes.
-LEFT = "left"
+NODES_CLEAR = "left"
 
 
 class Silent(Exception):
@@ -35,7 +35,7 @@ class Claim:
 
     def __init__(self, directory: Path, token: str, submission: str) -> None:
         self._directory, self._token, self._submission = directory, token, submission
-        self._turns, self._turn = Turns(directory), 0
+        self._turns, self._own_turn = Turns(directory), 0
         self.run = ""
 
     def take(self, numbers: List[str]) -> None:
@@ -52,7 +52,7 @@ class Claim:
         except Silent:
             (self._directory / self.run).rmdir()
             raise
-        self._turn = number + 1
+        self._own_turn = number + 1
         write(self._directory / "claim.json", mine)
         if last:
             _wait_until_left([self._directory / str(last.get("run"))])
@@ -80,21 +80,21 @@ class Claim:
     def is_held(self) -> bool:
         """Whether it is still this run's. What cannot be read is not taken for a loss."""
         try:
-            return self._turns.count() <= self._turn
+            return self._turns.count() <= self._own_turn
         except OSError:
             return True
 
     def record(self, value: Dict[str, Any]) -> None:
         """Write the record of this run. Raises Silent for a final one if the turn is over."""
         whole = dict(value, version=1, token=self._token, run=self.run)
-        if whole["final"] and not self._turns.add(self._turn + 1, {"token": self._token, "ended": whole}):
+        if whole["final"] and not self._turns.add(self._own_turn + 1, {"token": self._token, "ended": whole}):
             raise Silent(MOVED)
         write(self._directory / self.run / "result.json", whole)
 
     def leave(self) -> None:
         """Nothing of this run is left: what follows needs not wait. It only saves time: never raises."""
         with suppress(OSError):
-            (self._directory / self.run / LEFT).touch()
+            (self._directory / self.run / NODES_CLEAR).touch()
 
     def tell(self, ends: str) -> None:
         """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
@@ -123,7 +123,7 @@ class Claim:
         if "taken" in last:
             raise Silent(MOVED)
         if last and last.get("submission") != self._submission:
-            raise Silent(TAKEN)
+            raise Silent(DIRECTORY_TAKEN)
 
     def _take_away(self, directory: Path, token: str) -> Dict[str, Any]:
         """The last turn of an earlier attempt before it was taken away; its end stands."""
@@ -163,7 +163,7 @@ def _wait_until_left(runs: List[Path]) -> None:
 
 def _run_is_over(run: Path) -> bool:
     try:
-        return any(entry.name == LEFT for entry in run.iterdir())
+        return any(entry.name == NODES_CLEAR for entry in run.iterdir())
     except FileNotFoundError:
         return True  # it never was
     except OSError:

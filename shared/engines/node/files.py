@@ -21,7 +21,7 @@ class Displaced(OSError):
 
 
 def stamp() -> str:
-    """Now, in UTC."""
+    """The time now, in UTC, as records and journals write it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 

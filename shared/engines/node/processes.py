@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Callable, Dict, List, Tuple
 from shared.engines.node.files import expand, open_end
 
 #: Seconds: between two looks, and until a process that was asked to end is killed.
-LOOK, GRACE = 0.1, 10.0
+LOOK_EVERY, GRACE = 0.1, 10.0
 _PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
 
 
@@ -59,7 +59,7 @@ def run_all(
                     raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
             for process in others:
                 process.poll()  # one that has ended leaves nothing behind
-            time.sleep(LOOK if waiting else 0)
+            time.sleep(LOOK_EVERY if waiting else 0)
     finally:
         _stop([process for _, process in running] + others)
 
@@ -93,7 +93,7 @@ def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:
     for process in running:
         _signal(process, signal.SIGTERM)
     while any(process.poll() is None for process in running) and time.time() < until:
-        time.sleep(LOOK)
+        time.sleep(LOOK_EVERY)
     for process in processes:
         _signal(process, signal.SIGKILL)
 

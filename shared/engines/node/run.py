@@ -22,13 +22,13 @@ from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stam
 from shared.engines.node.processes import Failed, run_all, words
 
 #: Exit codes where no command of the job gave one; the record says the same in words.
-NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, MISSING, TERMINATED = 250, 251, 124, 126, 127, 143
+NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
 #: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
 #: Seconds that the scheduler's controller may be away.
 PATIENCE = 600.0
 #: Seconds after its time limit from which nothing of a run can be left on a node but files.
-OVER = 86_400.0
+ENDED_AFTER = 86_400.0
 
 
 class End(Exception):
@@ -49,12 +49,12 @@ class Run:
         self._env: Dict[str, str] = dict(os.environ)
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
-        self._asked = False
+        self._is_signalled = False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
     def _ask(self, number: int, frame: Any) -> None:
-        self._asked = True
+        self._is_signalled = True
 
     def execute(self) -> int:
         """The whole run; its exit code. Raises Silent when another run has taken over."""
@@ -113,7 +113,9 @@ class Run:
         for name in self._plan["programs"]:
             if shutil.which(name) is None:
                 text = "There is no {} in {} on {}. An operator has to set `path` of the cluster"
-                raise End(MISSING, "unsupported", text.format(name, path or "an empty PATH", os.uname()[1]))
+                raise End(
+                    NO_PROGRAM, "unsupported", text.format(name, path or "an empty PATH", os.uname()[1])
+                )
 
     def _make_environment(self) -> None:
         """Variables in the order of their making, each of which may use those before it, and directories."""
@@ -121,7 +123,7 @@ class Run:
         for name, text in self._plan["system"]:
             env[name] = expand(text, env)
         env["SLIPWAY_TEMP"] = env["AZ_BATCHAI_JOB_TEMP"]
-        env["SLIPWAY_UNTIL"], env["SLIPWAY_OVER"] = str(int(self._until)), str(int(time.time() - OVER))
+        env["SLIPWAY_UNTIL"], env["SLIPWAY_OVER"] = str(int(self._until)), str(int(time.time() - ENDED_AFTER))
         env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
         for name, text in self._plan["inputs"]:
             env[name] = expand(text, env)
@@ -170,12 +172,12 @@ class Run:
             raise End(code or DISPLACED, reason, text) from None
         except FileNotFoundError as error:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
-            raise End(MISSING, "unsupported", text) from None
+            raise End(NO_PROGRAM, "unsupported", text) from None
 
     def _check_outside(self) -> None:
         """What may end the run from outside: a request, the clock, another run with the claim."""
         now = time.time()
-        if self._asked:
+        if self._is_signalled:
             end = End(TERMINATED, "terminated", "The job has been asked to end", final=False)
             self._record(end)  # at once: the kill comes soon
             raise end

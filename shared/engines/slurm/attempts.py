@@ -57,7 +57,7 @@ class Attempts:
         self._clock = clock
         self._jobs = SlurmJobs(cluster, client)
         #: name → token of what this process has sent
-        self._sent: dict[str, str] = {}
+        self._own_tokens: dict[str, str] = {}
         #: name → what is released and durable: as long as the controller lives, no other job gets its number
         self._settled: dict[str, Settled] = {}
         #: when a list was last asked for all that it may have news of
@@ -69,11 +69,11 @@ class Attempts:
         One that this process has sent before is looked up first; then None.
         """
         target = order.target
-        if target.name in self._sent and await self._is_submitted(target):
+        if target.name in self._own_tokens and await self._is_submitted(target):
             return None
-        self._sent[target.name] = target.token
-        while len(self._sent) > _REMEMBERED:
-            self._sent.pop(next(iter(self._sent)))
+        self._own_tokens[target.name] = target.token
+        while len(self._own_tokens) > _REMEMBERED:
+            self._own_tokens.pop(next(iter(self._own_tokens)))
         if is_too_long(cluster, order):
             raise too_long(cluster, order)
         dialect = await self._client.agree()
@@ -130,7 +130,7 @@ class Attempts:
         named = await self._jobs.by_name()
         if _ours(named, target) or await self._finished.find(target) is not None:
             return True
-        if self._sent[target.name] != target.token or any(c.token for c in named.get(target.name, ())):
+        if self._own_tokens[target.name] != target.token or any(c.token for c in named.get(target.name, ())):
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
         return False
 
@@ -149,7 +149,7 @@ class Attempts:
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
     async def _status_of(self, target: Target, named: Named) -> Observation | None:
-        """As `_observed`, alone."""
+        """The status of one attempt, as `_observed` gives that of many."""
         return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:

@@ -165,7 +165,7 @@ class SlurmEngine:
         return view.facts if view else NO_FACTS
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to every slurmrestd."""
         for client in self._clients.values():
             await client.close()
 

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 Named = Mapping[str, Sequence[Copy]]
 #: Codes that say: there is nothing left to be done with that job (unknown, completing, started, finished).
-_OVER = frozenset({2017, 2021, 2083, 2084, 2085, 2086})
+_NOTHING_TO_DO = frozenset({2017, 2021, 2083, 2084, 2085, 2086})
 
 
 class SlurmJobs:
@@ -91,7 +91,7 @@ class SlurmJobs:
         """Ask for its end; one that ended or is unknown is fine."""
         answer = await self._client.call("DELETE", f"/job/{number}")
         failure = answer.failure()
-        if failure is not None and not any(code in _OVER for code, _ in answer.errors):
+        if failure is not None and not any(code in _NOTHING_TO_DO for code, _ in answer.errors):
             raise failure
 
     async def _update(self, number: int, change: Mapping[str, object]) -> bool:
@@ -100,7 +100,7 @@ class SlurmJobs:
         except EngineError as error:
             log.warning("Slurm job %s: %s", number, error)
             return False
-        if answer.failure() and not any(code in _OVER for code, _ in answer.errors):
+        if answer.failure() and not any(code in _NOTHING_TO_DO for code, _ in answer.errors):
             log.warning("Slurm job %s: %s", number, answer.failure())
         return answer.failure() is None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 #: What a submission says itself, or a resource, the job.json, or a setting says.
-_SAID = """
+_OF_SUBMISSION = """
     name comment hold nodes minimum_nodes maximum_nodes tasks tasks_per_node tasks_per_socket tasks_per_core
     time_limit time_minimum end_time current_working_directory open_mode environment spank_environment
     standard_input standard_output standard_error get_user_environment script argv requeue no_requeue priority
@@ -21,12 +21,12 @@ _ELSE = """
     clusters container container_id admin_comment flags no_kill kill_on_node_fail x11 x11_magic_cookie
     x11_target_host x11_target_port allocation_node_list allocation_node_port
 """
-KEPT = frozenset((*_SAID.split(), *_ELSE.split()))
+RESERVED = frozenset((*_OF_SUBMISSION.split(), *_ELSE.split()))
 
 
 def refusal(options: Mapping[str, Any]) -> str:
     """Why these options cannot be had; "" when they can."""
-    names = sorted(KEPT & options.keys())
+    names = sorted(RESERVED & options.keys())
     if not names:
         return ""
     return f"options cannot set {', '.join(names)}: Slipway, or another resource, says that"

@@ -7,7 +7,7 @@ from typing import Any
 from shared.jobspec.text.tree import JsonObject
 
 #: What surrounds the properties of a resource: in an answer, in a template, in what `az` prints.
-AROUND = frozenset(
+RESOURCE_MEMBERS = frozenset(
     (*("id", "name", "type", "resourceGroup", "apiVersion", "location", "tags", "dependsOn"),
      *("comments", "etag", "identity", "sku", "scale", "condition", "copy", "systemData", "kind", "zones"))
 )  # fmt: skip
@@ -20,9 +20,9 @@ def resource_type(document: JsonObject) -> str:
 
     Its name or its id shows it.
     """
-    named, identity = document.get("type"), document.get("id")
-    if isinstance(named, str) and "/" in named and named.lower().startswith("microsoft."):
-        return named[:_LONGEST].lower()
+    kind, identity = document.get("type"), document.get("id")
+    if isinstance(kind, str) and "/" in kind and kind.lower().startswith("microsoft."):
+        return kind[:_LONGEST].lower()
     if not isinstance(identity, str) or not identity.startswith("/subscriptions/"):
         return ""
     provider, *levels = identity[:_LONGEST].lower().rpartition("/providers/")[2].split("/")
@@ -36,7 +36,7 @@ def is_job(kind: str) -> bool:
 
 def is_resource(document: JsonObject) -> bool:
     """Whether it has nothing but what a resource has."""
-    return document.keys() <= AROUND | {"properties", "$schema"}
+    return document.keys() <= RESOURCE_MEMBERS | {"properties", "$schema"}
 
 
 def templated(document: JsonObject) -> list[Any]:

@@ -99,11 +99,11 @@ def _follows(candidate: Problem, wrong: Collection[str], open_lists: Collection[
     """Whether the finding may well be gone once another is mended."""
     if candidate.code in ("SW024", "SW025", "SW026"):
         return "/properties/nodeCount" in wrong
-    if candidate.code == "SW033" and "JOB_MOUNT_ROOT" in candidate.part:
+    if candidate.code == "SW033" and "JOB_MOUNT_ROOT" in candidate.piece:
         return _MOUNTS in open_lists
     if candidate.code == "SW044":
         return any(
-            at in open_lists for at, prefix in _DIRECTORIES.items() if candidate.part.startswith(prefix)
+            at in open_lists for at, prefix in _DIRECTORIES.items() if candidate.piece.startswith(prefix)
         )
     return False
 

@@ -107,7 +107,7 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
         for match in reversed(matches) if certain else ():
             text = text[: match.start()] + match[0].replace(_CLUSTER_ROOT, _JOB_ROOT) + text[match.end() :]
         fix = Fix("replace", node.pointer, text) if certain else None
-        yield problem("SW073", node.pointer, message, part=matches[0][0], fix=fix)
+        yield problem("SW073", node.pointer, message, piece=matches[0][0], fix=fix)
 
 
 def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
@@ -119,7 +119,7 @@ def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
-    """More processes than GPUs."""
+    """Reports more processes on a node than it has GPUs."""
     count = context.properties.member("nodeCount").whole
     if count is None or count < 1 or not facts.gpus_per_node:
         return
@@ -149,10 +149,10 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
     for pointer, part, name in script_places(context.properties, facts.drop_container):
         if name in facts.absent:
             message = f"{quote(name)} is not in the container {facts.drop_container}"
-            yield problem("SW070", pointer, message, part=part)
+            yield problem("SW070", pointer, message, piece=part)
         elif name.endswith(_LINES) and name in facts.crlf:
             message = f"{quote(name)} has Windows line endings"
-            yield problem("SW071", pointer, message, part=part)
+            yield problem("SW071", pointer, message, piece=part)
 
 
 _Lint: TypeAlias = Callable[[Context, Facts], Iterator[Problem]]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shared.jobspec.checks.arm import AROUND, is_job, is_resource, resource_type, templated
+from shared.jobspec.checks.arm import RESOURCE_MEMBERS, is_job, is_resource, resource_type, templated
 from shared.jobspec.format.models import JOB_PROPERTIES
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
@@ -26,7 +26,7 @@ _OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
 #: From so many answers on, a document is one.
 _MANY = 3
 #: What a template says of a resource that changes how often or whether it is made.
-_MEANT = ("copy", "condition", "dependsOn")
+_MAKING = ("copy", "condition", "dependsOn")
 #: Objects that people and programs put around a job. In the last two, the service answers lists.
 _HOLDERS = ("job", "jobs", "jobSpec", "parameters", "body", "request", "data", "items", "value")
 
@@ -57,7 +57,7 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
 
 
 def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
-    around = [name for name in document if name in AROUND]
+    around = [name for name in document if name in RESOURCE_MEMBERS]
     removed = [*(f"/{name}" for name in around), *_answers(properties, "/properties")]
     template = "apiVersion" in document and "id" not in document
     message = (
@@ -66,8 +66,8 @@ def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
         else "this is what the service answers about a job, not a job.json"
     )
     remedy, fix = 'keep "properties", without what the service adds', Fix("strip", removed=tuple(removed))
-    if members := [name for name in _MEANT if document.get(name)]:
-        remedy = f'keep "properties"; what {" and ".join(members)} say has no place in a job'
+    if names := [name for name in _MAKING if document.get(name)]:
+        remedy = f'keep "properties"; what {" and ".join(names)} say has no place in a job'
         return Unwrapped(
             {"properties": _without_answers(properties)}, _problem(message, remedy, removed), "/properties"
         )
@@ -94,10 +94,10 @@ class _Contained(NamedTuple):
 
 def _contained_job(document: JsonObject) -> _Contained | None:
     """Where the job stands that another object or a list holds, the job, and how many there are."""
-    members = [name for name in document if name not in ("$schema", "nextLink")]
-    if len(members) != 1 or members[0] not in _HOLDERS:
+    names = [name for name in document if name not in ("$schema", "nextLink")]
+    if len(names) != 1 or names[0] not in _HOLDERS:
         return None
-    value, at = document[members[0]], step("", members[0])
+    value, at = document[names[0]], step("", names[0])
     if isinstance(value, list) and value:
         return _Contained(f"{at}/0", value[0], len(value)) if isinstance(value[0], dict) else None
     return _Contained(at, value, 1) if isinstance(value, dict) else None
@@ -124,19 +124,21 @@ def _unwrap_contained(document: JsonObject, location: str, job: JsonObject, coun
 
 
 def _flat(document: JsonObject) -> Unwrapped:
-    inside = {name: value for name, value in document.items() if name != "$schema"}
+    properties = {name: value for name, value in document.items() if name != "$schema"}
     message, remedy = 'the members of the job stand outside of "properties"', 'wrap them: {"properties": {…}}'
     removed: list[str] = []
     if len(_written_names(document, ANSWERS)) >= _MANY or is_job(resource_type(document)):
         message = 'this is what "az batchai job show" prints, not a job.json'
         remedy = 'wrap it in "properties", without what the service adds'
-        added = [name for name in inside if name in AROUND or name == "experimentName"]
-        removed = [*(f"/{name}" for name in added), *_answers(inside, "")]
-        inside = {name: value for name, value in _without_answers(inside).items() if name not in added}
+        around = [name for name in properties if name in RESOURCE_MEMBERS or name == "experimentName"]
+        removed = [*(f"/{name}" for name in around), *_answers(properties, "")]
+        properties = {
+            name: value for name, value in _without_answers(properties).items() if name not in around
+        }
     schema_first = "$schema" not in document or next(iter(document)) == "$schema"
-    certain = bool(inside) and all(map(exact, inside)) and schema_first
-    fix = Fix("into", "", "properties", names=tuple(inside), removed=tuple(removed)) if certain else None
-    return Unwrapped({"properties": inside}, _problem(message, remedy, removed, fix), "")
+    certain = bool(properties) and all(map(exact, properties)) and schema_first
+    fix = Fix("into", "", "properties", names=tuple(properties), removed=tuple(removed)) if certain else None
+    return Unwrapped({"properties": properties}, _problem(message, remedy, removed, fix), "")
 
 
 def _template(document: JsonObject) -> Unwrapped | None:
@@ -186,14 +188,13 @@ def _written_names(document: JsonObject, names: Collection[str]) -> list[str]:
 
 def _without_answers(properties: JsonObject) -> JsonObject:
     """Without what the service answers, and without the group that `az` repeats beside each id."""
-    requested = {name: value for name, value in properties.items() if name not in ANSWERS}
-    if not any(_repeats_group(node.value) for node in walk(requested)):
-        return requested
-    requested = dict(copied(requested))
-    for node in walk(requested):
-        if _repeats_group(node.value):
-            del node.value["resourceGroup"]
-    return requested
+    properties = {name: value for name, value in properties.items() if name not in ANSWERS}
+    if any(_repeats_group(node.value) for node in walk(properties)):
+        properties = dict(copied(properties))
+        for node in walk(properties):
+            if _repeats_group(node.value):
+                del node.value["resourceGroup"]
+    return properties
 
 
 def _answers(properties: JsonObject, location: str) -> Iterator[str]:

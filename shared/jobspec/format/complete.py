@@ -188,7 +188,7 @@ def _mounts(properties: JsonObject, lists: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def _first_label(url: Any) -> str | None:
-    """The account of https://account.file.core.windows.net/share."""
+    """The account in an address as https://account.file.core.windows.net/share has it."""
     try:
         host = urlsplit(url).hostname if isinstance(url, str) else None
     except ValueError:

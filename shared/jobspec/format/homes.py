@@ -13,9 +13,9 @@ from shared.jobspec.format.models import JobProperties
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.toolkits import TOOLKIT_MODELS
 
-_BESIDE = "beside the job, into the message or into slipway.json"
+_BESIDE_JOB = "beside the job, into the message or into slipway.json"
 _TIME = 'into constraints, as "maxWallClockTime": "PT12H"'
-_RETRY = f'{_BESIDE}, as "retry": {{"user": 2}}'
+_RETRY = f'{_BESIDE_JOB}, as "retry": {{"user": 2}}'
 _IMAGE = 'into containerSettings, as "imageSourceRegistry": {"image": …}'
 #: What others call it → where it belongs here.
 _CALLED = {
@@ -26,7 +26,7 @@ _CALLED = {
     "command": 'into a toolkit, as "customToolkitSettings": {"commandLine": …}',
     **dict.fromkeys(("containerImage", "dockerImage", "imageName"), _IMAGE),
     "env": 'into environmentVariables, as [{"name": …, "value": …}]',
-    **dict.fromkeys(("experiment", "labels", "notify", "retry", "resources", "idempotencyKey"), _BESIDE),
+    **dict.fromkeys(("experiment", "labels", "notify", "retry", "resources", "idempotencyKey"), _BESIDE_JOB),
 }
 #: Where it stands and its name → the objects to put it into, where that is beyond doubt.
 _NESTED = {

@@ -36,7 +36,7 @@ class StorageCredentials(Model):
 
 
 class AzureFileShare(Model):
-    """A share of Azure Files."""
+    """A share of Azure Files that the nodes of a job mount."""
 
     account_name: AccountName
     azure_file_url: Annotated[Text, Field(description="https://ACCOUNT.file.core.windows.net/SHARE")]

@@ -38,7 +38,7 @@ def job_schema() -> JsonObject:
 
 
 def schema_text() -> str:
-    """The content of docs/job.schema.json."""
+    """The JSON schema of a job file, as docs/job.schema.json holds it."""
     return json.dumps(job_schema(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -21,7 +21,7 @@ _READS = re.compile(
     r"\w{0,64}(?:TOKEN|KEY|SECRET|PASS|PASSWORD|PWD)(?!\w)",
     re.ASCII,
 )
-_HERE = re.compile(r"<<<[ \t]{0,8}")
+_HERE_STRING = re.compile(r"<<<[ \t]{0,8}")
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)-?[ \t]{0,8}\\?[\"']?(?P<end>\w{1,64})", re.ASCII)
 #: A command that writes its arguments, up to the first that is neither an option nor a format.
 _WRITES = re.compile(
@@ -62,7 +62,7 @@ def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, int]]:
     """Of the command that begins there, and is around a position."""
     ends = [end for mark in _ENDS if (end := text.find(mark, position, position + _FAR)) >= 0]
-    for match in _HERE.finditer(text, begins, min(ends, default=position + _FAR)):
+    for match in _HERE_STRING.finditer(text, begins, min(ends, default=position + _FAR)):
         if value := value_at(text, match.end()):
             yield value
 

@@ -26,9 +26,10 @@ _LONG = {"--user": "-u", "--proxy-user": "-U", "--auth": "-a"}
 #: Where a word is not the option and its value at once: `openssl x509 -keyform DER`.
 _APART = frozenset({"-k", "-K"})
 _COOKIES = frozenset({"-b", "--cookie"})
+_COMMAND = re.compile(rf"(?:{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])")
 #: In the order of the text: what ends a command, a command, an option.
 _PIECE = re.compile(
-    rf"(?P<end>[;&|\n])|(?<![\w.-])(?P<command>{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])"
+    rf"(?P<end>[;&|\n])|(?<![\w.-])(?P<command>{_COMMAND.pattern})"
     r"|(?<![^\s\"'(])(?P<option>--user|--proxy-user|--auth|--cookie|-[pPawkKb]|-[sSfgikLNv]{0,6}[uUb])"
     r"(?P<joint>=|[ \t]{0,8})",
     re.ASCII,
@@ -47,7 +48,8 @@ _WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 
 def option_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Where such passwords stand: ranges of characters, in no order."""
-    if any(command in text for command in _COMMANDS):
+    # A search for what is no regular expression costs least; an address has `http`, and no blank behind it.
+    if any(command in text for command in _COMMANDS) and _COMMAND.search(text):
         yield from _of_commands(text)
     if "wandb" in text:
         yield from (match.span("key") for match in _KEY.finditer(text))

@@ -16,7 +16,7 @@ from shared.jobspec.text.position import Entry, Positions
 #: Fixes are kept with the record of a job, so they stay small.
 MOST_EDITS = 50
 #: A name that no document has, for a value on its way.
-_ASIDE = "~1slipway~1"
+_SPARE_NAME = "~1slipway~1"
 
 
 class Edit(NamedTuple):
@@ -65,7 +65,7 @@ class Fix:
             return [{"op": "replace", "path": self.pointer, "value": self.value}]
         if self.kind == "lift":
             return [{"op": "move", "from": self.removed[0], "path": self.pointer}]
-        aside = f"{parent}/{_ASIDE}"
+        aside = f"{parent}/{_SPARE_NAME}"
         if self.kind == "nest":
             return _nested(parent, str(self.value).split("/"), self.pointer)
         if self.kind in ("strip", "into"):

@@ -63,7 +63,7 @@ class Problem:
     #: Whether the name of the property is meant, not its value.
     of_name: bool = False
     #: The piece of the text at `pointer` that is meant, if it is not the whole.
-    part: str = field(default="", repr=False)
+    piece: str = field(default="", repr=False)
     #: From and to, in characters of the text; known where the text is no JSON.
     span: tuple[int, int] | None = None
     #: Unknown properties whose problems this one stands for: what they say is not shown either.

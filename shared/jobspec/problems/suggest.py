@@ -20,7 +20,7 @@ class Suggestions:
     """The did-you-means for one document. Their number is bounded, so that no document keeps us busy."""
 
     def __init__(self) -> None:
-        self._left = _MOST
+        self._remaining = _MOST
 
     def did_you_mean(self, text: str, candidates: Iterable[str]) -> str:
         """A piece of a message: `; did you mean "…"?`, or nothing when no known name is close."""
@@ -29,12 +29,12 @@ class Suggestions:
 
     def closest(self, text: str, candidates: Iterable[str]) -> str:
         """The known name that is close; "" if there is none."""
-        self._left -= 1
-        return _closest(text, candidates) or "" if self._left >= 0 else ""
+        self._remaining -= 1
+        return _closest(text, candidates) or "" if self._remaining >= 0 else ""
 
     def certainly(self, text: str, candidates: Iterable[str]) -> str | None:
         """The one that this must be; see the function of this name."""
-        return certainly(text, candidates) if self._left >= 0 else None
+        return certainly(text, candidates) if self._remaining >= 0 else None
 
 
 def certainly(text: str, candidates: Iterable[str]) -> str | None:

@@ -212,8 +212,10 @@ def _of_resource(document: JsonObject) -> Foreign | None:
 def _by_names(names: set[str]) -> Foreign | None:
     if any(name.endswith("ToolkitSettings") for name in names):
         return None
-    fitting = (foreign for every, some, foreign in _BY_NAMES if every <= names and (not some or some & names))
-    return next(fitting, None)
+    for every, some, foreign in _BY_NAMES:
+        if every <= names and (not some or some & names):
+            return foreign
+    return None
 
 
 def _is_yaml(body: str) -> bool:

@@ -85,7 +85,7 @@ class _NotUtf8(Exception):
 
 
 def _decoded(data: bytes) -> str:
-    """The text. Raises _NotUtf8."""
+    """The text of bytes in UTF-8, without a byte order mark. Raises _NotUtf8."""
     for bom, name in _BOMS:
         if data.startswith(bom):
             raise _NotUtf8(f"the document is {name}")

@@ -27,7 +27,7 @@ _SPACE = " \t\r\n"
 _WHOLE = ("SW001", "SW009")
 #: Values that cannot be read, and what is still reported about them.
 _UNREAD = ("SW006", "SW007")
-_KEPT = (*_UNREAD, "SW005", "SW012")
+_BESIDE_UNREAD = (*_UNREAD, "SW005", "SW012")
 
 
 class _Placed(NamedTuple):
@@ -96,7 +96,7 @@ class Source:
 
     @cached_property
     def lines(self) -> Lines:
-        """Its lines."""
+        """The lines of the text, split once and kept."""
         return Lines(self.text)
 
     @cached_property
@@ -199,19 +199,19 @@ def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, i
     entry = positions.find(pointer)
     if entry is not None and problem.of_name and entry.key:
         return entry.key
-    part = problem.part if entry is not None else ""
+    piece = problem.piece if entry is not None else ""
     while entry is None:
         pointer = pointer.rpartition("/")[0]
         entry = positions.find(pointer)
     if positions.text[entry.start] in "{[":
         return entry.start, entry.start + 1
-    return (positions.piece_span(entry, part) if part else None) or (entry.start, entry.end)
+    return (positions.piece_span(entry, piece) if piece else None) or (entry.start, entry.end)
 
 
 def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Without what rules say of a value that cannot be read."""
     unread = {one.pointer for one in problems if one.code in _UNREAD and not one.of_name}
-    return tuple(one for one in problems if one.code in _KEPT or one.pointer not in unread)
+    return tuple(one for one in problems if one.code in _BESIDE_UNREAD or one.pointer not in unread)
 
 
 def _order(place: Place, problem: Problem) -> tuple[bool, int, bool, str, int, int, str, str]:

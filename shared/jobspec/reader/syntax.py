@@ -34,7 +34,7 @@ _QUOTED = re.compile(
     r"""|\uff02([^"\\\r\n\t\uff02]{0,4096})\uff02"""
 )
 _MEMBER = re.compile(r'[ \t\r\n]*"[^"\\\r\n]{1,64}"[ \t]*:')
-_BEHIND = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
+_FOLLOWING = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
 
 
 class _Flaw(NamedTuple):
@@ -185,7 +185,7 @@ def _at_word(text: str, offset: int, preceding: str) -> _Flaw | None:
     word = _NAME.match(text, offset)
     if word is None:
         return None
-    length, ends = len(word[0]), bool(_BEHIND.match(text, word.end()))
+    length, ends = len(word[0]), bool(_FOLLOWING.match(text, word.end()))
     if word[0] in _PYTHON_WORDS:
         right = _PYTHON_WORDS[word[0]]
         corrections = (Edit(offset, word.end(), right),) if ends else ()
@@ -207,7 +207,7 @@ def _comma(offset: int) -> _Flaw:
 
 def _quotes(text: str, offset: int, message: str, remedy: str) -> _Flaw:
     match = _QUOTED.match(text, offset)
-    if match is None or not _BEHIND.match(text, match.end()):
+    if match is None or not _FOLLOWING.match(text, match.end()):
         return _Flaw(offset, message, remedy)
     # The quotes only: what stands between them may be a secret, and edits are shown.
     end = match.end()

@@ -97,19 +97,19 @@ class Positions:
             return None
         return _decoded(self.text[entry.start : entry.end])
 
-    def piece_span(self, entry: Entry, part: str) -> tuple[int, int] | None:
+    def piece_span(self, entry: Entry, piece: str) -> tuple[int, int] | None:
         """The place of a piece of a string, which may be written with escapes."""
         decoded = self.decoded(entry)
-        match = re.search(rf"{re.escape(part)}(?![A-Za-z0-9_])", decoded) if decoded else None
-        at = match.start() if match else (decoded or "").find(part)
+        match = re.search(rf"{re.escape(piece)}(?![A-Za-z0-9_])", decoded) if decoded else None
+        at = match.start() if match else (decoded or "").find(piece)
         if decoded is None or at < 0:
             return None
         raw = self.text[entry.start + 1 : entry.end - 1]
         ends = [0]
-        for piece in _PIECE.finditer(raw):
-            ends.append(piece.end())
+        for match in _PIECE.finditer(raw):
+            ends.append(match.end())
         shift = entry.start + 1
-        return shift + ends[at], shift + ends[at + len(part)]
+        return shift + ends[at], shift + ends[at + len(piece)]
 
     def _siblings(self, entry: Entry) -> list[Entry]:
         return [self.entries[index] for index in self._children.get(entry.parent, [])]

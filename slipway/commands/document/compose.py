@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from slipway.commands.document.order import Order
 from slipway.failure import Failure
 
 #: The output directory of such a job, `$AZ_BATCHAI_OUTPUT_MODEL` to its script.
 OUTPUT = "MODEL"
+#: The packages that the script needs, for pip.
+REQUIREMENTS = "requirements.txt"
+#: Where they are installed: each node has a directory of this name of its own, for this job alone.
+_PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
+_AT_ONCE = Order()
 #: What a path in a job.json may consist of for Slipway to find the script in the drop container.
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 
@@ -25,24 +31,29 @@ class Choices:
     #: "" for the default one, None for all GPUs of a node
     cluster: str = ""
     gpus: int | None = None
+    order: Order = _AT_ONCE
 
     @property
     def anything(self) -> bool:
         """Whether any of it belongs into a job.json."""
-        return replace(self, cluster="", gpus=None) != Choices()
+        return replace(self, cluster="", gpus=None, order=_AT_ONCE) != Choices()
 
     @property
     def envelope(self) -> dict[str, Any]:
         """What belongs into a slipway.json beside the job.json; empty when nothing does."""
         cluster = {"cluster": self.cluster} if self.cluster else {}
-        return cluster | ({"resources": {"gpus": self.gpus}} if self.gpus is not None else {})
+        resources = {"resources": {"gpus": self.gpus}} if self.gpus is not None else {}
+        return cluster | resources | self.order.members
 
 
-def compose(script: str, folder: str, choices: Choices, prefix: str) -> dict[str, Any]:
+def compose(
+    script: str, folder: str, choices: Choices, prefix: str, *, requirements: bool = False
+) -> dict[str, Any]:
     """The document for a script of a dropped folder; `prefix` is where its output goes.
 
     A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
-    the first node. Raises Failure for another kind of script, and for a name that no path can have.
+    the first node. With `requirements`, each node first installs what the folder's requirements.txt lists.
+    Raises Failure for another kind of script, and for a name that no path can have.
     """
     for name in (script, *folder.split("/")):
         if not _PLAIN.fullmatch(name):
@@ -64,8 +75,15 @@ def compose(script: str, folder: str, choices: Choices, prefix: str) -> dict[str
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
     if choices.image:
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
-    if choices.environment:
-        variables = [{"name": name, "value": value} for name, value in choices.environment.items()]
+    environment = dict(choices.environment)
+    if requirements:
+        file = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{REQUIREMENTS}"
+        install = f'python -m pip install --target "{_PACKAGES}" -r "{file}"'
+        properties["jobPreparation"] = {"commandLine": install}
+        own = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = f"{_PACKAGES}:{own}" if own else _PACKAGES
+    if environment:
+        variables = [{"name": name, "value": value} for name, value in environment.items()]
         properties["environmentVariables"] = variables
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]

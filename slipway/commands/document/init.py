@@ -1,10 +1,10 @@
-"""`slipway init`: a folder with a script and a job.json that run as they are."""
+"""`slipway init`: a folder with a script, its job.json, and the packages that it needs."""
 
 import json
 import os
 from pathlib import Path
 
-from slipway.commands.document.compose import Choices, compose
+from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
 from slipway.commands.document.templates import TEMPLATES
 from slipway.failure import Failure
 
@@ -19,7 +19,9 @@ def run(template: str, to: Path | None) -> int:
         raise Failure(f"there is no template {template[:40]!r}; there are {', '.join(TEMPLATES)}")
     folder = to or Path(template)
     chosen = TEMPLATES[template]
-    document = compose(_SCRIPT, folder.resolve().name, Choices(chosen.nodes), _PREFIX)
+    choices = Choices(chosen.nodes, chosen.image)
+    name = folder.resolve().name
+    document = compose(_SCRIPT, name, choices, _PREFIX, requirements=bool(chosen.packages))
     path = document["properties"].pop("pyTorchSettings")["pythonScriptFilePath"]
     properties = {
         "nodeCount": chosen.nodes,
@@ -27,8 +29,16 @@ def run(template: str, to: Path | None) -> int:
         **document["properties"],
     }
     files = {_SCRIPT: chosen.script, "job.json": json.dumps({"properties": properties}, indent=2) + "\n"}
+    if chosen.packages:
+        files[REQUIREMENTS] = "".join(f"{package}\n" for package in chosen.packages)
     _write(folder, files)
-    print(f"wrote {folder}{os.sep} with {' and '.join(files)}; run it: slipway run {folder}")
+    print(f"wrote {folder}{os.sep} with {', '.join(files)}; run it: slipway run {folder}")
+    if chosen.packages:
+        print(
+            f"each node first installs {' and '.join(chosen.packages)}; an image that has them starts faster"
+        )
+    if chosen.image:
+        print(f"it needs nodes that run images: {chosen.image}")
     return 0
 
 

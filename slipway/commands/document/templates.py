@@ -116,12 +116,17 @@ if hvd.rank() == 0:
 
 @dataclass(frozen=True)
 class Template:
-    """A script, the toolkit that starts it on so many nodes, and the toolkit's members beside the script."""
+    """A script, the toolkit that starts it on so many nodes, and the toolkit's members beside the script.
+
+    What it imports comes from packages that each node installs, or from an image.
+    """
 
     script: str
     toolkit: str
     nodes: int = 1
     members: Mapping[str, Any] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    image: str = ""
 
 
 TEMPLATES: Mapping[str, Template] = {
@@ -131,7 +136,9 @@ TEMPLATES: Mapping[str, Template] = {
         "pyTorchSettings",
         2,
         {"commandLineArgs": "--world-size 2", "communicationBackend": "Gloo"},
+        packages=("torch", "numpy"),
     ),
-    "tensorflow": Template(_TENSORFLOW, "tensorFlowSettings"),
-    "horovod": Template(_HOROVOD, "horovodSettings", 2),
+    "tensorflow": Template(_TENSORFLOW, "tensorFlowSettings", packages=("tensorflow",)),
+    # Horovod is built for one version of MPI and one of TensorFlow; its own image has all three.
+    "horovod": Template(_HOROVOD, "horovodSettings", 2, image="horovod/horovod:master"),
 }

@@ -22,7 +22,6 @@ from slipway.commands.document.sarif import sarif
 from slipway.failure import Failure
 from slipway.settings import load
 
-FORMATS = ("text", "json", "sarif")
 _STDIN = "-"
 
 
@@ -81,11 +80,6 @@ def run(
             if one.trouble:
                 print(f"{one.name}: error: {one.trouble}", file=sys.stderr)
     return int(not all(one.valid for one in checked))
-
-
-def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
-    """All problems of one document, in place: a slipway.json, a message, a job.json."""
-    return diagnosed(Source(data, name or path.name), path)
 
 
 def known_facts() -> dict[str, ClusterFacts]:

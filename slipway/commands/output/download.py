@@ -8,9 +8,12 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slipway.client.output import PARALLEL, Remote, parts
+from slipway.client.direct import Direct
+from slipway.client.output import PARALLEL, chunks
+from slipway.client.refusal import Changed
+from slipway.client.remote import Remote
 from slipway.client.save import Destination
-from slipway.client.service import Changed, Service
+from slipway.client.service import Service
 from slipway.client.walk import walk
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about
@@ -18,6 +21,8 @@ from slipway.commands.output.files import printable
 from slipway.failure import Failure
 from slipway.screen import say as say_beside
 
+#: The output directory that every job has, with its logs.
+LOGS = "stdouterr"
 #: How often a file is read that changes meanwhile, as the log of a job that runs.
 _READS = 3
 
@@ -59,16 +64,22 @@ async def fetch(
     files = tree.files
     if patterns and not files:
         raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
-    with _progress(sum(file.size for file in files)) as advance:
+    with progress(sum(file.size for file in files)) as advance:
         number = await save(api, job_id, files, folder, advance)
     for name, reason in (*tree.unread, *tree.skipped, *number.failed):
         print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-    say(_summary(number, folder))
+    say(summary(number, folder))
+    outputs = [f"$AZ_BATCHAI_OUTPUT_{one}" for one in directories if one != LOGS]
+    if outputs and not patterns and not tree.unread and all(file.directory == LOGS for file in files):
+        say_beside(
+            f"the job left nothing in {', '.join(outputs)}: a file that is to be kept is written there, "
+            "not into the working directory"
+        )
     return int(bool(number.failed or tree.unread))
 
 
 def cat(job: str, name: str, url: str, key: str) -> int:
-    """Write a file of a job to standard output, in parts of bounded size."""
+    """Write a file of a job to standard output, in chunks of bounded size."""
 
     async def ask(api: Service, job_id: str) -> int:
         directory, _, path = name.partition("/")
@@ -80,10 +91,10 @@ def cat(job: str, name: str, url: str, key: str) -> int:
             raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
         file = Remote(directory, path, sizes[last], None)
         count, whole = 0, 0
-        async with aclosing(parts(api, job_id, file, asyncio.Semaphore(PARALLEL))) as content:
-            async for part in content:
-                count, whole = count + len(part.data), part.size
-                sys.stdout.buffer.write(part.data)
+        async with aclosing(chunks(api, job_id, file, asyncio.Semaphore(PARALLEL))) as content:
+            async for chunk in content:
+                count, whole = count + len(chunk.data), chunk.size
+                sys.stdout.buffer.write(chunk.data)
         sys.stdout.buffer.flush()
         if count != whole:
             raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
@@ -106,7 +117,7 @@ async def save(
                     outcome.present += 1
                     advance(file.size)
                     continue
-                size = await _save(api, job_id, file, destination, gate, advance)
+                size = await _save(api, job_id, file, destination, gate, direct, advance)
                 outcome.bytes += size
                 outcome.saved += 1
             except (Failure, OSError) as error:
@@ -114,7 +125,8 @@ async def save(
                 outcome.failed.append((file.name, reason or type(error).__name__))
 
     try:
-        await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+        async with Direct(api, job_id) as direct:
+            await asyncio.gather(*(worker() for _ in range(PARALLEL)))
         if not outcome.failed:
             destination.finish(files)
     finally:
@@ -124,14 +136,14 @@ async def save(
 
 async def _save(
     api: Service, job_id: str, file: Remote, destination: Destination, gate: asyncio.Semaphore,
-    advance: Callable[[int], None],
+    direct: Direct, advance: Callable[[int], None],
 ) -> int:  # fmt: skip
     start, reads = destination.begun(file), 1
     while True:
         advance(count := start)
         try:
             async with (
-                aclosing(parts(api, job_id, file, gate, start)) as content,
+                aclosing(chunks(api, job_id, file, gate, start, direct)) as content,
                 aclosing(destination.save(file, start, content)) as written,
             ):
                 async for size in written:
@@ -145,7 +157,8 @@ async def _save(
             start, reads = 0, reads + 1
 
 
-def _summary(outcome: Outcome, folder: Path) -> str:
+def summary(outcome: Outcome, folder: Path) -> str:
+    """What was saved, in a line."""
     addition = f"; {outcome.present} were there already" if outcome.present else ""
     lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
     files = "file" if outcome.saved == 1 else "files"
@@ -153,7 +166,7 @@ def _summary(outcome: Outcome, folder: Path) -> str:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
+def progress(total: int) -> Iterator[Callable[[int], None]]:
     """A bar on standard error where that is a terminal. Yields what counts bytes."""
     if not sys.stderr.isatty():
         yield lambda _: None

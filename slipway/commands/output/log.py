@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any, TextIO
 
 from slipway.client.output import patiently
-from slipway.client.service import Absent, Service, Unanswered
+from slipway.client.processes import ProcessLog, logs_of, start_of_tail
+from slipway.client.refusal import Absent, Unanswered
+from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show, standing
 from slipway.commands.output.files import printable
 from slipway.commands.output.lines import Printer
-from slipway.commands.output.processes import ProcessLog, logs_of, start_of_tail
 from slipway.failure import Failure
 from slipway.terminal import coloured
 
@@ -34,16 +35,19 @@ class Selection:
     #: how many of the last lines of each process; None for all
     tail: int | None = None
 
+    def __post_init__(self) -> None:
+        """Raise Failure for what does not go together."""
+        if self.file and self.rank:
+            raise Failure("a file and a rank do not go together: the name of the file says whose it is")
+        if self.tail is not None and self.tail < 0:
+            raise Failure(f"there are no last {self.tail} lines; name 0 or more")
+
 
 def run(
     job: str, url: str, key: str, selection: Selection, pattern: str, *, follow: bool, timestamps: bool
 ) -> int:
     """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed."""
-    if timestamps and not follow:
-        raise Failure("--timestamps needs --follow: a log has no times, only lines that arrive now have one")
-    if selection.file and selection.rank:
-        raise Failure("--file and --rank do not go together: the name of the file says whose it is")
-    printer = printer_of(sys.stdout, pattern, _now if timestamps else None)
+    printer = printer_of(sys.stdout, pattern, clock_for(timestamps=timestamps, follow=follow))
 
     async def ask(api: Service, job_id: str) -> int:
         return await read(api, job_id, selection, printer, follow=follow)
@@ -53,11 +57,22 @@ def run(
 
 def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | None = None) -> Printer:
     """What prints logs to standard output. Raises Failure for a pattern that is none."""
+    return Printer(stream.buffer, stream.isatty(), coloured(stream), compiled(pattern), clock)
+
+
+def compiled(pattern: str) -> re.Pattern[str] | None:
+    """The expression that chooses lines; None for all of them. Raises Failure."""
     try:
-        grep = re.compile(pattern) if pattern else None
+        return re.compile(pattern) if pattern else None
     except re.error as error:
-        raise Failure(f"--grep {pattern}: is no regular expression: {error}") from error
-    return Printer(stream.buffer, stream.isatty(), coloured(stream), grep, clock)
+        raise Failure(f"{pattern} is no regular expression: {error}") from error
+
+
+def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
+    """What gives the time in front of each line; None without timestamps. Raises Failure."""
+    if timestamps and not follow:
+        raise Failure("timestamps need --follow: a log has no times, only lines that arrive now have one")
+    return _now if timestamps else None
 
 
 def wait(job: str, url: str, key: str, *, as_json: bool = False) -> int:
@@ -80,11 +95,19 @@ def exit_code(job: Mapping[str, Any]) -> int:
 
 
 async def read(
-    api: Service, job_id: str, selection: Selection, out: Printer, *, follow: bool, every: float = _LOOK_EVERY
+    api: Service,
+    job_id: str,
+    selection: Selection,
+    out: Printer,
+    *,
+    follow: bool,
+    every: float = _LOOK_EVERY,
+    remarks: bool = True,
 ) -> int:
     """The exit code; 1 where a log could not be read. What is not of the log goes to standard error.
 
-    Raises Failure. Each run of a job has files of its own, so an offset is good for one run only.
+    Raises Failure. Each run of a job has files of its own, so an offset is good for one run only. Without
+    `remarks`, the caller says how the job ended.
     """
     offsets: dict[str, int] = {}
     unread: set[str] = set()
@@ -105,7 +128,7 @@ async def read(
             await _print_new(api, job, selection, offsets, out, unread)
         if state in ENDED or not follow:
             out.finish()
-            if text := remark(job, list(offsets), written=any(offsets.values())):
+            if remarks and (text := remark(job, list(offsets), written=any(offsets.values()))):
                 _say(text)
             return int(bool(unread) or (follow and state != "succeeded"))
         await asyncio.sleep(every)
@@ -149,13 +172,13 @@ async def _print_one(
     # What a cluster says of sizes may be late; the end of the job is the end of its files.
     while offset < log.size or job["state"] in ENDED:
         try:
-            part = await patiently(partial(api.log, job["id"], offset, log.name))
+            chunk = await patiently(partial(api.log, job["id"], offset, log.name))
         except Absent:
             return  # of a run that was preempted meanwhile: the next look sees it
-        if not part.data:
+        if not chunk.data:
             return
-        write(part.data)
-        offset = offsets[log.name] = part.next
+        write(chunk.data)
+        offset = offsets[log.name] = chunk.next
 
 
 def run_of(job: Mapping[str, Any]) -> tuple[int, int]:

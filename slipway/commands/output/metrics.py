@@ -67,7 +67,7 @@ class Table:
         self._begun = False
 
     def news(self, curves: Curves, new: Sequence[Curve]) -> None:
-        """Write the new points."""
+        """Write the points that came since the last call."""
         if new and not self._begun:
             self._stream.write("\t".join(HEAD) + "\n")
             self._begun = True
@@ -91,7 +91,7 @@ class Document:
             self._stream.flush()
 
     def end(self, curves: Curves) -> None:
-        """Write the document."""
+        """Write all curves as one JSON document."""
         if not self._follow:
             whole = {"series": curves_as_json(curves.all())} | ({"note": curves.note} if curves.note else {})
             self._stream.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")

@@ -25,10 +25,10 @@ async def last_errors(api: Service, job: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, size in named[:_FILES]:
         try:
-            part = await api.content(job["id"], "stdouterr", name, max(0, size - _END))
+            chunk = await api.content(job["id"], "stdouterr", name, max(0, size - _END))
         except Failure:
             continue  # the others may say why it failed
-        lines += ["", f"the end of {printable(name)}:", *_lines(part.data)]
+        lines += ["", f"the end of {printable(name)}:", *_lines(chunk.data)]
     if len(named) > _FILES:
         lines += ["", f"and {len(named) - _FILES} more: slipway files {job['id']}"]
     return lines

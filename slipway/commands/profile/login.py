@@ -11,7 +11,7 @@ from slipway.client.profiles import Profile, file_of, read_profiles, write_profi
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 
-_HERE = ("localhost", "127.0.0.1", "::1")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: Characters of a key that are read.
 _LONGEST = 8192
 
@@ -20,7 +20,7 @@ def login(url: str, name: str, scope: str) -> int:
     """Try the address and the key, and keep both. Raises Failure when the service refuses them."""
     address, host = _address(url)
     key = "" if scope else _key()
-    if urlsplit(address).scheme == "http" and host not in _HERE and (key or scope):
+    if urlsplit(address).scheme == "http" and host not in _LOOPBACK and (key or scope):
         raise Failure("plain http would show the key to others on the way; give an https address")
     asyncio.run(_try(address, key, scope))
     file = file_of(os.environ)

@@ -34,6 +34,15 @@ class Beginning:
         self._receipt = re.compile(rf"runs/{re.escape(self._target)}/[^/]+/receipt\.json")
         self._uploaded: Uploaded | None = None
 
+    @property
+    def files(self) -> list[str]:
+        """What was uploaded, by its path in the folder."""
+        return (
+            [name.removeprefix(f"{self._target}/") for name in self._uploaded.digests]
+            if self._uploaded
+            else []
+        )
+
     async def job(self, url: str, key: str) -> str:
         """Upload what changed, and the id of the job that begins by it. Raises Failure."""
         async with service(url, key) as api:

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from slipway.commands.output import log
 from slipway.commands.output.download import fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
+from slipway.commands.running.hints import misplaced
 from slipway.commands.running.stage import Options, staged
 from slipway.screen import say
 
@@ -27,6 +30,7 @@ _INTERRUPTED = 130
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
     settings = settings_for(url, settings_file)
+    options = asyncio.run(_ordered(options, url, key))
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder)
         beginning = Beginning(settings, folder, options.name)
@@ -40,35 +44,54 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
         return 0
     say(f"the job is {job_id}")
     try:
-        return asyncio.run(_finish(job_id, options.to, url, key))
+        return asyncio.run(_finish(job_id, options.to, url, key, beginning.files))
     except KeyboardInterrupt:
         return _interrupted(job_id, url, key)
 
 
-async def _finish(job_id: str, to: Path | None, url: str, key: str) -> int:
+async def _ordered(options: Options, url: str, key: str) -> Options:
+    """The options with the ids of the jobs that it waits for. Asks nothing where it waits for none."""
+    choices = options.choices
+    if not choices.order.members:
+        return options
+    async with service(url, key) as api:
+        return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
+
+
+async def _finish(job_id: str, to: Path | None, url: str, key: str, uploaded: Sequence[str]) -> int:
     """Follow the job to its end, and save what it wrote."""
     async with service(url, key) as api:
-        news = asyncio.create_task(_report(api, job_id))
+        news, out = asyncio.create_task(_report(api, job_id)), log.printer_of(sys.stdout)
         try:
-            await log.read(api, job_id, log.Selection(), log.printer_of(sys.stdout), follow=True)
+            await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
             await news  # it ends with the job as well
         finally:
             news.cancel()
         job = await patiently(lambda: api.job(job_id))
         if job["state"] != "succeeded":
-            sys.stderr.writelines(f"{line}\n" for line in await last_errors(api, job))
+            errors = await last_errors(api, job)
+            sys.stderr.writelines(f"{line}\n" for line in errors)
             say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
+            if name := misplaced(errors, uploaded):
+                say(
+                    f"{name} was uploaded, and lies beside the script, but the script runs in another "
+                    f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
+                )
             return log.exit_code(job)
         return await fetch(api, job_id, await patiently(lambda: api.outputs(job_id)), (), to, say)
 
 
 async def _report(api: Service, job_id: str) -> None:
-    """What happens to the job and what it waits for, on standard error, until it ends."""
+    """What happens to the job and what it waits for, on standard error, until it ends.
+
+    A bad end is not shown: its reason comes behind the last lines of the job.
+    """
     last: dict[str, Any] | None = None
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))
-        for line in job_news(last, job):
+        bad = job["state"] in ENDED - {"succeeded", "rejected"}
+        for line in job_news(last, job)[: -1 if bad else None]:
             say(line.text)
         last, before = job, waits
         waits = why(job) if "waiting" in job else ""

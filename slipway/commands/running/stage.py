@@ -1,6 +1,7 @@
 """What `slipway run` uploads: a folder with a job.json, made where there is none."""
 
 import json
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slipway.commands.document.compose import Choices, compose
+from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
+from slipway.commands.document.order import Order, joined
 from slipway.commands.drop import target_of, to_upload
+from slipway.commands.running.hints import left_behind
 from slipway.failure import Failure
 from slipway.screen import say
 
 _JOB_FILE, _ENVELOPE = "job.json", "slipway.json"
+_NO_ORDER = Order()
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Options:
     to: Path | None = None
     detach: bool = False
     keep: bool = False
+    #: the script of the folder that runs; "" for the only one
+    script: str = ""
 
 
 def options(
@@ -37,9 +43,11 @@ def options(
     to: Path | None,
     cluster: str = "",
     gpus: int | None = None,
+    order: Order = _NO_ORDER,
     *,
     detach: bool,
     keep: bool,
+    script: str = "",
 ) -> Options:
     """The options of the command line. Raises Failure for what is no NAME=VALUE."""
     environment = {}
@@ -49,7 +57,12 @@ def options(
             raise Failure(f"--env {pair}: write NAME=VALUE")
         environment[variable] = value
     return Options(
-        Choices(nodes, image, environment, tuple(arguments), cluster, gpus), name, to, detach, keep
+        Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order),
+        name,
+        to,
+        detach,
+        keep,
+        script,
     )
 
 
@@ -58,7 +71,7 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     """The folder to upload, with a job.json. Raises Failure."""
     choices = options.choices
     if path.is_dir() and (path / _JOB_FILE).is_file():
-        if choices.anything or options.keep:
+        if choices.anything or options.keep or options.script:
             raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
         if choices.envelope:
             with _copied(to_upload(path), path, path.resolve().name) as copied:
@@ -67,16 +80,19 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
         else:
             yield path
         return
-    script = path if path.is_file() else _only_script(path)
+    script = _script(path, options.script)
+    files = to_upload(path) if path.is_dir() else [script]
+    if path.is_file():
+        _warn(script)
     folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
-    text = json.dumps(compose(script.name, folder, choices, prefix), indent=2) + "\n"
+    listed = script.parent / REQUIREMENTS in files
+    text = json.dumps(compose(script.name, folder, choices, prefix, requirements=listed), indent=2) + "\n"
     if options.keep:
         _keep(script.parent / _JOB_FILE, text)
         if choices.envelope:
             _write_envelope(script.parent / _ENVELOPE, choices.envelope)
     else:
         say(f"made this job.json (--save keeps it):\n{text.rstrip()}")
-    files = to_upload(path) if path.is_dir() else [script]
     with _copied(files, script.parent, folder.rpartition("/")[2]) as copied:
         (copied / _JOB_FILE).write_text(text, encoding="utf-8")
         if choices.envelope:
@@ -95,6 +111,15 @@ def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
         yield copied
+
+
+def _warn(script: Path) -> None:
+    """Say what a script needs that is not uploaded with it."""
+    if names := left_behind(script):
+        say(
+            f"only {script.name} is uploaded, and it names {', '.join(names)} beside it; for the whole "
+            f"folder: slipway run --script {script.name} {shlex.quote(str(script.parent))}"
+        )
 
 
 def _keep(file: Path, text: str) -> None:
@@ -116,14 +141,31 @@ def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
         raise Failure(f"{file.name} is no JSON object; mend it: slipway validate {file.name}")
     if isinstance(resources := document.get("resources"), dict) and "resources" in members:
         members = {**members, "resources": {**resources, **members["resources"]}}
+    order = {name: members[name] for name in ("after", "afterFailure") if name in members}
+    members = {**members, **joined(document, order)}
     file.write_text(json.dumps({**document, **members}, indent=2) + "\n", encoding="utf-8")
 
 
+def _script(path: Path, name: str) -> Path:
+    """The script that runs: the path itself, or that of the folder. Raises Failure."""
+    if not path.exists():
+        raise Failure(f"there is no {path}; name a script, or a folder with one")
+    if path.is_dir():
+        return _named_script(path, name) if name else _only_script(path)
+    if name:
+        raise Failure(f"--script names a script of a folder, and {path} is a file")
+    return path
+
+
+def _named_script(folder: Path, name: str) -> Path:
+    if Path(name).name != name or not (folder / name).is_file():
+        raise Failure(f"--script {name}: there is no such file in {folder}; name one at its top")
+    return folder / name
+
+
 def _only_script(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise Failure(f"{folder} is neither a script nor a folder")
     scripts = sorted(folder.glob("*.py")) or sorted(folder.glob("*.sh"))
     if len(scripts) != 1:
         count = f"{len(scripts)} scripts" if scripts else "no script"
-        raise Failure(f"{folder} has {count} and no job.json; name the script that runs, or write a job.json")
+        raise Failure(f"{folder} has {count} and no job.json; name the one that runs by --script")
     return scripts[0]

@@ -46,6 +46,13 @@ JOB = {
         "containerSettings": {"imageSourceRegistry": {"image": "pytorch/pytorch:0.4_cuda9_cudnn7"}},
     },
 }
+CLUSTER = {
+    "properties": {
+        "vmSize": "STANDARD_NC6",
+        "scaleSettings": {"manual": {"targetNodeCount": 1}},
+        "userAccountSettings": {"adminUserName": "me", "adminUserPassword": "Passw0rd"},
+    }
+}
 SCRIPT = """import os, sys
 print(sys.argv[1:3], flush=True)
 open(os.environ["AZ_BATCHAI_OUTPUT_MODEL"] + "/model-" + sys.argv[2], "w").write("weights")
@@ -78,34 +85,15 @@ async def test_the_storage_around_a_recipe(az: Az) -> None:
 async def test_a_workspace_and_clusters(az: Az) -> None:
     await az.ask("batchai", "workspace", "create", "-l", "eastus", "-g", GROUP, "-n", WORKSPACE)
     await az.ask("batchai", "experiment", "create", *IN_WORKSPACE, "-n", EXPERIMENT)
-    created = (
-        "batchai",
-        "cluster",
-        "create",
-        *IN_WORKSPACE,
-        "-s",
-        "Standard_NC6",
-        "-u",
-        "me",
-        "-p",
-        "Passw0rd",
-    )
+    create = ("batchai", "cluster", "create", *IN_WORKSPACE)
     cluster = await az.ask(
-        *created, "-n", "nc6", "--min", "0", "--max", "2", "--vm-priority", "lowpriority", "-i", "UbuntuLTS"
-    )
-    document = {
-        "properties": {
-            "vmSize": "STANDARD_NC6",
-            "scaleSettings": {"manual": {"targetNodeCount": 1}},
-            "userAccountSettings": {"adminUserName": "me", "adminUserPassword": "Passw0rd"},
-        }
-    }
-    (az.folder / "cluster.json").write_text(json.dumps(document))
+        *create, "-n", "nc6", "-s", "Standard_NC6", "-u", "me", "-p", "Passw0rd",
+        "--min", "0", "--max", "2", "--vm-priority", "lowpriority", "-i", "UbuntuLTS",
+    )  # fmt: skip
+    (az.folder / "cluster.json").write_text(json.dumps(CLUSTER))
     setup = ("--setup-task", "echo ready", "--setup-task-output", "$AZ_BATCHAI_MOUNT_ROOT/logs")
     share = ("--afs-name", "logs", "--afs-mount-path", "logs", "--storage-account-name", ACCOUNT)
-    await az.ask(
-        "batchai", "cluster", "create", *IN_WORKSPACE, "-n", "filed", "-f", "cluster.json", *setup, *share
-    )
+    await az.ask(*create, "-n", "filed", "-f", "cluster.json", *setup, *share)
     await az.ask("batchai", "cluster", "resize", *IN_WORKSPACE, "-n", "filed", "-t", "2")
 
     async def idle() -> bool:

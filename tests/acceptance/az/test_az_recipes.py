@@ -25,8 +25,8 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-_BESIDE = Path(__file__).parents[4] / "shared" / "recipes"
-_FOLDER = Path(os.environ.get("BATCHAI_RECIPES", _BESIDE))
+_USUAL = Path(__file__).parents[4] / "shared" / "recipes"
+_FOLDER = Path(os.environ.get("BATCHAI_RECIPES", _USUAL))
 RECIPES = {path.parent.name.partition("-")[0].lower(): path for path in _FOLDER.glob("*/job.json")}
 GROUP, WORKSPACE, EXPERIMENT = "recipes", "recipes", "recipes"
 _IN_WORKSPACE = ("-g", GROUP, "-w", WORKSPACE)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 #: A package of each list.
 _LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
 #: What the command alone is asked, what it says, and whether it fails.
-_ASKED: tuple[tuple[tuple[str, ...], str, bool], ...] = (
+_COMMANDS: tuple[tuple[tuple[str, ...], str, bool], ...] = (
     (("--help",), "login", False),
     (("version",), "slipway ", False),
     (("validate", "job.json"), "valid", False),
@@ -98,7 +98,7 @@ def try_command(result: Interpreter, folder: Path) -> None:
     run(str(programs / "python"), "-m", "pip", "check", cwd=folder)
     run(str(programs / "python"), "-W", "error", "-c", "from slipway import Client; Client()", cwd=rig)
     slipway = str(programs / "slipway")
-    for request, output, fails in _ASKED:
+    for request, output, fails in _COMMANDS:
         if output not in (answer := run(slipway, *request, cwd=rig, fails=fails)):
             raise Failed(f"slipway {' '.join(request)} said: {answer}")
 

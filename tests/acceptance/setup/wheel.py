@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 #: What a wheel is made of; the app and the local stack are there, so that they could come in.
-_TAKEN = ("pyproject.toml", "README.md", "LICENSE", "function_app.py")
+_FILES = ("pyproject.toml", "README.md", "LICENSE", "function_app.py")
 _FOLDERS = ("fence", "functions", "local", "shared", "slipway")
 
 
@@ -18,7 +18,7 @@ def wheel(place: Path) -> Path:
     source = place / "source"
     for folder in _FOLDERS:
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in _TAKEN:
+    for name in _FILES:
         shutil.copy(ROOT / name, source)
     argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     argv += ["--no-deps", "--no-build-isolation", "--no-index", f"--wheel-dir={place}", str(source)]

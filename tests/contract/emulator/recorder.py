@@ -1,4 +1,4 @@
-"""A proxy before the emulator that shows each exchange to the contract, whatever client it comes from."""
+"""A proxy before the emulator that shows the exchanges of every client to the contract."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

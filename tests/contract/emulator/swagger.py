@@ -16,8 +16,8 @@ from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
 from werkzeug.datastructures import ImmutableMultiDict
 
-_BESIDE = Path(__file__).parents[4] / "shared" / "reference" / "BatchAI-2018-05-01.json"
-FILE = Path(os.environ.get("BATCHAI_SWAGGER", _BESIDE))
+_USUAL = Path(__file__).parents[4] / "shared" / "reference" / "BatchAI-2018-05-01.json"
+FILE = Path(os.environ.get("BATCHAI_SWAGGER", _USUAL))
 OVERLAY = Path(__file__).with_name("overlay.json")
 _IN_SCHEMA = ("type", "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "enum", "default")
 _JSON = "application/json"

@@ -39,7 +39,7 @@ async def test_the_ends_of_jobs_are_reported_by_their_variable(storage: Azurite)
         notices = Notices(_settings(storage, name))
         for number in range(600):
             notices.job_ended(_job(f"j_{number}"))
-        notices.job_ended(_job("nobody's", "OTHER"))
+        notices.job_ended(_job("unknown", "OTHER"))
         await notices.close()
 
         document = [

@@ -71,7 +71,7 @@ async def test_the_admin_endpoints_tell_the_state_and_the_functions(host: Host) 
 
 
 async def test_only_functions_that_are_not_http_run_by_hand(host: Host) -> None:
-    assert await host.fire("nobody") == 404
+    assert await host.fire("no-such-function") == 404
     assert await host.fire("item") == 400
     assert await host.fire("work", '{"do":"by hand"}') == 202
     assert await host.storage.take("done", lambda t: "by hand" in t)

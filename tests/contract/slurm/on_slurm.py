@@ -105,5 +105,4 @@ async def until(
 
 
 async def text(slurm: SlurmEngine, target: Target, file: str) -> str:
-    """A file of stdouterr."""
     return (await slurm.read(target, "stdouterr", file, 0, 1 << 20)).data.decode()

@@ -16,7 +16,7 @@ from tests.contract.slurm.on_slurm import PATIENCE, ended, engine, order
 from tests.contract.slurm.test_faults import _forget_everything
 
 #: What accounting knows of the jobs.
-_KNOWN = ("sacct", "--noheader", "--parsable2", "--allocations", "--format=jobname,state")
+_SACCT = ("sacct", "--noheader", "--parsable2", "--allocations", "--format=jobname,state")
 _LACKING = [name for name in PROGRAMS if not shutil.which(name, path=find_programs().path)]
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -38,7 +38,7 @@ async def test_slurmdbd_tells_how_a_job_ended_that_slurmctld_has_forgotten(tmp_p
             await slurm_engine.submit(request)
             await ended(slurm_engine, request.target)
             async with asyncio.timeout(PATIENCE):
-                while f"{request.target.name}|{word}" not in await own.command(*_KNOWN):  # noqa: ASYNC110
+                while f"{request.target.name}|{word}" not in await own.command(*_SACCT):  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
         await _forget_everything(own)
 

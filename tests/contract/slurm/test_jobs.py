@@ -97,7 +97,7 @@ async def test_tensorflow_has_servers_and_workers_that_know_each_other(cluster: 
         assert len(config["cluster"]["ps"]) == 1
 
 
-async def test_a_job_has_the_gpus_of_its_nodes_in_whatever_dialect_it_asked(
+async def test_a_job_has_the_gpus_of_its_nodes_in_each_dialect(
     cluster: Slurm,
 ) -> None:
     async with engine(cluster, gpus=1) as slurm:
@@ -215,12 +215,12 @@ async def test_what_is_ours_to_mend_is_said_so(cluster: Slurm) -> None:
     with pytest.raises(Misconfigured, match="token"):
         await stranger.nodes(NAME)
     await stranger.close()
-    nobody = SlurmEngine(
+    stranger = SlurmEngine(
         {NAME: replace(cluster_known, url="http://127.0.0.1:9")}, {NAME: SigningKey(b"k" * 32)}
     )
     with pytest.raises(Transient):
-        await nobody.nodes(NAME)
-    await nobody.close()
+        await stranger.nodes(NAME)
+    await stranger.close()
 
 
 async def test_the_newest_dialect_of_both_is_spoken(cluster: Slurm) -> None:

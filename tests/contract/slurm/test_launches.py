@@ -31,6 +31,10 @@ async def own(tmp_path: Path) -> AsyncIterator[Slurm]:
         yield running
 
 
+def _outcome(observation: Observation) -> tuple[JobState, Reason | None, bool]:
+    return observation.state, observation.reason, observation.unstarted
+
+
 def _held_again(observation: Observation | None) -> bool:
     return observation is not None and observation.why is not None and "launch failed" in observation.why.text
 
@@ -41,11 +45,7 @@ async def test_a_node_that_does_not_boot_did_not_start_the_job(own: Slurm) -> No
         job_order = order("true")
         await slurm.submit(job_order)
         observation = await ended(slurm, job_order.target)
-    assert (observation.state, observation.reason, observation.unstarted) == (
-        JobState.FAILED,
-        Reason.INFRASTRUCTURE,
-        True,
-    )
+    assert _outcome(observation) == (JobState.FAILED, Reason.INFRASTRUCTURE, True)
 
 
 async def test_a_prolog_that_fails_did_not_start_the_job_although_slurm_calls_that_cancelled(
@@ -56,11 +56,7 @@ async def test_a_prolog_that_fails_did_not_start_the_job_although_slurm_calls_th
         job_order = order("true")
         await slurm.submit(job_order)
         observation = await ended(slurm, job_order.target)
-    assert (observation.state, observation.reason, observation.unstarted) == (
-        JobState.FAILED,
-        Reason.INFRASTRUCTURE,
-        True,
-    )
+    assert _outcome(observation) == (JobState.FAILED, Reason.INFRASTRUCTURE, True)
     assert "CANCELLED" in observation.message
 
 
@@ -97,11 +93,7 @@ async def test_what_the_administrator_cancels_is_cancelled(own: Slurm, begun: bo
             await submitted(slurm, job_order)
         await own.command("scancel", f"--name={job_order.target.name}")
         observation = await ended(slurm, job_order.target)
-    assert (observation.state, observation.reason, observation.unstarted) == (
-        JobState.CANCELLED,
-        Reason.TERMINATED,
-        False,
-    )
+    assert _outcome(observation) == (JobState.CANCELLED, Reason.TERMINATED, False)
 
 
 async def test_a_memory_kill_is_the_jobs_own_and_says_so(own: Slurm) -> None:

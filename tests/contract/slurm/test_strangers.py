@@ -54,13 +54,11 @@ class Stranger:
         return int(answer.body["job_id"])
 
     async def state(self, number: int) -> str:
-        """As Slurm says it."""
         answer = await self.client.call("GET", f"/job/{number}")
         result = answer.body["jobs"][0]["job_state"]
         return result if isinstance(result, str) else str(result[0])
 
     async def until(self, number: int, state: str) -> None:
-        """Wait for a state."""
         async with asyncio.timeout(PATIENCE):
             while await self.state(number) != state:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Whatever arrives: an answer, soon, that shows no secret."""
+"""Every document gets an answer, soon, that shows no secret."""
 
 from __future__ import annotations
 

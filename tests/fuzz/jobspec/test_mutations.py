@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from shared.jobspec import Source, has_errors, lint, read, validate
 from shared.jobspec.text.tree import copied
-from slipway.commands.document.validate import problems_of
 from tests.breadth import examples
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.checks.lint_jobs import dropped
 from tests.unit.jobspec.jobs import everything, job, script_toolkit, toolkit
 from tests.unit.jobspec.problems.test_places import DUMPS, assert_points_at, place_by_json

@@ -34,7 +34,7 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
         for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
     ]
     assert len(waiting) == 200
-    assert {target.tries[0].said for row in waiting for target in row.targets if target.webhook} == {
+    assert {delivery.tries[0].said for row in waiting for delivery in row.deliveries if delivery.webhook} == {
         "timeout"
     }
 

@@ -1,4 +1,4 @@
-"""Log lines are one JSON object each, with the fields of the record, whatever a person wrote."""
+"""Log lines are one JSON object each, with the fields of the record; no text of a person breaks it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Hooks:
 
 
 def notice(world: World, number: int, *urls: str, due: float = 0) -> Notice:
-    targets = tuple(Delivery(url=url, due=world.now) for url in urls or (A,))
+    deliveries = tuple(Delivery(url=url, due=world.now) for url in urls or (A,))
     named = {
         "job_id": f"j_{number}",
         "sequence": number,
@@ -69,7 +69,7 @@ def notice(world: World, number: int, *urls: str, due: float = 0) -> Notice:
         "type": "t",
         "body": "{}",
     }
-    return Notice(**named, targets=targets, due=world.now + timedelta(seconds=due), since=world.now)
+    return Notice(**named, deliveries=deliveries, due=world.now + timedelta(seconds=due), since=world.now)
 
 
 def woken(world: World) -> list[tuple[int, float]]:

@@ -15,7 +15,7 @@ from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 OK = Posted("delivered", 204, "2xx", None, 1)
-DOWN = Posted("retry", 503, "5xx", None, 1)
+RECEIVER_DOWN = Posted("retry", 503, "5xx", None, 1)
 
 
 async def ended(world: World, *answers: Posted, notify: object = None) -> Job:
@@ -39,7 +39,7 @@ async def next_try(world: World, longest: float = 1e9) -> None:
 
 
 async def test_a_receiver_that_is_down_gets_the_same_bytes_later(world: World) -> None:
-    await ended(world, DOWN, DOWN, OK)
+    await ended(world, RECEIVER_DOWN, RECEIVER_DOWN, OK)
     assert len(world.webhooks.posts) == 1
 
     await next_try(world)
@@ -51,7 +51,7 @@ async def test_a_receiver_that_is_down_gets_the_same_bytes_later(world: World) -
 
 
 async def test_a_lost_wake_up_is_made_up_by_the_sweep(world: World) -> None:
-    await ended(world, DOWN, OK)
+    await ended(world, RECEIVER_DOWN, OK)
     world.queues.messages.clear()
 
     for _ in range(3):
@@ -61,12 +61,12 @@ async def test_a_lost_wake_up_is_made_up_by_the_sweep(world: World) -> None:
 
 
 async def test_retry_after_is_honoured(world: World) -> None:
-    await ended(world, replace(DOWN, retry_after=1234.0), OK)
+    await ended(world, replace(RECEIVER_DOWN, retry_after=1234.0), OK)
     assert max(delay for _, _, delay in world.queues.messages) >= 1234
 
 
 async def test_a_receiver_that_never_answers_ends_as_a_dead_letter(world: World) -> None:
-    job = await ended(world, DOWN)
+    job = await ended(world, RECEIVER_DOWN)
     tries = 1
     while any(queue == "job-events" for queue, _, _ in world.queues.messages):
         await next_try(world)
@@ -74,14 +74,14 @@ async def test_a_receiver_that_never_answers_ends_as_a_dead_letter(world: World)
 
     (dead,) = await world.outbox.dead()
     assert tries == 10
-    assert (dead.job_id, dead.targets[1].state, dead.targets[1].last) == (job.id, "dead", "5xx")
-    assert dead.targets[0].state == "delivered"
+    assert (dead.job_id, dead.deliveries[1].state, dead.deliveries[1].last) == (job.id, "dead", "5xx")
+    assert dead.deliveries[0].state == "delivered"
 
 
 async def test_410_and_a_gate_that_refuses_end_the_delivery_at_once(world: World) -> None:
     await ended(world, Posted("gone", 410, "410 Gone", None, 1))
     (dead,) = await world.outbox.dead()
-    assert dead.targets[1].last == "410 Gone"
+    assert dead.deliveries[1].last == "410 Gone"
     assert all(queue != "job-events" for queue, _, _ in world.queues.messages)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import JobState, Reason, Target
-from shared.core.ports import OutputFile
+from shared.core.ports import FileChunk, OutputFile
 from shared.delivery import answers
 from shared.delivery.answers import put_final
 from shared.delivery.last_lines import error_line
@@ -104,6 +104,22 @@ async def test_one_line_that_is_longer_than_the_others_together_may_be_shows_its
     assert await last_lines(world, drops, {"stderr.txt": text}) == (
         shown and {"file": "stderr.txt", "lines": shown}
     )
+
+
+@pytest.mark.parametrize(("text", "starts"), [(b"\n" * 4096, [0]), (b"\n" * 4097, [1, 0])])
+async def test_a_file_that_was_read_whole_is_not_read_again(
+    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch, text: bytes, starts: list[int]
+) -> None:
+    reads: list[int] = []
+    read = MemoryEngine.read
+
+    async def counting_read(engine: MemoryEngine, *arguments: Any) -> FileChunk:
+        reads.append(arguments[-2])
+        return await read(engine, *arguments)
+
+    monkeypatch.setattr(MemoryEngine, "read", counting_read)
+    assert await last_lines(world, drops, {"stderr.txt": text}) is None
+    assert reads == starts
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ async def test_an_answer_starts_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["stderr\udcff", "stderr\n\x1b[2J"])
-async def test_whatever_name_a_job_gave_its_file_there_is_a_receipt(world: World, name: str) -> None:
+async def test_any_name_of_a_file_of_a_job_leaves_it_a_receipt(world: World, name: str) -> None:
     job = await drop_folder(world)
     world.engine.output = {name: b"boom"}
     await end(world, JobState.FAILED, reason=Reason.USER, exit_code=1, message="text \ud800 \0")

@@ -14,7 +14,7 @@ from shared.core.notify.webhook_url import safe_url
 from shared.core.ports import Posted
 from shared.delivery.deliver import deliver, finish
 from tests.doubles.memory import MemoryWebhooks
-from tests.unit.delivery.test_deliver import DOWN, HOOK, OK, ended, next_try
+from tests.unit.delivery.test_deliver import HOOK, OK, RECEIVER_DOWN, ended, next_try
 from tests.unit.world import World, job_json
 
 
@@ -73,7 +73,7 @@ async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: 
 async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_gets_through(
     world: World,
 ) -> None:
-    world.webhooks.answers = [DOWN]
+    world.webhooks.answers = [RECEIVER_DOWN]
     await jobs_that_end(world, ["down"] * 12)
     world.policy(deliver_batch=1)
 
@@ -85,7 +85,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
         for n in range(4)
         for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
     ]
-    untried = [row.targets[1] for row in waiting if not row.targets[1].attempts]
+    untried = [row.deliveries[1] for row in waiting if not row.deliveries[1].attempts]
     assert len(untried) == 7  # which cost them no try
     assert all(target.due > world.now for target in untried)
 
@@ -97,7 +97,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
 
 
 async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> None:
-    world.webhooks.answers = [replace(DOWN, status=429, retry_after=600.0), OK]
+    world.webhooks.answers = [replace(RECEIVER_DOWN, status=429, retry_after=600.0), OK]
     await jobs_that_end(world, ["busy"] * 3)
     world.policy(deliver_batch=1)
 
@@ -111,7 +111,7 @@ async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> Non
 
 
 async def test_an_event_that_could_not_even_be_tried_for_days_is_given_up(world: World) -> None:
-    world.webhooks.answers = [DOWN]
+    world.webhooks.answers = [RECEIVER_DOWN]
     await jobs_that_end(world, ["down"] * 8)
     for _ in range(4 * 24 * 8):
         await world.sweep(15 * 60)
@@ -131,7 +131,7 @@ async def test_410_disables_the_address_for_every_event_and_every_process(world:
     await world.sweep()
 
     assert len(world.webhooks.posts) == 1
-    dead = {row.job_id: row.targets[1].last for row in await world.outbox.dead()}
+    dead = {row.job_id: row.deliveries[1].last for row in await world.outbox.dead()}
     assert "disabled since" in dead[accepted.job.id]
 
 
@@ -139,7 +139,7 @@ async def test_busy_slots_cost_no_try(world: World) -> None:
     job = await ended(world, Posted("busy", None, "not sent", None, 0), OK)
     notice = await world.outbox.notice(job.id, job.sequence)
     assert notice is not None
-    assert (notice.targets[1].attempts, notice.targets[1].tries) == (0, ())
+    assert (notice.deliveries[1].attempts, notice.deliveries[1].tries) == (0, ())
 
     await next_try(world)
     assert len(world.webhooks.posts) == 2
@@ -147,11 +147,11 @@ async def test_busy_slots_cost_no_try(world: World) -> None:
 
 
 async def test_each_try_is_kept_with_its_time_its_answer_and_its_length(world: World) -> None:
-    job = await ended(world, DOWN, replace(OK, milliseconds=42))
+    job = await ended(world, RECEIVER_DOWN, replace(OK, milliseconds=42))
     await next_try(world)
 
     (row,) = [row for (_, key), row in world.ledger.rows.items() if key.startswith("e|")]
-    tries = notice_of_row(row).targets[1].tries
+    tries = notice_of_row(row).deliveries[1].tries
     assert [(one.status, one.ms, one.said) for one in tries] == [(503, 1, "5xx"), (204, 42, "2xx")]
     assert tries[0].at < tries[1].at
     assert job.state is JobState.SUCCEEDED

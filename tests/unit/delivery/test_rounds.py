@@ -10,7 +10,7 @@ from shared.core.notify.receivers import receiver_id
 from shared.core.ports import Disabled
 from shared.delivery.deliver import deliver, deliver_due, finish
 from tests.unit.delivery.deliveries import HANGS, A, B, Hooks, Outbox, notice, woken
-from tests.unit.delivery.test_deliver import DOWN
+from tests.unit.delivery.test_deliver import RECEIVER_DOWN
 from tests.unit.world import World
 
 
@@ -22,7 +22,7 @@ async def test_an_event_that_is_delivered_is_settled_as_it_is_and_wakes_no_one(
     after = await deliver(world.ports, "j_7", 7)
 
     assert after is not None
-    assert [target.state for target in after.targets] == ["delivered"] * 2
+    assert [delivery.state for delivery in after.deliveries] == ["delivered"] * 2
     assert after.due == event.due
     assert outbox.settled == [after]
     assert woken(world) == []
@@ -31,10 +31,10 @@ async def test_an_event_that_is_delivered_is_settled_as_it_is_and_wakes_no_one(
 async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_sweep(
     world: World, hooks: Hooks, outbox: Outbox
 ) -> None:
-    hooks.answer = DOWN
+    hooks.answer = RECEIVER_DOWN
     delivered = Delivery(url=B, due=world.now - timedelta(days=1), state="delivered")
     event = notice(world, 7)
-    outbox.rows["j_7", 7] = event.model_copy(update={"targets": (*event.targets, delivered)})
+    outbox.rows["j_7", 7] = event.model_copy(update={"deliveries": (*event.deliveries, delivered)})
 
     after = await deliver(world.ports, "j_7", 7)
 
@@ -42,9 +42,9 @@ async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_
     assert after is not None
     assert after.due == world.now + timedelta(seconds=5)
     assert settled.due == world.now + timedelta(seconds=5 + 30)
-    assert settled.targets == after.targets
+    assert settled.deliveries == after.deliveries
     assert woken(world) == [(7, 5)]
-    assert [target.attempts for target in after.targets] == [1, 0]
+    assert [delivery.attempts for delivery in after.deliveries] == [1, 0]
 
 
 async def test_an_event_that_is_under_way_is_left_to_anyone_who_sends_it(

@@ -9,7 +9,7 @@ import pytest
 from shared.core.notify.schedule import Schedule
 from shared.core.ports import Posted
 from tests.doubles.memory import MemoryWebhooks
-from tests.unit.delivery.test_deliver import DOWN, OK, ended, next_try
+from tests.unit.delivery.test_deliver import OK, RECEIVER_DOWN, ended, next_try
 from tests.unit.world import World
 
 HOUR, DAY = 3600.0, 86400.0
@@ -43,7 +43,7 @@ def _waits(hooks: Watched) -> list[float]:
 async def test_a_wait_of_any_length_in_the_schedule_is_kept(world: World, wait: float, woken: str) -> None:
     """A queue hides a message for seven days at most, so a message may come long before its time."""
     world.policy(schedule=Schedule((5, wait)))
-    hooks = _watch(world, DOWN)
+    hooks = _watch(world, RECEIVER_DOWN)
     await ended(world, *hooks.answers)
     await next_try(world)
 
@@ -91,5 +91,5 @@ async def test_an_event_whose_receiver_never_has_room_is_given_up_after_the_life
         await world.sweep(HOUR / 2)
     (notice,) = await world.outbox.dead()
 
-    assert [(target.state, target.attempts) for target in notice.targets if target.webhook] == [("dead", 0)]
+    assert [(one.state, one.attempts) for one in notice.deliveries if one.webhook] == [("dead", 0)]
     assert not any(key.startswith("o|") for _, key in world.ledger.rows)

@@ -111,7 +111,7 @@ async def test_a_job_that_no_one_dropped_has_no_status(world: World) -> None:
     assert world.drops.written == []
 
 
-def test_a_line_is_one_line_whatever_the_engine_says(world: World) -> None:
+def test_a_line_is_one_line_with_any_words_of_the_engine(world: World) -> None:
     line = status_line("j_x", JobState.FAILED, world.now, "first\nsecond\x1b[31m " + "x" * 900)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1

@@ -19,10 +19,10 @@ from shared.intake.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
 from shared.jobspec.format.schema import job_schema
 from shared.jobspec.words import format_words
-from slipway.commands.document.validate import problems_of
 from slipway.rules import RULES, index_text
+from tests.diagnosis import problems_of
 from tests.doubles.memory_engine import MemoryEngine
-from tests.unit.world import CLUSTER, World
+from tests.unit.world import CLUSTER, World, job_json
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "docs" / "rules"
@@ -159,6 +159,7 @@ DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW109": _no_mpi,
     "SW110": lambda world: world.policy(limits=replace(world.ports.policy.limits, max_node_hours=24)),
     "SW111": _a_defect,
+    "SW112": lambda world: None,
 }
 
 
@@ -170,6 +171,8 @@ async def _in_a_world(code: str, text: str) -> dict[str, str]:
     if code == "SW108":
         first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}
         await world.message({"idempotencyKey": "order-7", "spec": first}, "m1")
+    if code == "SW112":
+        await world.message({"name": "prepare", "spec": job_json()}, "m1")
     accepted = await world.message(text.encode(), "m2")
     return {problem["code"]: problem["severity"] for problem in accepted.job.problems}
 

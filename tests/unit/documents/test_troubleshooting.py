@@ -38,7 +38,7 @@ def test_a_quoted_message_is_one_of_ours(message: str) -> None:
     assert any(message in text for text in SOURCES), "the message has changed: change the page, too"
 
 
-def test_every_reason_of_a_failure_has_a_row() -> None:
-    rows = set(re.findall(r"`(?:failed|rejected) \((\w+)\)`", PAGE))
+def test_every_reason_of_an_end_has_a_row() -> None:
+    rows = set(re.findall(r"`(?:failed|rejected|cancelled) \((\w+)\)`", PAGE))
 
     assert rows == {reason.value for reason in Reason if reason is not Reason.TERMINATED}

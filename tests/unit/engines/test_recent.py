@@ -44,7 +44,7 @@ async def test_what_was_said_stands_while_the_cluster_is_silent_and_it_is_asked_
     cluster = Cluster()
     assert cluster.lately.last_view("a") is None
     output = await cluster.lately.view("a")
-    cluster.says, cluster.time = Transient("nobody answers"), 500.0
+    cluster.says, cluster.time = Transient("no answer"), 500.0
     assert await cluster.lately.view("a") == output
     cluster.time = 514.0
     assert (await cluster.lately.view("a"), cluster.looks) == (output, 2)
@@ -60,7 +60,7 @@ async def test_who_needs_a_younger_view_has_another_look_and_none_of_a_silent_cl
     assert (await cluster.lately.now("a", 15.0), cluster.looks) == (output, 1)
     assert (await cluster.lately.now("a", 5.0), cluster.looks) == (output, 2)
     cluster.time += 301.0
-    cluster.says = Transient("nobody answers")
+    cluster.says = Transient("no answer")
     assert (await cluster.lately.now("a", 999.0), cluster.looks) == (None, 3)
     assert (await cluster.lately.now("a", 0.0), cluster.looks) == (None, 3)
     assert await cluster.lately.view("a") == output

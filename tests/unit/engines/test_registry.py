@@ -110,7 +110,7 @@ def test_the_names_of_earlier_versions_are_still_read() -> None:
         ({"SLIPWAY_CLUSTER": "B"}, "b"),
     ],
 )
-def test_the_default_cluster_is_one_of_the_table_whatever_else_is_set(
+def test_the_default_cluster_is_one_of_the_table_with_any_other_setting(
     values: dict[str, str], default: str
 ) -> None:
     result = engines_of({"a": {"engine": "batchai"}, "b": {"engine": "toy", "nodes": 1}}, **values).clusters

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import fence
-from fence import Fence, Refused
+from fence import Fence
+from fence.way import Refused
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
+import zipfile
 from collections.abc import Awaitable, Callable
 
 import azure.functions as func
@@ -12,6 +14,8 @@ import pytest
 
 from functions import caller, output
 from shared.core.job import JobState
+from shared.core.ports import OutputFile
+from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
 
 BODY = b"0123456789"
@@ -135,3 +139,24 @@ async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Ge
 async def test_a_name_with_an_unusual_space_can_be_asked_for(get: Get, world: World) -> None:
     world.engine.output["loss\u00a0curve.png"] = b"x"
     assert (await get("loss\u00a0curve.png")).get_body() == b"x"
+
+
+async def test_a_directory_comes_as_one_zip_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(world, monkeypatch)
+    job = (await world.message(job_json())).job
+    world.engine.output |= {"models/a.bin": b"a", "models/b.bin": b"b"}
+    world.engine.listed["."] = (OutputFile("out", None, None, link=True), OutputFile("models", None, None))
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+
+    whole = await call("GET", f"/api/jobs/{job.id}/zip")
+    folder = await call("GET", f"/api/jobs/{job.id}/zip?path=models")
+    nothing = await call("GET", f"/api/jobs/{job.id}/zip?directory=nope")
+
+    with zipfile.ZipFile(io.BytesIO(whole.get_body())) as archive:
+        assert archive.namelist() == ["stdouterr/models/a.bin", "stdouterr/models/b.bin"]
+    assert (whole.status_code, whole.mimetype) == (200, "application/zip")
+    assert (whole.headers["Slipway-Left-Out"], folder.headers["Slipway-Left-Out"]) == ("1", "0")
+    name = f"{job.id}-stdouterr-models.zip"
+    assert folder.headers["Content-Disposition"].startswith(f'attachment; filename="{name}"')
+    assert nothing.status_code == 404

@@ -23,12 +23,12 @@ from shared.intake.arrive import (
 )
 from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.drop import FolderResult
-from shared.intake.message import read_request
+from shared.intake.message import SUBMIT, read_request
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
 BODY = json.dumps({"spec": job_json()}).encode()
-NOBODY = Caller("bob", frozenset())
+NO_ROLE = Caller("bob", frozenset())
 
 
 class Defective(MemoryLedger):
@@ -128,8 +128,6 @@ async def test_a_poison_message_that_is_no_blobs_is_kept_and_not_run(world: Worl
 
 
 class Refuses(MemoryLedger):
-    """Refuses the first record."""
-
     error: Misuse | None = None
 
     async def create(self, *args: Any) -> Any:
@@ -168,11 +166,11 @@ async def test_only_who_sees_every_job_may_name_a_drop_as_the_document(world: Wo
 
     with pytest.raises(Misuse, match="names a drop") as error:
         await request_arrived(
-            world.ports, request, door="http", scope=NOBODY.source, key="k", name="n", who=NOBODY
+            world.ports, request, door="http", scope=NO_ROLE.source, key="k", name="n", who=NO_ROLE
         )
     assert (error.value.status, error.value.remedy) == (403, "send the document itself, as `spec`")
     with pytest.raises(Misuse, match="names a drop"):
-        await request_validated(world.ports, request, NOBODY)
+        await request_validated(world.ports, request, NO_ROLE)
 
 
 async def test_a_request_has_the_name_that_its_door_knows(world: World) -> None:
@@ -219,3 +217,44 @@ async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch:
         ("drop", "drop", "k", "train", "digits", "train.py", False),
         ("drop", "drop", "", "run", "digits", None, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        (job_json(), "message-0a1b2c3d"),
+        ({"spec": job_json(), "name": "mine"}, "mine"),
+        ({"specBlob": "scripts/team/digits/job.json"}, "digits"),
+        ({"specBlob": "scripts/team/digits.json"}, "digits"),
+        ({"specBlob": "scripts/job.json"}, "scripts"),
+        (b"no job", "message-0a1b2c3d"),
+    ],
+)
+async def test_a_message_without_a_name_is_called_by_its_blob_or_its_id(
+    world: World, message: Any, name: str
+) -> None:
+    for blob in ("team/digits/job.json", "team/digits.json", "job.json"):
+        world.drops.upload(blob, json.dumps(job_json()).encode())
+
+    assert (await world.message(message, "0a1b2c3d-4e5f-6789")).job.name == name
+
+
+async def test_jobs_of_one_message_and_one_that_no_one_named_have_names_of_their_own(world: World) -> None:
+    events = [{"specversion": "1.0", "type": SUBMIT, "data": {"spec": job_json(nodeCount=n)}} for n in (1, 2)]
+    accepted = await message_arrived(world.ports, json.dumps(events).encode(), "0a1b2c3d-4e5f")
+    request = read_request(BODY, world.ports.policy.limits)
+    posted = await request_arrived(world.ports, request, door="http", scope="s", key="k")
+
+    assert [one.job.name for one in accepted] == ["message-0a1b2c3d", "message-0a1b2c3d-1"]
+    assert posted.job.name == f"http-{posted.job.id[2:10]}"
+
+
+async def test_messages_with_one_key_are_one_job_under_one_name(world: World) -> None:
+    message = {"spec": job_json(), "idempotencyKey": "once"}
+
+    first = await world.message(message, "0a1b2c3d-4e5f")
+    world.use(ledger=MemoryLedger(world.clock))  # as after a backup was restored, which lacks it
+    again = await world.message(message, "ffffffff-4e5f")
+
+    assert first.job.name == again.job.name == f"queue-{first.job.id[2:10]}"
+    assert first.job.id == again.job.id

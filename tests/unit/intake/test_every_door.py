@@ -258,7 +258,6 @@ class Defective(MemoryEngine):
     """Its check fails, and what it says about that quotes the job."""
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Fail, as code does."""
         raise ArithmeticError("canary-77")
 
 

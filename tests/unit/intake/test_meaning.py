@@ -12,7 +12,7 @@ import pytest
 
 from shared.core.orders import (
     ENDED,
-    LOOK,
+    LOOK_AT_FOLDER,
     MESSAGE,
     SWEEP,
     FolderLook,
@@ -150,7 +150,7 @@ def test_what_is_no_json_is_kept_with_its_text() -> None:
         (event("com.example.other", data={"part": 0, "of": 4, "at": AT.isoformat()}), "com.example.other"),
         (event("t" * 200), "t" * 100),
         ({"eventType": SUBMIT, "data": ENVELOPE}, SUBMIT),
-        (event(LOOK, data="a text"), LOOK),
+        (event(LOOK_AT_FOLDER, data="a text"), LOOK_AT_FOLDER),
         (event(ENDED, data={"jobs": {JOB: 1}}), ENDED),
         (event(ENDED, data={"jobs": [5]}), ENDED),
         (event(ENDED, data={"jobs": [JOB, "j_bad"]}), ENDED),
@@ -177,7 +177,7 @@ def test_what_is_not_for_us_is_foreign(document: Any, foreign: str) -> None:
     ("document", "meaning"),
     [
         (event(ENDED, data={"jobs": [JOB] * 1000}), JobsEnded((JOB,) * 1000)),
-        (event(LOOK, data={"folder": "d/", "newest": AT.isoformat()}), FolderLook("d/", AT)),
+        (event(LOOK_AT_FOLDER, data={"folder": "d/", "newest": AT.isoformat()}), FolderLook("d/", AT)),
         (json.loads(sweep_message(1, 4, AT)), SweepPart(1, 4, AT)),
         (
             event("Microsoft.Storage.BlobRenamed", subject="/x/containers/c/blobs/a/b"),

@@ -46,7 +46,7 @@ def test_a_document_that_the_ledger_cannot_take_is_refused(
         )
         // 2
     )
-    monkeypatch.setattr(preparing, "_KEPT", size + room)
+    monkeypatch.setattr(preparing, "_LONGEST", size + room)
     expected = [] if fits else [("SW001", "")]
     assert [one for one in codes(prepared(world, request(**odd))) if one[0] == "SW001"] == expected
     messages = read_request(json.dumps(job_json()).encode(), Limits())

@@ -14,22 +14,22 @@ from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
 from tests.unit.world import World, job_json
 
-ASKED = {"gpus": 1, "memory": "16G", "options": {"licenses": "matlab:1"}}
+RESOURCES = {"gpus": 1, "memory": "16G", "options": {"licenses": "matlab:1"}}
 
 
 async def test_what_a_message_asks_for_is_in_the_order_and_in_the_record(world: World) -> None:
-    world.engine.allow = tuple(ASKED)
+    world.engine.allow = tuple(RESOURCES)
 
-    accepted = await world.message({"spec": job_json(), "resources": ASKED})
+    accepted = await world.message({"spec": job_json(), "resources": RESOURCES})
 
-    assert world.engine.orders[0].resources == ASKED
-    assert (await world.job(accepted.job.id)).resources == ASKED
-    assert whole(accepted.job)["resources"] == ASKED
+    assert world.engine.orders[0].resources == RESOURCES
+    assert (await world.job(accepted.job.id)).resources == RESOURCES
+    assert whole(accepted.job)["resources"] == RESOURCES
 
 
 async def test_a_drop_asks_by_its_envelope_and_a_rerun_asks_for_the_same(world: World) -> None:
-    world.engine.allow = tuple(ASKED)
-    world.drops.upload("digits/run/slipway.json", json.dumps({"resources": ASKED}).encode())
+    world.engine.allow = tuple(RESOURCES)
+    world.drops.upload("digits/run/slipway.json", json.dumps({"resources": RESOURCES}).encode())
     world.drops.upload("digits/run/job.json", json.dumps(job_json()).encode())
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
@@ -38,13 +38,13 @@ async def test_a_drop_asks_by_its_envelope_and_a_rerun_asks_for_the_same(world: 
 
     await rerun(world.ports, job.id, world.receipt(job), who=KEY_HOLDER, key="k")
 
-    assert [order.resources for order in world.engine.orders] == [ASKED, ASKED]
+    assert [order.resources for order in world.engine.orders] == [RESOURCES, RESOURCES]
 
 
 async def test_what_the_cluster_does_not_give_is_refused_at_the_door_with_its_place(world: World) -> None:
     world.engine.allow = ("gpus",)
 
-    job = (await world.message({"spec": job_json(), "resources": ASKED})).job
+    job = (await world.message({"spec": job_json(), "resources": RESOURCES})).job
 
     assert job.state is JobState.REJECTED
     places = [(p["code"], p["pointer"]) for p in _errors(job)]
@@ -88,9 +88,9 @@ def test_a_secret_among_the_options_is_not_shown(world: World) -> None:
 def test_batch_ai_gives_whole_nodes_and_says_so_of_each_resource() -> None:
     engine = BatchAIEngine(Workspace("https://management.azure.com", "s", "g", "w"))
 
-    problems = engine.allots("dev", ASKED)
+    problems = engine.allots("dev", RESOURCES)
 
-    assert [one.pointer for one in problems] == [f"/resources/{name}" for name in ASKED]
+    assert [one.pointer for one in problems] == [f"/resources/{name}" for name in RESOURCES]
     assert all("Batch AI give whole nodes" in one.message for one in problems)
 
 

@@ -17,7 +17,7 @@ from shared.operate import output
 from tests.breadth import pairs
 from tests.unit.world import World, job_json
 
-#: What a path must not be, whatever takes it.
+#: What a path must not be, in any member that takes one.
 CLIMBING = (
     *("..", "../x", "../../etc/passwd", "a/../../b", "a/..", "a/./../..", "/etc/passwd", "//host/share"),
     *("..\\x", "a\\..\\..\\b", "C:\\x", "\\\\host\\share", "a/\x00/b", "a\n/b"),
@@ -69,12 +69,12 @@ DOCUMENTS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 #: Where a leading slash only makes an empty level, or where the server's own root is meant.
-_BELOW = ("sourceDirectory", "pathPrefix", "stdOutErrPathPrefix", "image")
+_RELATIVE = ("sourceDirectory", "pathPrefix", "stdOutErrPathPrefix", "image")
 
 
 @pytest.mark.parametrize(("where", "path"), pairs(DOCUMENTS, CLIMBING))
 async def test_a_document_that_climbs_is_refused_at_its_place(where: str, path: str, world: World) -> None:
-    if path.startswith("/") and where in _BELOW:
+    if path.startswith("/") and where in _RELATIVE:
         path = f"..{path}"
     job = (await world.message(DOCUMENTS[where](path))).job
 

@@ -39,6 +39,20 @@ BAD_ENVELOPES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("no name of a secret", {"spec": {}, "notify": [{**HOOK, "secret": "a/b+canary"}]}, "SW066",
      "/notify/0/secret", "name"),
     ("not an object", [], "SW008", "", "object"),
+    *((f"after {member} {names!r}"[:60], {"spec": {}, member: names}, code, f"/{member}{at}", says)
+      for member in ("after", "afterFailure")
+      for names, code, at, says in (
+        ("data", "SW011", "", "a list"),
+        ([7], "SW011", "/0", "a text"),
+        ([""], "SW068", "/0", "id or the name"),
+        (["a/b"], "SW068", "/0", '"a/b"'),
+        (["train*"], "SW068", "/0", '"train*"'),
+        (["a", "a"], "SW068", "/1", "twice"),
+        ([f"j{n}" for n in range(21)], "SW068", "", "21 jobs"),
+      )),
+    ("after both", {"spec": {}, "after": ["a"], "afterFailure": ["a"]}, "SW068", "/afterFailure/0", "twice"),
+    ("after too many", {"spec": {}, "after": [f"j{n}" for n in range(20)], "afterFailure": ["b"]}, "SW068",
+     "/afterFailure", "21 jobs"),
     *((f"resources {resources!r}", {"spec": {}, "resources": resources}, code, f"/resources{at}", says)
       for resources, code, at, says in (
         ([], "SW011", "", "an object"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 
 _CLUSTER, _JOB = "$AZ_BATCHAI_MOUNT_ROOT/external", "$AZ_BATCHAI_JOB_MOUNT_ROOT"
 _SHARES = {
@@ -52,12 +52,12 @@ def _horovod(**changes: Any) -> dict[str, Any]:
 
 
 _SCRIPT = "$AZ_BATCHAI_INPUT_SCRIPT/train.py"
-_OUTSIDE = [{"id": "MODEL", "pathPrefix": _CLUSTER}]
+_OUTPUT_DIRECTORIES = [{"id": "MODEL", "pathPrefix": _CLUSTER}]
 SHAPES: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "a script on mounts of the job": (_horovod(), []),
     "a mount of the cluster, in four places": (_old(), [("SW034", "/stdOutErrPathPrefix")]),
     "results on a mount of the cluster": (
-        _horovod(outputDirectories=_OUTSIDE),
+        _horovod(outputDirectories=_OUTPUT_DIRECTORIES),
         [("SW034", "/outputDirectories/0/pathPrefix")],
     ),
     "four processes a node under MPI": (

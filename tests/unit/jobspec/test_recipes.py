@@ -11,7 +11,7 @@ import pytest
 
 from shared.jobspec import Defaults, complete, read, validate
 from shared.jobspec.format.schema import job_schema
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import CLUSTER
 
 RECIPES = Path(os.environ.get("SLIPWAY_RECIPES", Path(__file__).parents[4] / "shared" / "recipes"))

@@ -10,7 +10,7 @@ import pytest
 
 from shared.jobspec import report, with_pages
 from slipway.commands.document.sarif import SCHEMA, sarif
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 
 TEXT = """{
   "properties": {

@@ -12,7 +12,7 @@ from shared.core.errors import Busy, Conflict, EngineError, Misconfigured, Rejec
 from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
 from shared.core.ports import Observation, Order
-from shared.core.trouble import MEND
+from shared.core.trouble import OPERATOR_NEEDED
 from shared.lifecycle.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.operate.cancel import cancel
@@ -220,7 +220,7 @@ async def test_however_soon_chance_has_it_a_second_passes_between_two_tries(worl
 async def test_a_job_of_someone_else_by_the_same_name_is_not_taken_for_ours(world: World) -> None:
     job = await accepted(world)
     name = target(job, 1, "memory").name
-    world.engine.tokens[name] = "of somebody else"
+    world.engine.tokens[name] = "of another"
     world.engine.set_state(name, JobState.RUNNING)
 
     await world.sweep()
@@ -256,5 +256,5 @@ async def test_what_a_parked_job_waits_for_has_its_time_beside_it_and_not_in_it(
     job = await _answered(world, Misconfigured("no role"))
 
     assert job.waiting is not None
-    assert job.waiting.text == f"{MEND}: no role"
-    assert job.message == f"{MEND} since {world.now.isoformat(timespec='seconds')}: no role"
+    assert job.waiting.text == f"{OPERATOR_NEEDED}: no role"
+    assert job.message == f"{OPERATOR_NEEDED} since {world.now.isoformat(timespec='seconds')}: no role"

@@ -268,7 +268,9 @@ async def test_a_job_that_the_cluster_never_took_is_cancelled_at_once(world: Wor
     await cancel(world.ports, job.id)
     await world.sweep()
 
-    assert (await world.job(job.id)).state is JobState.CANCELLED
+    ended = await world.job(job.id)
+    assert (ended.state, ended.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+    assert ended.message == "cancelled; the cluster had not taken it: quota"
     assert world.engine.started == []
 
 

@@ -18,7 +18,7 @@ from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 STDERR = b"Traceback (most recent call last):\nValueError: the key is storage-key, not s3cret\x07!\n"
-TOLD = "ValueError: the key is ***, not *** !"
+LAST_ERROR = "ValueError: the key is ***, not *** !"
 
 
 class Read:
@@ -58,12 +58,12 @@ async def test_record_list_and_event_have_the_line_without_secrets(world: World)
     job = await ended(world)
 
     assert job.state is JobState.FAILED
-    assert job.last_error == TOLD
-    assert line(job)["lastError"] == TOLD
+    assert job.last_error == LAST_ERROR
+    assert line(job)["lastError"] == LAST_ERROR
     (_, _, body) = world.webhooks.posts[0]
-    assert json.loads(body)["data"]["lastError"] == TOLD
+    assert json.loads(body)["data"]["lastError"] == LAST_ERROR
     page = await world.ledger.find(Query(), limit=1, after=None)
-    assert page.jobs[0].last_error == TOLD
+    assert page.jobs[0].last_error == LAST_ERROR
 
 
 async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
@@ -137,3 +137,16 @@ async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
     await world.sweep()
     (job,) = world.ledger.jobs
     assert (job.state, job.last_error) == (JobState.FAILED, "")
+
+
+async def test_a_receipt_leaves_files_alone_that_do_not_answer_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Read(monkeypatch, Transient("no answer"))
+    for number in range(12):
+        await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
+        world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
+        await world.sweep(1)
+
+    assert read.lists == 5
+    assert all("lastLines" not in world.receipt(job) for job in world.ledger.jobs)

@@ -36,24 +36,60 @@ async def test_a_job_that_its_cluster_requeued_has_not_begun(world: World) -> No
     assert (await _after(world, JobState.QUEUED)).started is None
 
 
-async def test_another_attempt_has_no_handle_of_the_one_before(world: World) -> None:
+async def test_another_attempt_has_no_handle_and_no_segment_of_the_one_before(world: World) -> None:
     await world.message(JOB)
-    assert (await _after(world, JobState.RUNNING, handle="17")).handle == "17"
-    assert (await _after(world, JobState.FAILED, reason=Reason.PREEMPTED)).handle == ""
+    await _after(world, JobState.RUNNING, handle="17", segment="a")
+    after = await _after(world, JobState.FAILED, reason=Reason.PREEMPTED)
+    assert (after.state, after.handle, after.segment) == (JobState.ACCEPTED, "", "")
 
 
-async def test_a_handle_changes_only_where_the_cluster_names_another_one(world: World) -> None:
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("", "the cluster put it back into its queue, and starts it from its beginning"),
+        ("a node was drained", "a node was drained"),
+    ],
+)
+async def test_a_job_that_its_cluster_requeued_keeps_its_handle_and_says_why(
+    world: World, message: str, text: str
+) -> None:
     await world.message(JOB)
-    assert (await _after(world, JobState.RUNNING, handle="17")).handle == "17"
-    handles = []
-    for named in ("", "18"):  # seen again after a look that found nothing
+    await _after(world, JobState.RUNNING, handle="17", segment="a")
+    after = await _after(world, JobState.QUEUED, message=message)
+    assert (after.handle, after.segment, after.message) == ("17", "a", text)
+
+
+async def test_a_handle_changes_only_where_the_cluster_names_another_one_and_the_segment_with_it(
+    world: World,
+) -> None:
+    await world.message(JOB)
+    first = await _after(world, JobState.RUNNING, handle="17", segment="a")
+    assert (first.handle, first.segment) == ("17", "a")
+    output = []
+    for handle, segment in (("", "b"), ("18", "b"), ("19", "")):  # seen again after a look that found nothing
         name, observation = world.engine.jobs.popitem()
         assert (await _seen_nowhere(world)).misses == 1
         world.engine.jobs[name] = observation
-        handles.append((await _after(world, JobState.RUNNING, handle=named)).handle)
+        job = await _after(world, JobState.RUNNING, handle=handle, segment=segment)
+        output.append((job.handle, job.segment))
         world.pass_time(3600)
 
-    assert handles == ["17", "18"]
+    assert output == [("17", "a"), ("18", "b"), ("19", "b")]
+
+
+@pytest.mark.parametrize("while_running", [{"handle": "16", "segment": "a"}, {}])
+@pytest.mark.parametrize("at_end", [{"handle": "17", "segment": "b"}, {}])
+async def test_an_end_has_the_handle_and_the_segment_that_the_cluster_named_last(
+    world: World, while_running: dict[str, str], at_end: dict[str, str]
+) -> None:
+    await world.message(JOB)
+    await _after(world, JobState.RUNNING, **while_running)
+
+    ended = await _after(world, JobState.SUCCEEDED, **at_end)
+
+    assert {"handle": ended.handle, "segment": ended.segment} == (
+        at_end or while_running or {"handle": "", "segment": ""}
+    )
 
 
 async def test_a_handle_may_be_any_text_and_is_kept_as_it_is_beyond_the_archive(world: World) -> None:

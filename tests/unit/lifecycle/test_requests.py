@@ -146,10 +146,10 @@ class Counting(MemoryEngine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[int] = []
+        self.numbers: list[int] = []
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        self.asked.append(len(targets))
+        self.numbers.append(len(targets))
         return await super().status(cluster, targets)
 
 
@@ -163,11 +163,11 @@ async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_proces
     world.use(engines=Engines(engine))
     await world.sweep()  # asks who wants no events any more, which is done every few minutes
     table.requests.clear()
-    engine.asked.clear()
+    engine.numbers.clear()
 
     await world.sweep()
     pages = sum(-(-rows // _PAGE) for rows in _by_shard(world).values())
-    assert engine.asked == [active]
+    assert engine.numbers == [active]
     assert table.requests == {"page": pages}  # index, records and due events are one range
     lists = -(-active // _PAGE)  # what an engine needs for them
     assert pages + lists <= 25

@@ -308,12 +308,12 @@ class _Slow(MemoryEngine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked, self.comes = asyncio.Event(), asyncio.Event()
+        self.queried, self.comes = asyncio.Event(), asyncio.Event()
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         answer = await super().status(cluster, targets)
-        if not self.asked.is_set():
-            self.asked.set()
+        if not self.queried.is_set():
+            self.queried.set()
             await self.comes.wait()
         return answer
 
@@ -322,7 +322,7 @@ class _Slow(MemoryEngine):
 async def slow(world: World) -> _Slow:
     """The engine of the world; its next answer is slow once `asked` is cleared."""
     engine = _Slow()
-    engine.asked.set()
+    engine.queried.set()
     world.engine = engine
     world.use(engines=replace(world.ports.engines, engine=engine))  # type: ignore[type-var]
     world.policy(ask_deadline=1e6)
@@ -331,9 +331,9 @@ async def slow(world: World) -> _Slow:
 
 async def _statuses(world: World, slow: _Slow) -> asyncio.Task[Swept]:
     """A sweep that has its answer on the way."""
-    slow.asked.clear()
+    slow.queried.clear()
     going = asyncio.create_task(sweep(world.ports))
-    await slow.asked.wait()
+    await slow.queried.wait()
     return going
 
 

@@ -17,14 +17,14 @@ from tests.unit.world import Engines, World, job_json
 
 
 class Answers(MemoryEngine):
-    """Takes the first submission whatever it answers; says of later ones what the test wants."""
+    """Takes every submission, and answers each as the test has scripted it."""
 
     def script(self, *message: BaseException | None) -> None:
-        self.said = list(message)
+        self.answers = list(message)
 
     async def submit(self, order: Order) -> Observation | None:
         await super().submit(order)
-        if self.said and (error := self.said.pop(0)) is not None:
+        if self.answers and (error := self.answers.pop(0)) is not None:
             raise error
         return None
 

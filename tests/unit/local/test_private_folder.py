@@ -1,14 +1,13 @@
 """What people store and run on this machine is no one else's to read."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from local.batchai.state.store import Store
 from local.private_folder import private_folder
-from slipway.stack.data_folder import lock_folder
 
 
 @pytest.fixture(autouse=True)
@@ -23,25 +22,14 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def hold(folder: Path) -> None:
-    with lock_folder(folder):
-        pass
-
-
-def keep(folder: Path) -> None:
-    Store(folder).close()
-
-
-@pytest.mark.parametrize("make", [hold, keep])
-def test_a_data_folder_is_its_owners_alone_also_if_an_earlier_version_made_it(
-    tmp_path: Path, make: Callable[[Path], None]
+def test_the_folder_of_the_emulator_is_its_owners_alone_also_if_an_earlier_version_made_it(
+    tmp_path: Path,
 ) -> None:
-    make(tmp_path / "deep" / "data")
-    assert mode(tmp_path / "deep" / "data") == 0o700
-
-    (tmp_path / "deep" / "data").chmod(0o755)
-    make(tmp_path / "deep" / "data")
-    assert mode(tmp_path / "deep" / "data") == 0o700
+    folder = tmp_path / "deep" / "data"
+    for _ in range(2):
+        Store(folder).close()
+        assert mode(folder) == 0o700
+        folder.chmod(0o755)
 
 
 def test_a_folder_that_a_person_had_already_keeps_its_mode(tmp_path: Path) -> None:

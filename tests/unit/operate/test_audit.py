@@ -69,7 +69,7 @@ async def test_a_drop_whose_record_is_gone(world: World) -> None:
     assert _kinds(await audit(world.ports)) == [("record", accepted.job.id)]
 
 
-async def test_a_submission_that_nobody_repeats(world: World) -> None:
+async def test_a_submission_that_no_sweep_repeats(world: World) -> None:
     class Silent(MemoryEngine):
         async def submit(self, order: Any) -> None:
             raise Transient("no answer")
@@ -105,7 +105,7 @@ async def test_a_job_that_runs_on_although_it_ended(world: World) -> None:
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
 
 
-async def test_a_job_on_the_cluster_of_which_nobody_here_has_a_record(world: World) -> None:
+async def test_a_job_on_the_cluster_of_which_there_is_no_record(world: World) -> None:
     job = await _queued(world)
     world.engine.jobs["stray-1"], world.engine.tokens["stray-1"] = Observation(JobState.RUNNING), "j_gone.1"
     world.engine.jobs["over-1"], world.engine.tokens["over-1"] = Observation(JobState.FAILED), "j_over.1"

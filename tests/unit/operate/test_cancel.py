@@ -34,6 +34,18 @@ async def test_a_cancel_that_the_engine_did_not_hear_is_repeated_by_the_sweep(wo
     assert (await world.job(job.id)).state is JobState.CANCELLED
 
 
+async def test_a_job_that_was_not_submitted_yet_is_cancelled_at_once(world: World) -> None:
+    world.policy(paused=True)
+    job = (await world.message(job_json())).job
+    assert job.state is JobState.ACCEPTED
+
+    ended = (await cancel(world.ports, job.id)).job
+
+    assert (ended.state, ended.reason, ended.cancel) == (JobState.CANCELLED, Reason.TERMINATED, True)
+    assert ended.message == "cancelled before it was submitted"
+    assert world.engine.calls == 0
+
+
 async def test_a_cancel_while_submitting_finishes_the_submission_first(world: World) -> None:
     world.engine.fail = [Transient("no answer")]
     job = (await world.message(job_json())).job

@@ -62,7 +62,8 @@ async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     for _ in range(10):
         await world.sweep(30 * 3600)
-    assert [(n.job_id, n.targets[0].state) for n in await world.outbox.dead()] == [(accepted.job.id, "dead")]
+    (notice,) = await world.outbox.dead()
+    assert (notice.job_id, notice.deliveries[0].state) == (accepted.job.id, "dead")
     runs.closed = False
     return await world.job(accepted.job.id), runs
 
@@ -110,7 +111,7 @@ async def test_the_reason_quotes_an_error_that_is_ours(world: World) -> None:
     assert dead["reason"] == "tried 41 times; Misuse: no such thing"
 
 
-async def test_an_outage_of_whatever_length_ends_no_message(world: World) -> None:
+async def test_an_outage_of_any_length_ends_no_message(world: World) -> None:
     table = BusyTable(world.clock)
     ledger = TableLedger(Store(table, 4, linger=0))
     world.use(ledger=ledger, dead=TableDeadMessages(Store(table, 4, linger=0)))
@@ -282,7 +283,7 @@ async def test_a_poison_message_waits_on_while_the_ledger_does_not_answer(world:
     assert world.queues.messages == [("jobs-poison", BODY.decode(), 300.0)]
 
 
-async def test_whatever_a_message_holds_is_sealed_and_never_listed(world: World) -> None:
+async def test_the_content_of_a_message_is_sealed_and_never_listed(world: World) -> None:
     body = b'{"accountkey": "canary-77", \xff'
     identity = await _buried(world, body)
     assert "canary-77" not in str(world.ledger.rows) + str(await listed(world.ports))
@@ -386,9 +387,9 @@ async def test_a_notice_that_was_given_up_goes_to_its_queue_when_it_is_redriven(
     job = (await world.message({"spec": job_json()})).job
     await world.wake()
     event = (await world.outbox.events(job.id))[0]
-    given_up = tuple(target.model_copy(update={"state": "dead"}) for target in event.targets)
+    given_up = tuple(delivery.model_copy(update={"state": "dead"}) for delivery in event.deliveries)
     await world.outbox.revive(event)
-    await world.outbox.settle(event.model_copy(update={"targets": given_up}))
+    await world.outbox.settle(event.model_copy(update={"deliveries": given_up}))
     world.queues.messages.clear()
 
     assert await redrive(world.ports, event.event_id) == "event"

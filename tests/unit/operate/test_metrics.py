@@ -27,15 +27,15 @@ class Shelves(MemoryEngine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.bytes = 0
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        self.asked.append(f"list {directory}")
+        self.requests.append(f"list {directory}")
         return await super().files(target, directory, path)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        self.asked.append(f"{directory}/{path} {offset}")
+        self.requests.append(f"{directory}/{path} {offset}")
         name = path if directory == "stdouterr" else f"{directory}/{path}"
         answer = await super().read(target, "stdouterr", name, offset, limit)
         self.bytes += len(answer.data)
@@ -44,8 +44,8 @@ class Shelves(MemoryEngine):
     @contextmanager
     def requests_of(self) -> Iterator[list[str]]:
         """What is asked of it meanwhile."""
-        self.asked, self.bytes = [], 0
-        yield self.asked
+        self.requests, self.bytes = [], 0
+        yield self.requests
 
 
 @pytest.fixture

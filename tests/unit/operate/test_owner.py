@@ -48,7 +48,7 @@ async def test_a_second_app_is_refused_by_name_and_the_first_one_goes_on(world: 
     await store(table, "ours").open()
 
 
-async def test_whatever_a_refused_app_is_asked_changes_nothing_and_is_reported_by_its_health(
+async def test_no_request_to_a_refused_app_changes_anything_and_its_health_reports_that(
     world: World,
 ) -> None:
     table = MemoryTable(world.clock)

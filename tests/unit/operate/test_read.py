@@ -85,3 +85,22 @@ async def test_a_cluster_shows_what_its_engine_can_do_there(world: World) -> Non
     (cluster,) = await read.clusters(world.ports)
     assert cluster.view is not None
     assert cluster.view.capabilities == world.engine.abilities
+
+
+async def test_a_cluster_that_does_not_answer_says_since_when(world: World) -> None:
+    await world.message(job_json(), "1")
+    world.engine.down = True
+    (never_asked,) = await read.clusters(world.ports)
+    world.pass_time(11)
+    began = world.now
+    await world.sweep()
+    world.pass_time(11)
+    (silent,) = await read.clusters(world.ports)
+    await world.sweep()
+    world.pass_time(11)
+    (still_silent,) = await read.clusters(world.ports)
+
+    assert (never_asked.view, never_asked.since) == (None, None)
+    assert silent.since is not None
+    assert began <= silent.since < world.now
+    assert still_silent.since == silent.since

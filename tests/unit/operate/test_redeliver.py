@@ -17,7 +17,7 @@ from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
 OK = Posted("delivered", 204, "2xx", None, 7)
-GONE = Posted("gone", 410, "410", None, 3)
+RECEIVER_GONE = Posted("gone", 410, "410", None, 3)
 
 
 async def _ended(world: World, *answers: Posted) -> Job:
@@ -69,7 +69,7 @@ async def test_a_lost_message_of_a_redelivery_is_made_up_by_the_sweep(world: Wor
 
 
 async def test_a_dead_letter_has_all_its_attempts_again(world: World) -> None:
-    job = await _ended(world, GONE)
+    job = await _ended(world, RECEIVER_GONE)
     await send_test_ok(world)
 
     await redeliver_job(world.ports, job.id)
@@ -80,7 +80,7 @@ async def test_a_dead_letter_has_all_its_attempts_again(world: World) -> None:
 
     (event,) = await events_of(world.ports, job.id)
     assert event.state == "delivered"
-    assert [one.status for one in event.targets[1].tries] == [410, 503, 204]
+    assert [one.status for one in event.deliveries[1].tries] == [410, 503, 204]
 
 
 async def send_test_ok(world: World) -> Posted:
@@ -89,7 +89,7 @@ async def send_test_ok(world: World) -> Posted:
 
 
 async def test_a_test_that_is_answered_enables_a_disabled_address(world: World) -> None:
-    await _ended(world, GONE)
+    await _ended(world, RECEIVER_GONE)
     assert len(await world.outbox.disabled()) == 1
 
     assert (await send_test_ok(world)).outcome == "delivered"
@@ -100,7 +100,7 @@ async def test_a_test_that_is_answered_enables_a_disabled_address(world: World) 
 
 
 async def test_a_test_that_fails_changes_nothing(world: World) -> None:
-    await _ended(world, GONE)
+    await _ended(world, RECEIVER_GONE)
     assert (await send_test(world.ports, HOOK["url"], "")).outcome == "gone"
     assert len(await world.outbox.disabled()) == 1
 
@@ -153,7 +153,7 @@ async def test_who_may_only_read_has_nothing_looked_for(world: World, event: str
 
 
 async def test_nothing_is_promised_to_an_address_that_is_disabled(world: World) -> None:
-    job = await _ended(world, GONE)
+    job = await _ended(world, RECEIVER_GONE)
     ((_, identity, _),) = world.webhooks.posts
 
     for again in (redeliver_job(world.ports, job.id), redeliver_event(world.ports, identity)):

@@ -111,7 +111,7 @@ def test_a_line_has_a_bounded_number_of_numbers() -> None:
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=300))
-def test_whatever_the_bytes_are_only_finite_numbers_come_of_them(data: bytes) -> None:
+def test_of_any_bytes_only_finite_numbers_come(data: bytes) -> None:
     for wrapped in (True, False):
         for points in collected(b'{"slipway": ' + data, wrapped=wrapped).values():
             assert all(math.isfinite(x) and math.isfinite(y) for x, y in points)
@@ -126,7 +126,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.dictionaries(st.sampled_from(["step", "epoch", "rank", "loss", "a"]) | st.text(), _JSON))
-def test_whatever_the_object_is_only_its_finite_numbers_are_taken(members: dict[str, Any]) -> None:
+def test_of_any_object_only_its_finite_numbers_are_taken(members: dict[str, Any]) -> None:
     numbers = {
         name: float(value)
         for name, value in members.items()

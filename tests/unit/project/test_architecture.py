@@ -3,8 +3,9 @@
 import ast
 import configparser
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
 
@@ -12,11 +13,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("fence", "shared", "functions", "local", "slipway")
+SOURCE = (*PACKAGES, "bench", "examples")
 CONTRACTS = configparser.ConfigParser()
 CONTRACTS.read_string((ROOT / ".importlinter").read_text())
 
 #: So many are found at a glance; where there are more, they belong into sub-folders.
 MOST_MODULES = 20
+
+#: So many lines of a file of the source, and of a function in any file, are read in one go.
+MOST_LINES, MOST_LINES_OF_A_FUNCTION = 300, 50
 
 #: For each contract a line that must not be written, and the file where someone might write it.
 VIOLATIONS = {
@@ -92,14 +97,49 @@ def test_only_the_composition_root_of_the_app_names_adapters() -> None:
 
 def test_every_room_says_what_comes_in_and_what_goes_out() -> None:
     silent = {
-        path.parent.name
-        for path in (ROOT / "shared").glob("*/__init__.py")
+        path.parent.relative_to(ROOT).as_posix()
+        for top in PACKAGES
+        for path in (ROOT / top).rglob("__init__.py")
         if not re.search(
-            r"Comes in: .*Goes out: ", ast.get_docstring(ast.parse(path.read_text())) or "", re.S
+            r"Comes in: .*Goes out:\s", ast.get_docstring(ast.parse(path.read_text())) or "", re.S
         )
     }
 
     assert silent == set()
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the source by its full name."""
+    paths = chain(*((ROOT / top).rglob("*.py") for top in (*PACKAGES, "bench")))
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def circle(arrows: Mapping[str, set[str]]) -> list[str]:
+    """One circle of a graph; empty where there is none."""
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_and_no_folders_import_each_other_in_a_circle() -> None:
+    """Also where only types are imported: who reads one of two such files has to read the other."""
+    paths = modules()
+    arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for module, path in paths.items():
+        for name in imports(path):
+            target = name if name in paths else name.rpartition(".")[0]
+            if target in paths and target != module:
+                arrows["modules"][module].add(target)
+                ours, theirs = module.split("."), target.split(".")
+                same = next((at for at, (a, b) in enumerate(zip(ours, theirs)) if a != b), None)  # noqa: B905
+                if same is not None:
+                    arrows[".".join(ours[:same])][ours[same]].add(theirs[same])
+    circles = {room: way for room, graph in arrows.items() if (way := circle(graph))}
+
+    assert circles == {}
 
 
 def test_only_the_triggers_know_the_functions_library() -> None:
@@ -121,6 +161,27 @@ def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
     )
 
     assert {folder: many for folder, many in folders.items() if many > MOST_MODULES} == {}
+
+
+def test_no_file_of_the_source_is_longer_than_is_read_in_one_go() -> None:
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
+        for path in [ROOT / "function_app.py", *chain(*((ROOT / top).rglob("*.py") for top in SOURCE))]
+    }
+
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_no_function_is_longer_than_is_read_in_one_go() -> None:
+    lengths = {
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for top in (*SOURCE, "tests")
+        for path in (ROOT / top).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
 
 
 def changes_later(node: ast.stmt) -> bool:

@@ -1,6 +1,9 @@
 """Names in the code are nouns for what they hold, or verbs for what they do."""
 
 import ast
+import io
+import re
+import tokenize
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -31,7 +34,7 @@ BARE = frozenset(
     | {"here", "there", "into", "of", "on", "onto"}
 )
 
-#: Prepositions and adverbs that name no function or class; a variable `before` is the state before.
+#: Prepositions and adverbs that name no function, class or constant; a variable `before` is the state before.
 NO_ACTS = BARE | {
     *{"about", "above", "across", "along", "among", "around", "aside", "away", "back", "behind", "below"},
     *{"beneath", "beside", "between", "beyond", "down", "for", "from", "in", "inside", "near", "off", "out"},
@@ -39,8 +42,11 @@ NO_ACTS = BARE | {
     "without",
 }
 
+#: Words that no sentence of the project needs; the glossary says what to write.
+VAGUE = frozenset({"whatever", "whoever", "nobody", "somebody", "anybody"})
+
 #: Members that records and messages hold under such a name.
-KEPT = {
+MEMBERS = {
     ("local/batchai/state/records.py", "made"),
     ("shared/answers/events.py", "said"),
     ("shared/core/job.py", "turn"),
@@ -55,6 +61,8 @@ def bound_names(tree: ast.AST) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
         elif isinstance(node, ast.arg):
             yield node.arg
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs) and node.name:
@@ -63,28 +71,102 @@ def bound_names(tree: ast.AST) -> Iterator[str]:
             yield node.asname
 
 
-def acts_of(tree: ast.AST) -> Iterator[str]:
-    """What a file calls its functions and its classes."""
+def acts_and_constants(tree: ast.AST) -> Iterator[str]:
+    """What a file calls its functions, its classes and its constants."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper():
+            yield node.id
 
 
 def bare_names(path: str, source: str) -> set[str]:
-    """The names of a file that no noun or verb is in; constants in capitals may name a state.
-
-    `left` beside `right` is a side.
-    """
+    """The names of a file that no noun or verb is in. `left` beside `right` is a side."""
     tree = ast.parse(source)
     names = {*bound_names(tree), Path(path).stem}
     sides = {"left"} if "right" in names else set()
-    bare = {name for name in names if not name.isupper() and _plain(name) in BARE - sides}
-    bare |= {name for name in acts_of(tree) if _plain(name) in NO_ACTS}
-    return {name for name in bare if (path, name) not in KEPT and not name.startswith("__")}
+    bare = {name for name in names if _plain(name) in BARE - sides}
+    bare |= {name for name in acts_and_constants(tree) if _plain(name) in NO_ACTS}
+    return {name for name in bare if (path, name) not in MEMBERS and not name.startswith("__")}
 
 
 def _plain(name: str) -> str:
     return name.strip("_").lower()
+
+
+def vague_words(source: str) -> set[str]:
+    """Those in the names, the comments and the docstrings of a file; a value may be one."""
+    tree = ast.parse(source)
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
+    holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, holders))
+    texts = chain(bound_names(tree), comments, docstrings)
+    return {word for text in texts for word in re.findall(r"[a-z]+", text.lower())} & VAGUE
+
+
+def test_names_and_comments_have_plain_words() -> None:
+    files = chain(*((ROOT / name).rglob("*.py") for name in FOLDERS))
+
+    vague = {file.relative_to(ROOT).as_posix(): vague_words(file.read_text()) for file in files}
+
+    assert {path: words for path, words in vague.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["def test_whatever_comes(): ...", "A = 1  # nobody waits", 'def a():\n  """Whoever asks."""']
+)
+def test_a_vague_word_is_seen_in_names_comments_and_docstrings(source: str) -> None:
+    assert vague_words(source)
+    assert not vague_words("user = 'nobody'")
+
+
+#: Words that add nothing to a name.
+_FILLERS = {
+    "a",
+    "all",
+    "an",
+    "every",
+    "from",
+    "in",
+    "is",
+    "it",
+    "its",
+    "of",
+    "one",
+    "that",
+    "the",
+    "this",
+    "to",
+}
+
+
+def echoes(source: str) -> set[str]:
+    """The functions and classes whose docstring has no word that is not in their name already."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            words = {*re.findall(r"\w+", (ast.get_docstring(node) or "").lower())} - _FILLERS
+            name = "_".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+", node.name)).lower().split("_")
+            names |= {node.name} if words and words <= {*name, *(f"{word}s" for word in name)} else set()
+    return names
+
+
+def test_a_docstring_says_more_than_the_name() -> None:
+    files = chain(*((ROOT / name).rglob("*.py") for name in FOLDERS if name != "tests"))
+
+    echo = {file.relative_to(ROOT).as_posix(): echoes(file.read_text()) for file in files}
+
+    assert {path: names for path, names in echo.items() if names} == {}
+
+
+def test_a_docstring_that_repeats_the_name_is_seen() -> None:
+    assert echoes(
+        'def get_cluster():\n  """Get the cluster."""\nclass ColdStart:\n  """The cold start."""'
+    ) == {
+        "get_cluster",
+        "ColdStart",
+    }
 
 
 def test_a_name_is_no_bare_preposition_or_participle() -> None:
@@ -106,6 +188,9 @@ def test_a_name_is_no_bare_preposition_or_participle() -> None:
             "Found = dict",
             "def back(): ...",
             "class A:\n  def without(self): ...",
+            "_TAKEN = 422",
+            "BESIDE = ()",
+            "self._known = {}",
         ),
     ],
 )

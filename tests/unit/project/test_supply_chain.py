@@ -1,5 +1,6 @@
 """What is installed is named by its hash, and what runs for us elsewhere by its commit."""
 
+import json
 import re
 import tomllib
 from fnmatch import fnmatch
@@ -63,6 +64,22 @@ def test_a_deployment_gets_every_file_that_its_requirements_include() -> None:
     for file in (*APP, "requirements-telemetry.txt"):
         last = [line for line in ignored if fnmatch(file, line.removeprefix("!"))]
         assert not last or last[-1].startswith("!"), file
+
+
+def test_a_deployment_gets_the_built_page_and_not_what_it_is_built_from() -> None:
+    ignored = (ROOT / ".funcignore").read_text().splitlines()
+
+    assert "web/" in ignored
+    assert not [line for line in ignored if fnmatch("page/", line) or fnmatch("page/index.html", line)]
+
+
+@pytest.mark.parametrize("file", ["package-lock.json", "web/package-lock.json"])
+def test_node_packages_are_locked_by_their_hashes_and_not_by_an_address(file: str) -> None:
+    packages = json.loads((ROOT / file).read_text())["packages"]
+
+    named = {name: one for name, one in packages.items() if name and not one.get("inBundle")}
+    assert named
+    assert [name for name, one in named.items() if "resolved" in one or "integrity" not in one] == []
 
 
 def test_what_is_audited_is_what_is_installed() -> None:

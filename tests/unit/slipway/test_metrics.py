@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -60,29 +59,23 @@ def test_without_pandas_a_frame_is_a_failure_with_the_remedy(monkeypatch: pytest
         Metrics([]).frame()
 
 
-def test_a_frame_is_asked_for_with_a_row_for_each_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What pandas gets from us; pandas itself is no dependency of the tests."""
-    call: list[Any] = []
-
-    class Frame:
-        def __init__(self, rows: list[Any], columns: list[str]) -> None:
-            call.extend([rows, columns])
-
-        def astype(self, types: dict[str, str]) -> dict[str, str]:
-            return types
-
-    module = ModuleType("pandas")
-    monkeypatch.setattr(module, "DataFrame", Frame, raising=False)
-    monkeypatch.setitem(sys.modules, "pandas", module)
+def test_a_frame_has_a_row_for_each_point() -> None:
     usage = Series("cpu_percent", "stdouterr/usage.jsonl", "time")
 
-    types = Metrics([Curve(LOSS, [[1, 0.5], [2, 0.25]], 2), Curve(usage, [[9, 50]], 1)]).frame()
+    frame = Metrics([Curve(LOSS, [[1, 0.5], [2, 0.25]], 2), Curve(usage, [[9, 50]], 1)]).frame()
 
-    rows, columns = call
-    assert columns == ["name", "file", "rank", "axis", "x", "value"]
-    assert rows == [
-        ("loss", LOSS.file, 1, "epoch", 1, 0.5),
-        ("loss", LOSS.file, 1, "epoch", 2, 0.25),
-        ("cpu_percent", usage.file, None, "time", 9, 50),
-    ]
-    assert types == {"rank": "Int64"}  # whole numbers, also where some have none
+    assert list(frame.columns) == ["name", "file", "rank", "axis", "x", "value"]
+    assert frame["name"].tolist() == ["loss", "loss", "cpu_percent"]
+    assert frame["value"].tolist() == [0.5, 0.25, 50]
+    assert str(frame["rank"].dtype) == "Int64"  # whole numbers, also where some have none
+    assert frame["rank"].isna().tolist() == [False, False, True]
+    assert Metrics([]).frame().empty
+
+
+def test_curves_are_drawn_as_text_with_what_is_left_out() -> None:
+    lines = str(Metrics([Curve(LOSS, [[1, 0.5], [2, 0.25]], 2)], "some are left out")).splitlines()
+
+    assert lines[0] == "stdouterr/stdout.txt, rank 1, by epoch 1 to 2"
+    assert lines[2].split() == ["loss", "█▁", "0.25", "0.25", "0.5"]
+    assert lines[3] == "some are left out"
+    assert str(Metrics([])) == "no numbers"

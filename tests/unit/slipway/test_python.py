@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from typing import Any
 
 import pytest
@@ -79,6 +80,46 @@ async def test_a_success_is_its_record_and_files_are_saved(tmp_path: Any) -> Non
         place = await job.download(to=tmp_path / "out")
 
     assert (place / "stdouterr" / "stderr.txt").read_bytes() == LINES
+
+
+async def test_a_log_has_the_options_of_the_command() -> None:
+    logs = {"stdout-0.txt": b"zero\none\n", "stdout-1.txt": b"two\nthree\nfour\n"}
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.endswith("/files"):
+            entries = [{"name": name, "bytes": len(data), "modified": None} for name, data in logs.items()]
+            return web.json_response({"files": entries})
+        if request.path.endswith("/log"):
+            data = logs[request.query["file"]][int(request.query["offset"]) :]
+            end = int(request.query["offset"]) + len(data)
+            headers = {"Slipway-More": "false", "Slipway-Next-Offset": str(end)}
+            return web.Response(body=data, headers=headers)
+        if "/files/" in request.path:
+            return web.Response(body=logs[request.path.rpartition("/")[2]])
+        return web.json_response({**JOB, "state": "succeeded"})
+
+    async with answering(answer) as url:
+        job = AsyncJob(ID, url, "")
+        shown: list[str] = []
+        for options in ({}, {"rank": 0}, {"rank": "1", "tail": 2}, {"grep": "o$"}):
+            stream = io.StringIO()
+            await job.log(to=stream, **options)
+            shown.append(stream.getvalue())
+        stream = io.StringIO()
+        await job.log(rank=0, timestamps=True, follow=True, to=stream)
+
+    assert shown[0].splitlines() == ["0 | zero", "0 | one", "1 | two", "1 | three", "1 | four"]
+    assert shown[1:3] == ["zero\none\n", "three\nfour\n"]
+    assert shown[3].splitlines() == ["0 | zero", "1 | two"]
+    assert [line.partition(" ")[2] for line in stream.getvalue().splitlines()] == ["zero", "one"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"grep": "("}, {"timestamps": True}, {"tail": -1}, {"file": "stderr.txt", "rank": 0}]
+)
+async def test_options_of_a_log_that_cannot_be_meant_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(Failure):
+        await AsyncJob(ID, "http://127.0.0.1:1", "").log(**options)
 
 
 async def test_an_answer_that_is_no_job_is_a_failure() -> None:

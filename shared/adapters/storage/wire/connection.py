@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from shared.adapters.storage.wire.rest import OTHERS, TABLE, Connections, Rest, Send
 from shared.adapters.storage.wire.sign import Identity, SharedKey
@@ -41,22 +42,30 @@ class Connection:
         """The address of `blob`, `queue` or `table`. Raises Misconfigured."""
         if not self.string:
             return str(getattr(self, service)).rstrip("/")
-        parts = self.parts()
-        if endpoint := parts.get(f"{service.capitalize()}Endpoint"):
+        members = self.members()
+        if endpoint := members.get(f"{service.capitalize()}Endpoint"):
             return endpoint.rstrip("/")
         suffix, scheme = (
-            parts.get("EndpointSuffix", "core.windows.net"),
-            parts.get("DefaultEndpointsProtocol"),
+            members.get("EndpointSuffix", "core.windows.net"),
+            members.get("DefaultEndpointsProtocol"),
         )
-        return f"{scheme or 'https'}://{parts['AccountName']}.{service}.{suffix}"
+        return f"{scheme or 'https'}://{members['AccountName']}.{service}.{suffix}"
 
-    def parts(self) -> dict[str, str]:
+    def account(self) -> str:
+        """The name of the account; "" where neither the string nor the address of its blobs says it."""
+        if self.string:
+            return self.members()["AccountName"]
+        url = urlsplit(self.blob)
+        name, dot, _ = (url.hostname or "").partition(".blob.")
+        return name if dot else url.path.strip("/").partition("/")[0]  # as emulators have it
+
+    def members(self) -> dict[str, str]:
         """The fields of the connection string. Raises Misconfigured."""
         pairs = (part.partition("=") for part in self.string.split(";") if part.strip())
-        parts = {name.strip(): value.strip() for name, _, value in pairs}
-        if not parts.get("AccountName") or not parts.get("AccountKey"):
+        members = {name.strip(): value.strip() for name, _, value in pairs}
+        if not members.get("AccountName") or not members.get("AccountKey"):
             raise Misconfigured("the storage connection string must name AccountName and AccountKey")
-        return parts
+        return members
 
 
 class Account:
@@ -84,23 +93,23 @@ class Account:
 
     @property
     def blobs(self) -> BlobServiceClient:
-        """The blob service."""
+        """The client of the blob service, made at the first use."""
         if self._blobs is None:
             self._blobs = self._blob_client()
         return self._blobs
 
     @property
     def queues(self) -> Rest:
-        """The queue service."""
+        """The client of the queue service, made at the first use."""
         return self._rest("queue", OTHERS)
 
     @property
     def tables(self) -> Rest:
-        """The table service."""
+        """The client of the table service, made at the first use."""
         return self._rest("table", TABLE)
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close the connections to all services."""
         await self._connections.close()
         await self._signer.close()
         if self._blobs is not None:
@@ -113,8 +122,8 @@ class Account:
 
     def _who(self) -> SharedKey | Identity:
         if self._connection.string:
-            parts = self._connection.parts()
-            return SharedKey(parts["AccountName"], parts["AccountKey"])
+            members = self._connection.members()
+            return SharedKey(members["AccountName"], members["AccountKey"])
         return Identity(self._connection.client_id)
 
     def _blob_client(self) -> BlobServiceClient:

@@ -92,7 +92,7 @@ class Connections:
         return self._session
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; a later request opens new ones."""
         if self._session is not None:
             await self._session.close()
             self._session = None

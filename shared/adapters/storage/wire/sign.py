@@ -34,11 +34,11 @@ class Signer(Protocol):
         """Its value. `path` as it stands in the address, encoded; `query` decoded."""
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close the connections that tokens come through."""
 
 
 class SharedKey:
-    """An account's key."""
+    """Signs with the key of an account."""
 
     def __init__(self, account: str, key: str) -> None:
         self._account = account
@@ -67,7 +67,7 @@ class SharedKey:
         return f"SharedKey {self._account}:{base64.b64encode(digest).decode()}"
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """A key needs no connection."""
 
 
 _SIGNED = (
@@ -132,7 +132,7 @@ class Identity:
         return self._credential
 
     async def close(self) -> None:
-        """Close the credential's connections."""
+        """Close the connections of the credential."""
         if self._credential is not None:
             await self._credential.close()
             self._credential = None

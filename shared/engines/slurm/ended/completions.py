@@ -9,13 +9,13 @@ whole forged line. So an end counts only if all lines of a job agree.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import re
 from pathlib import Path
 
 from shared.core.errors import Transient
+from shared.engines.reads import Reads
 from shared.engines.slurm.wire.dialect import Copy
 from shared.engines.slurm.words import IDLE
 
@@ -38,11 +38,11 @@ class Completions:
     """The file of one cluster; `path` is "" where there is none."""
 
     def __init__(self, path: str, user: str) -> None:
-        self._path, self._user = path, user
+        self._path, self._user, self._reads = path, user, Reads(Transient)
 
     async def find(self, name: str, token: str) -> list[Copy]:
         """The job of that name that ran and is over: one, or none. Raises Transient without the file."""
-        return await asyncio.to_thread(self._read, name, token) if self._path else []
+        return await self._reads.run(self._read, name, token) if self._path else []
 
     def _read(self, name: str, token: str) -> list[Copy]:
         try:

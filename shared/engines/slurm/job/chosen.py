@@ -17,7 +17,7 @@ _GPUS = re.compile(r"(?:^|,)gpu(?::([^:,()]+))?:(\d{1,6})", re.ASCII)
 
 _OPTIONS = dict.fromkeys((2018, 2023, 2048, 2057, 2094, 2099, 2114, 2123, 9001), ("options",))
 #: Codes of slurmctld (slurm_errno.h) → the resources that it may mean, the likeliest first.
-_MEANT: dict[int, tuple[str, ...]] = {
+_RESOURCES_OF_CODE: dict[int, tuple[str, ...]] = {
     **_OPTIONS,
     **dict.fromkeys((2000, 2001, 2003), ("partition",)),
     2045: ("account", "partition"),
@@ -88,7 +88,7 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
 def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
     """The same error, or where it refuses what the job itself chose one that ends the job and says so."""
     for code in codes:
-        option = next((name for name in _MEANT.get(code, ()) if name in resources), None)
+        option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
         if option is not None:
             return Rejected(f"resources.{option}: {error}")
     return error

@@ -145,7 +145,7 @@ class SlurmClient:
         return await self._send("GET", f"/slurmdb/{dialect.version}{path}", None)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to slurmrestd."""
         if self._session is not None:
             await self._session.close()
             self._session = None

@@ -69,7 +69,7 @@ class Context:
         return _texts(block.member(key) for block in self.toolkits() for key in _FILES)
 
     def inputs(self) -> list[Node]:
-        """Paths of input directories."""
+        """The paths of the input directories, as nodes with their places."""
         return _texts(entry.member("path") for entry in self.properties.member("inputDirectories").each())
 
     def prefixes(self) -> list[Node]:

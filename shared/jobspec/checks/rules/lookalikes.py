@@ -69,13 +69,13 @@ def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iter
             message = (
                 f"the text has the character {character_name(one)}, which a shell does not read as a quote"
             )
-            yield problem("SW089", node.pointer, message, f"write {QUOTES[one]}", "warning", part=one)
+            yield problem("SW089", node.pointer, message, f"write {QUOTES[one]}", "warning", piece=one)
         elif in_command and one in DASHES:
             message = f"the text has the character {character_name(one)}, which does not start an option"
-            yield problem("SW089", node.pointer, message, 'write "-" or "--"', "warning", part=one)
+            yield problem("SW089", node.pointer, message, 'write "-" or "--"', "warning", piece=one)
         elif MARKS.get(one, " ") in (_OF_SHELLS if in_command else _OF_PATHS) and beside_ascii(text, one):
             message = f'the character {character_name(one)} only looks like "{MARKS[one]}"'
-            yield problem("SW089", node.pointer, message, f"write {MARKS[one]}", "warning", part=one)
+            yield problem("SW089", node.pointer, message, f"write {MARKS[one]}", "warning", piece=one)
     if unseen := hidden_character(text):
         message = f"the text contains the character {character_name(unseen)}, which cannot be seen"
         yield _swapped("SW007", node, unseen, "", message, "delete it")
@@ -90,4 +90,4 @@ def _swapped(
     code: str, node: Node, one: str, other: str, message: str, remedy: str, *, warning: bool = False
 ) -> Problem:
     fix = Fix("swap", node.pointer, other, (one,))
-    return problem(code, node.pointer, message, remedy, "warning" if warning else None, part=one, fix=fix)
+    return problem(code, node.pointer, message, remedy, "warning" if warning else None, piece=one, fix=fix)

@@ -135,7 +135,7 @@ def _mounted(
         # A command may make the directory itself; a path that only names a missing mount cannot work.
         severity: Severity = "warning" if in_command else "error"
         owner = "job" if of_job else "cluster"
-        flaw = problem("SW033", node.pointer, message, remedy, severity, part=match[0])
+        flaw = problem("SW033", node.pointer, message, remedy, severity, piece=match[0])
         yield (owner, path.partition("/")[0]), flaw
 
 
@@ -143,7 +143,7 @@ def _unknown_mount(node: Node, match: re.Match[str]) -> Iterator[tuple[tuple[str
     first = (match["rest"] or "").strip("/").partition("/")[0]
     if first:
         message = f"it is not known whether the cluster mounts {quote(first)}"
-        yield ("unknown", first), problem("SW034", node.pointer, message, part=match[0])
+        yield ("unknown", first), problem("SW034", node.pointer, message, piece=match[0])
 
 
 def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:

@@ -53,7 +53,7 @@ def placeholders(context: Context) -> Iterator[Problem]:
         match = _OURS.search(node.value)
         if match:
             message = f"the placeholder <{match[1]}> is left"
-            yield problem("SW046", pointer, message, _REMEDIES[match[1]], part=match[0])
+            yield problem("SW046", pointer, message, _REMEDIES[match[1]], piece=match[0])
             continue
         if _EXPRESSION.fullmatch(node.value):
             yield problem("SW046", pointer, "an ARM template expression was not replaced")
@@ -64,4 +64,4 @@ def placeholders(context: Context) -> Iterator[Problem]:
             if match is None and pointer not in values and "/secrets/" not in pointer:
                 match = _TEMPLATE.search(node.value)
         if match:
-            yield problem("SW046", pointer, "a placeholder was not replaced", part=match[0])
+            yield problem("SW046", pointer, "a placeholder was not replaced", piece=match[0])

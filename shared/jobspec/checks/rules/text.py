@@ -35,7 +35,7 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
             if match:
                 message = f"the text contains the character {character_name(match[0])}"
                 fix = Fix("swap", node.pointer, "", (match[0],)) if match[0] in _INVISIBLE else None
-                yield problem("SW007", node.pointer, message, part=match[0], fix=fix)
+                yield problem("SW007", node.pointer, message, piece=match[0], fix=fix)
             if len(node.value) > limits.max_text:
                 message = f"the text has {len(node.value)} characters; {limits.max_text} are allowed"
                 yield problem("SW015", node.pointer, message)

@@ -78,11 +78,11 @@ def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _
             hint = context.suggestions.did_you_mean(name, ids)
             message = f"${name[:80]} is used, but the job has no {kind} directory {own_id}{hint}"
             remedy = f'add {{"id": {own_id}, …}} to {kind}Directories, or correct the name'
-            yield problem("SW044", node.pointer, message, remedy, part=name)
+            yield problem("SW044", node.pointer, message, remedy, piece=name)
             return
     if name not in KNOWN_VARIABLES and not name.startswith("AZ_BATCHAI_PREV_OUTPUT_"):
         hint = context.suggestions.did_you_mean(name, KNOWN_VARIABLES)
-        yield problem("SW045", node.pointer, f"nothing sets ${name[:80]}{hint}", part=name)
+        yield problem("SW045", node.pointer, f"nothing sets ${name[:80]}{hint}", piece=name)
 
 
 def _ids(context: Context, name: str, prefix: str) -> _Ids:

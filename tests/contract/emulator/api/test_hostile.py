@@ -159,7 +159,7 @@ class Hostile:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_no_request_whatever_meets_a_defect(own_lab: Lab, seed: int) -> None:
+async def test_no_request_meets_a_defect(own_lab: Lab, seed: int) -> None:
     emulator = own_lab.emulator
     await own_lab.make_cluster(autoscale(1))
     await own_lab.submit("job", **custom("true"))

@@ -16,7 +16,7 @@ from local.azurite import Azurite
 from tests.contract.emulator.conftest import CLUSTER, GROUP, Emulator, Lab, custom, until
 from tests.contract.emulator.recorder import Recorder
 
-LOOK = """python -c "
+IMPORTS = """python -c "
 import sys, typer
 print(typer.__version__)
 print(typer.__file__)
@@ -65,9 +65,9 @@ async def test_what_a_job_installs_reaches_its_cluster_and_not_the_product(
     await lab.make_cluster()
     ours = importlib.metadata.version("typer")
 
-    await lab.submit("one", **custom(LOOK), **installing(old_typer, pip))
+    await lab.submit("one", **custom(IMPORTS), **installing(old_typer, pip))
     assert (await lab.ends("one")).execution_state == "succeeded"
-    await lab.submit("two", **custom(LOOK))
+    await lab.submit("two", **custom(IMPORTS))
     assert (await lab.ends("two")).execution_state == "succeeded"
 
     version, file, python = (await lab.read("two", "stdout.txt")).split()

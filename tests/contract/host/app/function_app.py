@@ -49,7 +49,6 @@ def plain(text: str, out: func.Out[str]) -> None:
 @app.queue_trigger(arg_name="msg", queue_name="%FAN_QUEUE%", connection="AzureWebJobsStorage")
 @app.queue_output(arg_name="out", queue_name="done", connection="AzureWebJobsStorage")
 def fan(msg: func.QueueMessage, out: func.Out[List[str]]) -> None:  # noqa: UP006 - as above
-    """Several messages from one."""
     out.set(msg.get_body().decode().split(","))
 
 
@@ -80,7 +79,6 @@ def announced(blob: func.InputStream) -> str:
 @app.timer_trigger(arg_name="timer", schedule="%TICK%", run_on_startup=False)
 @app.queue_output(arg_name="$return", queue_name="ticks", connection="AzureWebJobsStorage")
 async def tick(timer: func.TimerRequest) -> str:
-    """Report a tick."""
     return f"tick past_due={timer.past_due}"
 
 

@@ -12,7 +12,7 @@ from local.nodes.docker import ContainerRuntime, answering
 from tests.unit.local.batchai.test_engines import DOCKER
 
 
-def test_an_environment_arrives_as_it_is_whatever_is_in_it() -> None:
+def test_an_environment_of_any_characters_arrives_as_it_is() -> None:
     env = {"A": "two\nlines", "B": "it's $HOME; `id`", "PATH": "/of/the/node", "HOME": "/node", "C": ""}
     argv = DOCKER.execute("name", Path("/"), (sys.executable, "-c", "import os; print(dict(os.environ))"))
     text = exports(env, frozenset({"HOME"}), Path("/job/config"))

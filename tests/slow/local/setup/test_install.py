@@ -42,9 +42,19 @@ esac
 NPM = """#!/bin/sh
 echo "npm $*" >> "{calls}"
 script=node_modules/azurite/dist/src/azurite.js
-case "$*" in *"ci "*) mkdir -p "${{script%/*}}"; touch "$script" ;; esac
+case "$*" in
+  *"ci "*) mkdir -p "${{script%/*}}"; touch "$script" ;;
+  *vite.js*) rm -rf ../page; mkdir -p ../page; echo '<!doctype html>' > ../page/index.html ;;
+esac
 """
-NODE = "#!/bin/sh\necho v{version}\n"
+#: What vite does, in web/.
+BUILD = """rm -rf ../page; mkdir -p ../page; echo '<!doctype html>' > ../page/index.html"""
+NODE = f"""#!/bin/sh
+case "$*" in
+  *vite.js*) echo "node build" >> "{{calls}}"; {BUILD} ;;
+  *) echo v{{version}} ;;
+esac
+"""
 
 
 def program(path: Path, text: str) -> Path:
@@ -125,7 +135,9 @@ class Checkout:
         lines = log.read_text().splitlines() if log.exists() else []
         log.unlink(missing_ok=True)
         return [
-            " ".join(line.split()[:4]) for line in lines if line.startswith(("python -m", "npm ci", "npm /"))
+            " ".join(line.split()[:4])
+            for line in lines
+            if line.startswith(("python -m", "npm ci", "npm /", "node build"))
         ]
 
 
@@ -134,7 +146,7 @@ def checkout(tmp_path: Path) -> Checkout:
     root, programs = tmp_path / "checkout", tmp_path / "bin"
     (root / "local" / "setup").mkdir(parents=True)
     shutil.copy(ROOT / "local" / "__init__.py", root / "local")
-    for name in ("__init__.py", "install.py", "interpreter.py"):
+    for name in ("__init__.py", "install.py", "interpreter.py", "node.py", "page.py", "steps.py"):
         shutil.copy(ROOT / "local" / "setup" / name, root / "local" / "setup" / name)
     for name in (
         "requirements.txt",
@@ -149,7 +161,10 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in ("package.json", "package-lock.json", "pyproject.toml"):
         (root / name).write_text("{}")
     npm = program(programs / "npm", NPM.format(calls=root / "calls"))
-    program(programs / "node", NODE.format(version="20.1.0"))
+    (root / "web" / "src").mkdir(parents=True)
+    for name in ("package.json", "package-lock.json", "src/main.tsx"):
+        (root / "web" / name).write_text("{}")
+    program(programs / "node", NODE.format(version="20.19.0", calls=root / "calls"))
     program(programs / "python3.13", PYTHON.format(calls=root / "calls", npm=npm, version="3 13", venv=1))
     return Checkout(root, programs)
 
@@ -160,9 +175,11 @@ def test_a_first_run_does_every_step_and_a_second_one_none(checkout: Checkout) -
     second = checkout.run()
 
     assert (first.returncode, first.stderr) == (0, "")
-    assert sorted(step.split()[2] if step.startswith("python") else "npm" for step in steps) == [
+    assert sorted(step.split()[2] if step.startswith("python") else step.split()[0] for step in steps) == [
         "compileall",
         "compileall",
+        "node",
+        "npm",
         "npm",
         "pip",
         "pip",
@@ -203,6 +220,33 @@ def test_only_the_part_whose_inputs_changed_is_installed_again(
     calls = checkout.calls()
     assert ("npm ci" in " ".join(calls)) == (again == "npm")
     assert "python -m venv" not in " ".join(calls)
+
+
+@pytest.mark.parametrize(
+    ("changed", "packages"), [("web/src/main.tsx", False), ("web/package-lock.json", True)]
+)
+def test_the_page_is_built_again_where_its_files_changed(
+    checkout: Checkout, changed: str, packages: bool
+) -> None:
+    checkout.run()
+    checkout.calls()
+    (checkout.root / changed).write_text('{"changed": 1}')
+
+    assert checkout.run().returncode == 0
+
+    calls = checkout.calls()
+    assert "node build" in calls
+    assert ("npm ci" in " ".join(calls)) == packages
+
+
+def test_a_page_that_was_removed_is_built_again(checkout: Checkout) -> None:
+    checkout.run()
+    (checkout.root / "page" / "index.html").unlink()
+
+    assert checkout.run().returncode == 0
+
+    assert (checkout.root / "page" / "index.html").is_file()
+    assert checkout.run().stdout == ""
 
 
 def spoil(site: Path, how: str) -> None:
@@ -286,7 +330,7 @@ def test_a_failing_step_is_one_line_with_its_cause_and_its_log(checkout: Checkou
 
 
 def test_without_a_usable_node_it_comes_with_the_python_packages(checkout: Checkout) -> None:
-    program(checkout.bin / "node", NODE.format(version="12.22.9"))
+    program(checkout.bin / "node", NODE.format(version="12.22.9", calls="/dev/null"))
 
     ran = checkout.run()
 

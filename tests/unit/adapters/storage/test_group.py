@@ -19,13 +19,13 @@ class Watched(MemoryTable):
 
     def __init__(self) -> None:
         super().__init__(lambda: datetime(2026, 1, 1, tzinfo=UTC))
-        self.sent: list[list[str]] = []
+        self.transactions: list[list[str]] = []
         self.go = asyncio.Event()
         self.go.set()
         self.fail: list[Exception] = []
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
-        self.sent.append([operation.row["RowKey"] for operation in operations])
+        self.transactions.append([operation.row["RowKey"] for operation in operations])
         await self.go.wait()
         if self.fail:
             raise self.fail.pop(0)
@@ -49,7 +49,7 @@ async def group(table: Watched) -> GroupCommit:
 
 async def test_writes_that_come_together_share_a_transaction(table: Watched, group: GroupCommit) -> None:
     etags = await asyncio.gather(*(group.write(new(f"job{n}", rows=2)) for n in range(10)))
-    assert [len(messages) for messages in table.sent] == [20]
+    assert [len(messages) for messages in table.transactions] == [20]
     assert len({etag for pair in etags for etag in pair}) == 20
 
 
@@ -62,18 +62,18 @@ async def test_a_partition_has_one_transaction_on_its_way_and_the_rest_gathers(
     others = [asyncio.create_task(group.write(new(f"job{n}"))) for n in range(5)]
     elsewhere = asyncio.create_task(group.write(new("elsewhere", partition="s1")))
     await asyncio.sleep(0.01)
-    assert table.sent == [["first0"], ["elsewhere0"]]
+    assert table.transactions == [["first0"], ["elsewhere0"]]
 
     table.go.set()
     await asyncio.gather(first, elsewhere, *others)
 
-    assert [len(messages) for messages in table.sent] == [1, 1, 5]
+    assert [len(messages) for messages in table.transactions] == [1, 1, 5]
 
 
 async def test_two_writes_of_one_job_never_share_a_transaction(table: Watched, group: GroupCommit) -> None:
     again = Write("job", (Operation("upsert", {"PartitionKey": "s0", "RowKey": "job0"}),))
     await asyncio.gather(group.write(new("job")), group.write(again), group.write(new("other")))
-    assert sorted(map(len, table.sent)) == [1, 2]
+    assert sorted(map(len, table.transactions)) == [1, 2]
 
 
 async def test_a_transaction_holds_a_hundred_entities_and_four_megabytes(
@@ -81,7 +81,7 @@ async def test_a_transaction_holds_a_hundred_entities_and_four_megabytes(
 ) -> None:
     await asyncio.gather(*(group.write(new(f"job{n:02}", rows=3)) for n in range(40)))
     await asyncio.gather(*(group.write(new(f"big{n}", size=30_000, rows=30)) for n in range(8)))
-    assert [len(messages) for messages in table.sent] == [
+    assert [len(messages) for messages in table.transactions] == [
         99,
         21,
         90,

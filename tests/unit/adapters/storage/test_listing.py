@@ -49,7 +49,6 @@ def members_of(number: int) -> dict[str, Any]:
 
 
 def job_of(number: int) -> Job:
-    """That job."""
     created = NOW - timedelta(seconds=number)
     entry = Entry(sequence=1, state=JobState(members_of(number)["state"]), at=created, token="t")
     return Job(

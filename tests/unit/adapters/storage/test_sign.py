@@ -16,13 +16,13 @@ class Credential:
     """Gives tokens that are good for an hour, or none."""
 
     def __init__(self) -> None:
-        self.now, self.asked, self.down = 1_000_000.0, 0, False
+        self.now, self.requests, self.down = 1_000_000.0, 0, False
 
     async def get_token(self, scope: str) -> Any:
-        self.asked += 1
+        self.requests += 1
         if self.down:
             raise ClientAuthenticationError("no answer")
-        return SimpleNamespace(token=f"t{self.asked}", expires_on=int(self.now) + 3600)
+        return SimpleNamespace(token=f"t{self.requests}", expires_on=int(self.now) + 3600)
 
 
 async def value(identity: Identity) -> str:
@@ -36,7 +36,7 @@ async def test_a_token_that_cannot_be_renewed_is_used_until_its_end() -> None:
     source.now += 3400
     source.down = True
     assert [await value(identity) for _ in range(5)] == ["Bearer t1"] * 5
-    assert source.asked == 2  # not at every request
+    assert source.requests == 2  # not at every request
     source.now += 199
     assert await value(identity) == "Bearer t1"
     source.now += 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -76,7 +79,7 @@ async def test_a_line_tells_the_end(
     ],
     ids=[
         "another",
-        "somebody else's",
+        "another user's",
         "never ran",
         "a copy that ran nothing",
         "a forged one",
@@ -116,3 +119,20 @@ async def test_a_line_that_another_user_had_written_takes_no_jobs_end_for_anothe
 async def test_a_file_that_cannot_be_read_decides_nothing(tmp_path: Path) -> None:
     with pytest.raises(Transient, match="completions"):
         await Completions(str(tmp_path / "missing"), "ada").find("n", "t.1")
+
+
+async def test_a_file_that_hangs_takes_no_thread_that_others_need(tmp_path: Path) -> None:
+    file = tmp_path / "completions.log"
+    os.mkfifo(file)  # opening it waits for one who writes
+    completions = Completions(str(file), "ada")
+    waiting = [asyncio.create_task(completions.find("n", "t.1")) for _ in range(40)]
+    await asyncio.sleep(0)
+    try:
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 10) == "done"
+    finally:
+        for task in waiting:
+            task.cancel()
+        for _ in range(100):  # lets go of the threads that wait
+            with suppress(OSError):
+                os.close(os.open(file, os.O_WRONLY | os.O_NONBLOCK))
+            await asyncio.sleep(0.01)

@@ -111,7 +111,7 @@ async def test_a_cluster_that_takes_nothing_or_says_nothing_is_asked_again() -> 
         rig.server.says, rig.server.takes = (2007, "too many jobs"), False
         with pytest.raises(Saturated):
             await rig.engine.forget("gpu", [target()])
-    async with slurm_rig(wire={1: Wire.DOWN}) as rig:
+    async with slurm_rig(wire={1: Wire.CONTROLLER_DOWN}) as rig:
         with pytest.raises(Transient):
             await rig.engine.forget("gpu", [target()])
 

@@ -135,6 +135,6 @@ def test_explain_shows_the_environment_before_anything_runs() -> None:
     assert by_name["WHERE"].source == "job"
     assert by_name["WHERE"].value.endswith("/mounts/data/train/x")
     assert not by_name["AZ_BATCHAI_OUTPUT_MODEL"].exact
-    assert by_name["TOKEN"].value == "a $b 'c'", "whoever shows it masks the order first"
+    assert by_name["TOKEN"].value == "a $b 'c'", "the order is masked before it is shown"
     ranked = SlurmEngine({"gpu": CLUSTER}, {}).environment(order(TOOLKITS["pytorch"]))
     assert {"AZ_BATCHAI_TASK_INDEX", "AZ_BATCHAI_PYTORCH_INIT_METHOD"} <= {one.name for one in ranked}

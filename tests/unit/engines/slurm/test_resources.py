@@ -14,7 +14,7 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.site import site
-from shared.engines.slurm.reserved import KEPT
+from shared.engines.slurm.reserved import RESERVED
 from shared.engines.slurm.wire.dialect import DIALECTS
 from shared.jobspec import RESOURCES
 from tests.unit.engines.slurm.launch_plans import CLUSTER, TOOLKITS, order
@@ -128,7 +128,7 @@ def test_more_gpus_than_a_node_has_are_refused() -> None:
     assert "has 8 GPUs" in says
 
 
-@pytest.mark.parametrize("name", sorted(KEPT))
+@pytest.mark.parametrize("name", sorted(RESERVED))
 def test_options_cannot_set_what_the_engine_relies_on(name: str) -> None:
     ((at, says),) = refused(ALL, {"options": {name: "x", "licenses": "matlab:1"}})
     assert (at, f"cannot set {name}:" in says) == ("/resources/options", True)
@@ -136,7 +136,7 @@ def test_options_cannot_set_what_the_engine_relies_on(name: str) -> None:
 
 def test_everything_that_a_submission_says_is_kept_from_options() -> None:
     for dialect in DIALECTS:
-        assert submission(ALL, dialect, asking(ONE_GPU)).body["job"].keys() <= KEPT
+        assert submission(ALL, dialect, asking(ONE_GPU)).body["job"].keys() <= RESERVED
 
 
 def test_a_job_waits_for_the_operator_who_withdrew_what_it_was_accepted_with() -> None:

@@ -237,7 +237,7 @@ def test_of_held_copies_the_lowest_stays_and_is_released_when_it_is_old_enough()
     assert [copy.id for copy in old.surplus] == [9]
 
 
-def test_a_copy_that_runs_stays_whatever_its_number() -> None:
+def test_a_copy_that_runs_stays_with_any_number() -> None:
     verdict = judge([replace(COPY, id=5, held=True), COPY], 1000.0, 6.0)
     assert verdict.copy == COPY
     assert [copy.id for copy in verdict.surplus] == [5]
@@ -282,7 +282,7 @@ async def test_a_record_that_cannot_be_read_decides_nothing(tmp_path: Path, text
 
 
 @pytest.mark.parametrize("kind", ["pipe", "endless", "large"])
-async def test_whatever_a_job_puts_in_place_of_its_record_is_not_waited_for(
+async def test_anything_that_a_job_puts_in_place_of_its_record_is_not_waited_for(
     tmp_path: Path, kind: str
 ) -> None:
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")

@@ -19,7 +19,7 @@ from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
 MOUNT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
-SOMEBODY = Caller("app", frozenset({SUBMIT}))
+SUBMITTER = Caller("app", frozenset({SUBMIT}))
 
 
 @dataclass
@@ -138,12 +138,12 @@ async def test_a_blob_that_gives_no_document_is_a_problem_of_the_message(
 async def test_only_who_sees_every_job_may_name_a_drop(world: World, files: Files) -> None:
     files.upload("a/job.json", json.dumps(job_json()).encode())
     with pytest.raises(Misuse, match="specBlob names a drop") as caught:
-        await fetched(world.ports, named(), who=SOMEBODY)
+        await fetched(world.ports, named(), who=SUBMITTER)
     assert (caught.value.status, caught.value.remedy) == (403, "send the document itself, as `spec`")
     assert files.reads == []
 
     files.container = "specs"
-    for who, reference in ((KEY_HOLDER, "specs/a/job.json"), (SOMEBODY, "specs/a/job.json")):
+    for who, reference in ((KEY_HOLDER, "specs/a/job.json"), (SUBMITTER, "specs/a/job.json")):
         assert (await fetched(world.ports, named(reference), who=who)).document == job_json()
 
 

@@ -1,4 +1,4 @@
-"""What the inventory has to look at again, whatever failed before, and what it leaves alone."""
+"""What the inventory looks at again after any failure, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ class LimitedDrops(MemoryDrops):
         await super().put_answer(name, body, replace=replace)
 
     async def drop_answer(self, name: str) -> None:
-        """Perhaps not at once."""
         if self.fails:
             self.fails -= 1
             raise Unavailable("storage answered 503")
@@ -129,7 +128,7 @@ async def test_one_folder_that_cannot_be_dealt_with_stops_no_other(world: World)
     class Refusing(MemoryDrops):
         async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
             if name.startswith("aaa/"):
-                raise ValueError("nobody expected this")
+                raise ValueError("an unexpected error")
             await super().put_answer(name, body, replace=replace)
 
     world.use(drops=(drops := Refusing(world.clock)))

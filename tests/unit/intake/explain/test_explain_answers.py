@@ -46,8 +46,8 @@ async def test_without_a_key_the_ledger_is_asked_for_no_job_and_ids_are_placehol
 
     monkeypatch.setattr(world.ledger, "get", get)
     body = await explained(world, job_json())
-    assert body["engineName"] == "job-<job id>-1"
-    assert body["job"]["receipt"] == "runs/default/job-<job id>/receipt.json"
+    assert body["engineName"] == "http-<job id>-<job id>-1"
+    assert body["job"]["receipt"] == "runs/default/http-<job id>-<job id>/receipt.json"
     assert "<job id>" in {one["value"] for one in body["environment"] if one["name"] == "SLIPWAY_JOB_ID"}
     assert body["job"]["id"] is None
 
@@ -94,7 +94,7 @@ async def test_a_document_that_would_run_says_where_and_shows_itself(world: Worl
 # The cluster
 
 
-async def test_a_document_for_another_cluster_has_none_whatever_runs_here(world: World) -> None:
+async def test_a_document_for_another_cluster_has_none_with_any_engine_here(world: World) -> None:
     await world.message(job_json())
     for document in (job_json(cluster={"id": "/other"}), {"spec": job_json(), "cluster": "other"}):
         body = await explained(world, document)

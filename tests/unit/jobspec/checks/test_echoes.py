@@ -11,7 +11,7 @@ import pytest
 from shared.core.facts import ClusterFacts
 from shared.jobspec import Source, mended, validate
 from slipway.commands.document.diagnose import diagnosed
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import BLOBS, CLUSTER, SHARE, job, script_toolkit, toolkit
 
 ROOT, CLUSTER_ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT", "$AZ_BATCHAI_MOUNT_ROOT"

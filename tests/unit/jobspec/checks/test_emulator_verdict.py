@@ -18,8 +18,8 @@ from shared.jobspec import Defaults, complete, with_credentials
 from shared.jobspec.checks.rules import container, mounts, names
 from shared.jobspec.format import duration
 from shared.jobspec.text.tree import copied
-from slipway.commands.document.validate import problems_of
 from tests.breadth import examples, size
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import (
     CLUSTER,
     FILE_SERVER,
@@ -102,7 +102,7 @@ _STARTS = (
         workerCommandLineArgs="b", parameterServerCommandLineArgs="c"),
     job(customToolkitSettings=None, customMpiSettings={"commandLine": "a", "processCount": 2}),
 )  # fmt: skip
-_GONE = object()
+_ABSENT = object()
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:
@@ -187,11 +187,11 @@ def _one_by_one() -> dict[str, list[Any]]:
         for index, (holder, key) in enumerate(_places(start)):
             if isinstance(holder[key], dict | list) or not isinstance(key, str):
                 continue
-            for value in (*_written(key), _GONE):
+            for value in (*_written(key), _ABSENT):
                 document = copied(start)
                 at, name = _places(document)[index]
                 at[name] = value
-                if value is _GONE:
+                if value is _ABSENT:
                     del at[name]
                 goldens.setdefault(key, []).append(document)
     return goldens

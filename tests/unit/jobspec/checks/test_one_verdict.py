@@ -19,9 +19,9 @@ from shared.intake.message import read_request
 from shared.intake.prepare import prepare
 from shared.jobspec import CODES, Limits
 from shared.jobspec.text.tree import copied
-from slipway.commands.document.validate import problems_of
 from slipway.rules import DEPLOYMENT
 from tests.breadth import examples, one_each
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, everything, job, script_toolkit
 from tests.unit.world import World

@@ -11,7 +11,7 @@ import pytest
 from shared.intake.message import read_request
 from shared.intake.prepare import prepare
 from shared.jobspec import Limits, Source, applied, mended
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.patching import patched
 from tests.unit.world import World
 
@@ -19,7 +19,7 @@ FILE = Path("/nowhere/digits/job.json")
 ID = "/subscriptions/0/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
 CLUSTER = "/subscriptions/0/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/clusters/dev"
 TYPE = "Microsoft.BatchAI/workspaces/experiments/jobs"
-SENT = {
+SPEC = {
     "nodeCount": 1,
     "customToolkitSettings": {"commandLine": "hostname"},
     "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
@@ -35,7 +35,7 @@ ANSWERED = {
 SHOWN = {
     "caffe2Settings": None,
     "cluster": {"id": CLUSTER, "resourceGroup": "g"},
-    **SENT,
+    **SPEC,
     **ANSWERED,
     "experimentName": "e",
     "id": ID,
@@ -49,27 +49,27 @@ NFS = {
     "relativeMountPath": "nfs",
 }
 WRAPPED: dict[str, tuple[dict[str, Any], str]] = {
-    "without properties": (SENT, "outside"),
-    "with a schema": ({"$schema": "https://example.org/job.json", **SENT}, "outside"),
-    "only a toolkit": ({"customMpiSettings": SENT["customToolkitSettings"], "nodeCount": 1}, "outside"),
-    "with a cluster": ({"cluster": "dev", **SENT}, "outside"),
+    "without properties": (SPEC, "outside"),
+    "with a schema": ({"$schema": "https://example.org/job.json", **SPEC}, "outside"),
+    "only a toolkit": ({"customMpiSettings": SPEC["customToolkitSettings"], "nodeCount": 1}, "outside"),
+    "with a cluster": ({"cluster": "dev", **SPEC}, "outside"),
     "az batchai job show": (SHOWN, "az batchai job show"),
     "answer of the service": (
-        {"id": ID, "name": "j", "type": TYPE, "properties": {**ANSWERED, **SENT, "cluster": {"id": CLUSTER}}},
+        {"id": ID, "name": "j", "type": TYPE, "properties": {**ANSWERED, **SPEC, "cluster": {"id": CLUSTER}}},
         "what the service answers",
     ),
-    "properties of an answer": ({"properties": {**SENT, **ANSWERED}}, "what the service answers"),
+    "properties of an answer": ({"properties": {**SPEC, **ANSWERED}}, "what the service answers"),
     "resource of a template": (
-        {"type": TYPE, "apiVersion": "2018-05-01", "name": "j", "dependsOn": [], "properties": SENT},
+        {"type": TYPE, "apiVersion": "2018-05-01", "name": "j", "dependsOn": [], "properties": SPEC},
         "ARM template",
     ),
     "of the older API": (
-        {"type": "Microsoft.BatchAI/jobs", "apiVersion": "1", "properties": SENT},
+        {"type": "Microsoft.BatchAI/jobs", "apiVersion": "1", "properties": SPEC},
         "ARM template",
     ),
-    "properties twice": ({"properties": {"properties": SENT}}, 'is inside "properties"'),
-    "a job in an object": ({"job": {"properties": SENT}}, 'inside "job"'),
-    "the only one of a list": ({"value": [{"properties": SENT}], "nextLink": None}, 'inside "value"'),
+    "properties twice": ({"properties": {"properties": SPEC}}, 'is inside "properties"'),
+    "a job in an object": ({"job": {"properties": SPEC}}, 'inside "job"'),
+    "the only one of a list": ({"value": [{"properties": SPEC}], "nextLink": None}, 'inside "value"'),
     "a group beside each id": (
         {**SHOWN, "mountVolumes": {"fileServers": [NFS]}},
         "az batchai job show",
@@ -77,11 +77,11 @@ WRAPPED: dict[str, tuple[dict[str, Any], str]] = {
 }
 #: Wrappers of which it is not certain what is meant.
 UNCERTAIN: dict[str, tuple[dict[str, Any], str]] = {
-    "copied": ({"type": TYPE, "apiVersion": "1", "copy": {"count": 2}, "properties": SENT}, "copy"),
-    "conditional": ({"type": TYPE, "apiVersion": "1", "condition": "[x]", "properties": SENT}, "condition"),
-    "behind others": ({"type": TYPE, "apiVersion": "1", "dependsOn": ["x"], "properties": SENT}, "dependsOn"),
-    "properties twice, with more": ({"properties": {"nodeCount": 1, "properties": SENT}}, "once"),
-    "a list": ({"value": [{"properties": SENT}, {"properties": SENT}]}, "a file of its own"),
+    "copied": ({"type": TYPE, "apiVersion": "1", "copy": {"count": 2}, "properties": SPEC}, "copy"),
+    "conditional": ({"type": TYPE, "apiVersion": "1", "condition": "[x]", "properties": SPEC}, "condition"),
+    "behind others": ({"type": TYPE, "apiVersion": "1", "dependsOn": ["x"], "properties": SPEC}, "dependsOn"),
+    "properties twice, with more": ({"properties": {"nodeCount": 1, "properties": SPEC}}, "once"),
+    "a list": ({"value": [{"properties": SPEC}, {"properties": SPEC}]}, "a file of its own"),
 }
 TEMPLATE = {
     "$schema": "https://schema.management.azure.com/schemas/2015-01-01/deploymentTemplate.json#",
@@ -89,7 +89,7 @@ TEMPLATE = {
     "parameters": {"key": {"defaultValue": "canary"}},
     "resources": [
         {"type": "Microsoft.BatchAI/workspaces", "name": "canary"},
-        {"type": TYPE, "apiVersion": "2018-05-01", "name": "j", "properties": {**SENT, "nodeCount": 0}},
+        {"type": TYPE, "apiVersion": "2018-05-01", "name": "j", "properties": {**SPEC, "nodeCount": 0}},
     ],
 }
 
@@ -133,10 +133,10 @@ def test_what_would_be_lost_is_not_cut_away(name: str) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        [{"properties": SENT}],
-        [{**SENT, "id": ID, "name": "j", "type": TYPE}],
-        {"job": SENT},
-        {"value": [{"id": ID, "type": TYPE, "properties": {**ANSWERED, **SENT}}]},
+        [{"properties": SPEC}],
+        [{**SPEC, "id": ID, "name": "j", "type": TYPE}],
+        {"job": SPEC},
+        {"value": [{"id": ID, "type": TYPE, "properties": {**ANSWERED, **SPEC}}]},
     ],
 )
 def test_wrappers_in_wrappers_are_taken_off_one_by_one(document: Any) -> None:
@@ -144,11 +144,11 @@ def test_wrappers_in_wrappers_are_taken_off_one_by_one(document: Any) -> None:
 
     after = mended(source, lambda one: problems_of(one.data, FILE))
 
-    assert json.loads(after.text) == {"properties": SENT}
+    assert json.loads(after.text) == {"properties": SPEC}
 
 
 def test_a_list_of_jobs_is_several_documents() -> None:
-    (problem,) = problems_of(json.dumps([{"properties": SENT}] * 2).encode(), FILE)
+    (problem,) = problems_of(json.dumps([{"properties": SPEC}] * 2).encode(), FILE)
 
     assert (problem.code, problem.fix) == ("SW008", None)
     assert "2 jobs" in problem.message
@@ -216,10 +216,10 @@ def test_the_job_of_a_template_is_judged_where_it_stands_and_the_rest_is_not_sho
 @pytest.mark.parametrize(
     "document",
     [
-        {"properties": SENT},
-        {"properties": {**SENT, "toolType": "custom"}},
-        {"name": "a", "properties": SENT},
-        {"name": "a", "spec": {"properties": SENT}},
+        {"properties": SPEC},
+        {"properties": {**SPEC, "toolType": "custom"}},
+        {"name": "a", "properties": SPEC},
+        {"name": "a", "spec": {"properties": SPEC}},
         {"resources": []},
         {"cluster": "dev"},
         {},

@@ -103,7 +103,7 @@ def test_the_scripts_a_job_waits_for_are_found_in_its_command_lines(
     assert _scripts(line) == expected
 
 
-def test_a_script_path_counts_whatever_its_suffix_and_so_does_the_preparation() -> None:
+def test_a_script_path_counts_with_any_suffix_and_so_does_the_preparation() -> None:
     document = job(
         mountVolumes=None,
         customToolkitSettings=None,

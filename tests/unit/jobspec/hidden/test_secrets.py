@@ -20,7 +20,7 @@ from shared.jobspec import (
     with_credentials,
 )
 from shared.jobspec.text.tree import copied
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import BLOBS, REFERENCE, SHARE, everything, job, share
 
 CANARY = "cAnArY-7c41"

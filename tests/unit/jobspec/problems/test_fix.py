@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.jobspec import Problem, Source, applied, lint, mended, read, read_envelope, validate
-from slipway.commands.document.validate import problems_of
 from tests.breadth import examples, one_each
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.bad_texts import TEXTS, Text
 from tests.unit.jobspec.checks.lint_jobs import LINTED, Linted
@@ -211,7 +211,7 @@ _SLIPS = st.sampled_from(["lower", "snake", "swap", "drop", "double", "quote", "
 
 @given(st.data())
 @settings(max_examples=examples(150), deadline=None)
-def test_whatever_slips_a_fix_that_is_called_certain_takes_the_problem_away(data: st.DataObject) -> None:
+def test_a_fix_that_is_called_certain_takes_the_problem_of_any_slip_away(data: st.DataObject) -> None:
     document = everything()
     for _ in range(data.draw(st.integers(1, 3))):
         holders = [node for node in _objects(document) if node]

@@ -1,4 +1,4 @@
-"""Every problem points at the token that is wrong, whatever the spacing, in over three hundred documents."""
+"""Every problem points at the token that is wrong, with any spacing, in over three hundred documents."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from shared.jobspec import Problem, Source, lint, read, read_envelope, validate
 from shared.jobspec.text.tree import copied
-from slipway.commands.document.validate import problems_of
 from tests.breadth import one_each, pairs
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.bad_texts import TEXTS, Text
 from tests.unit.jobspec.checks.lint_jobs import LINTED
@@ -78,8 +78,8 @@ def assert_points_at(document: Any, result: Iterable[Problem], dump: Dump) -> No
     text = dump(document)
     for one in Source(text.encode()).locate(result):
         assert one.place is not None
-        if one.part:
-            assert json.loads(f'"{token_of(text, one)}"') == one.part
+        if one.piece:
+            assert json.loads(f'"{token_of(text, one)}"') == one.piece
             continue
         of_name = one.code in _OF_NAMES or one.of_name
         expected = line_and_column(text, place_by_json(document, one.pointer, dump, of_name=of_name))

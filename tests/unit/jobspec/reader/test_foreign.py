@@ -13,7 +13,7 @@ import pytest
 
 from shared.intake.message import read_message, read_request
 from shared.jobspec import Limits, Problem
-from slipway.commands.document.validate import problems_of
+from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import CLUSTER
 
 JOB = json.dumps(

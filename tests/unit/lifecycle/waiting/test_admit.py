@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,11 +14,11 @@ import pytest
 from shared.core.engine import ClusterView
 from shared.core.errors import Misuse, Transient, Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ports import Active, Pause
+from shared.core.ports import Active, Pause, Ports, Standing
 from shared.intake.accept import Accepted
 from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request
-from shared.lifecycle.admit import pause, paused, resume
+from shared.lifecycle.admit import pause, paused, resume, standing
 from shared.operate.cancel import cancel
 from shared.operate.ready import ready
 from tests.doubles.memory import MemoryLedger
@@ -26,8 +27,6 @@ from tests.unit.world import Engines, World, job_json
 
 
 class Counting(MemoryLedger):
-    """Counts what admission asks."""
-
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.requests: list[str] = []
@@ -35,6 +34,10 @@ class Counting(MemoryLedger):
     async def paused(self) -> Pause | None:
         self.requests.append("paused")
         return await super().paused()
+
+    async def standing(self) -> Standing:
+        self.requests.append("standing")
+        return await super().standing()
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
         self.requests.append("recent")
@@ -280,7 +283,7 @@ async def test_who_was_sent_back_takes_no_place_from_the_next(world: World) -> N
     assert (await by_http(world, "c")).job.state is JobState.QUEUED
 
 
-async def test_a_document_with_problems_is_rejected_at_once_whatever_the_rate(world: World) -> None:
+async def test_a_document_with_problems_is_rejected_at_once_at_any_rate(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     await world.message(job_json(), "m1")
     rejected = (await world.message(job_json(nodeCount=0), "m2")).job
@@ -301,21 +304,29 @@ async def test_far_below_the_limits_many_jobs_cost_one_question(world: World) ->
     assert ledger.requests == ["paused"]
 
 
-async def test_while_one_asks_for_the_switch_again_the_others_take_what_it_was(world: World) -> None:
+@pytest.mark.parametrize("question", [paused, standing])
+async def test_while_one_asks_for_the_switch_again_the_others_take_what_it_was(
+    world: World, question: Callable[[Ports], Awaitable[Pause | Standing | None]]
+) -> None:
     class Slow(Counting):
         async def paused(self) -> Pause | None:
             await asyncio.sleep(0)
             return await super().paused()
 
+        async def standing(self) -> Standing:
+            await asyncio.sleep(0)
+            return await super().standing()
+
     world.use(ledger=(ledger := Slow(world.clock)))
     await pause(world.ports, "ann", "the cluster moves")
-    assert await paused(world.ports) is not None
+    assert await question(world.ports) is not None
     world.pass_time(60)
     ledger.requests.clear()
 
-    assert None not in await asyncio.gather(*(paused(world.ports) for _ in range(20)))
+    answers = await asyncio.gather(*(question(world.ports) for _ in range(20)))
 
-    assert ledger.requests == ["paused"]
+    assert None not in answers
+    assert ledger.requests == [question.__name__]
 
 
 async def test_with_limits_many_jobs_cost_a_few_questions(world: World) -> None:

@@ -21,7 +21,7 @@ from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World
 
-DOWN = Why("PartitionDown", "its partition is down")
+PARTITION_DOWN = Why("PartitionDown", "its partition is down")
 TOO_LARGE = Why("TooManyNodes", f"{NEVER}: the job asks for 2 nodes", never=True)
 PUT_BACK = "the cluster put it back into its queue, and starts it from its beginning"
 BUSY = Why("Resources", "the nodes that it needs are busy", passes=True)
@@ -39,7 +39,7 @@ async def shown(world: World, job: Job) -> dict[str, Any]:
 
 async def test_a_job_says_what_it_waits_for_and_since_when(world: World) -> None:
     job = (await world.message(JOB)).job
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     await world.sweep()
 
     at = world.now.isoformat().replace("+00:00", "Z")
@@ -49,7 +49,7 @@ async def test_a_job_says_what_it_waits_for_and_since_when(world: World) -> None
 
 async def test_a_wait_is_written_once_and_again_only_when_it_is_another(world: World) -> None:
     job = (await world.message(JOB)).job
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     changed = [(await world.sweep()).changed for _ in range(4)]
     since = (await world.job(job.id)).waiting
     wait_for(world, Why("JobHeldAdmin", "held"))
@@ -97,7 +97,7 @@ async def test_a_job_that_is_put_back_says_so_and_nothing_that_passes(world: Wor
 @pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.CANCELLED])
 async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobState) -> None:
     job = (await world.message(JOB)).job
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     await world.sweep()
     world.engine.set_state(world.engine.started[0], state)
     await world.sweep()
@@ -109,7 +109,7 @@ async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobStat
 
 async def test_a_wait_that_an_older_version_left_on_a_running_job_is_cleared_once(world: World) -> None:
     job = (await world.message(JOB)).job
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     await world.sweep()
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     waits = Waiting(word="PartitionDown", text="its partition is down", since=world.now)
@@ -136,7 +136,7 @@ async def test_a_record_without_the_field_is_read_and_one_with_more_is_kept(worl
 
 async def test_status_says_what_a_drop_waits_for_until_it_runs(world: World) -> None:
     job = await drop_folder(world)
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     since = (await world.job(job.id)).stage.at.isoformat().replace("+00:00", "Z")
     await world.sweep()
     assert status_line_of(world, job) == f"queued {since} {job.id}: its partition is down\n"

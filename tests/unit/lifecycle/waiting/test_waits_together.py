@@ -16,7 +16,7 @@ from shared.operate.cancel import cancel
 from shared.operate.ready import ready
 from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB
-from tests.unit.lifecycle.waiting.test_waits import BUSY, DOWN, TOO_LARGE, shown, wait_for
+from tests.unit.lifecycle.waiting.test_waits import BUSY, PARTITION_DOWN, TOO_LARGE, shown, wait_for
 from tests.unit.world import CLUSTER, Engines, World
 
 
@@ -29,7 +29,7 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
     world: World, too_large: Why
 ) -> None:
     never, down = (await world.message(JOB, "1")).job, (await world.message(JOB, "2")).job
-    for name, why in zip(world.engine.started, (too_large, DOWN), strict=True):
+    for name, why in zip(world.engine.started, (too_large, PARTITION_DOWN), strict=True):
         world.engine.set_state(name, JobState.QUEUED, why=why)
     await world.sweep()
     first = await shown(world, never)
@@ -70,6 +70,17 @@ async def test_a_job_is_not_said_to_wait_for_a_pause_that_is_over(world: World) 
     assert await shown(world, job) == {}
 
 
+async def test_a_job_waits_for_the_setting_that_pauses_submissions(world: World) -> None:
+    world.policy(paused=True)
+    job = (await world.message(JOB)).job
+
+    assert await shown(world, job) == {
+        "word": "Paused",
+        "text": "waits: submissions are paused by the setting SLIPWAY_PAUSED",
+        "since": world.now.isoformat().replace("+00:00", "Z"),
+    }
+
+
 @pytest.mark.parametrize("error", [Misconfigured("403 no"), Transient("no answer")])
 async def test_a_submission_that_waits_is_not_said_to_be_repeated_during_a_pause_alone(
     world: World, error: EngineError
@@ -91,7 +102,7 @@ async def test_a_parked_job_tells_its_time_once(world: World) -> None:
 # What is to be cancelled
 
 
-@pytest.mark.parametrize("why", [None, DOWN, BUSY])
+@pytest.mark.parametrize("why", [None, PARTITION_DOWN, BUSY])
 async def test_a_queued_job_that_is_to_be_cancelled_waits_for_its_end_and_for_nothing_else(
     world: World, why: Why | None
 ) -> None:
@@ -136,7 +147,7 @@ async def test_the_receipt_of_a_drop_has_its_state_what_it_waits_for_and_the_clu
     job = await drop_folder(world)
     assert (world.receipt(job)["state"], "waiting" in world.receipt(job)) == ("queued", False)
     name = world.engine.started[0]
-    world.engine.set_state(name, JobState.QUEUED, why=DOWN)
+    world.engine.set_state(name, JobState.QUEUED, why=PARTITION_DOWN)
     await world.sweep()
     assert world.receipt(job)["waiting"]["word"] == "PartitionDown"
     world.engine.set_state(name, JobState.RUNNING, handle="17")
@@ -149,7 +160,7 @@ async def test_the_receipt_of_a_drop_has_its_state_what_it_waits_for_and_the_clu
 async def test_a_receipt_is_written_only_when_its_line_changes(world: World) -> None:
     await drop_folder(world)
     written = len(world.drops.written)
-    wait_for(world, DOWN)
+    wait_for(world, PARTITION_DOWN)
     for _ in range(4):
         await world.sweep()
     assert [name.rpartition("/")[2] for name, _ in world.drops.written[written:]] == [

@@ -66,7 +66,7 @@ def goldens() -> dict[str, str]:
 
 def _environment(nodes: list[Machine], node: Machine) -> dict[str, str]:
     job = _job({})
-    place = node.directories(Path("/data"), ids.parts(job.id)[2:])
+    place = node.directories(Path("/data"), ids.names_in(job.id)[2:])
     return job_environment(job, place, nodes, [Path("/venv/bin")], node.gpus)
 
 

@@ -209,7 +209,7 @@ def test_an_unusable_node_gets_no_job() -> None:
     ),
     st.integers(1, 4),
 )
-def test_whatever_comes_no_node_has_two_jobs_and_the_cluster_comes_to_rest(
+def test_in_any_order_of_events_no_node_has_two_jobs_and_the_cluster_comes_to_rest(
     arrivals: list[tuple[int, str, float, float]], most: int
 ) -> None:
     world = Simulation(autoscale(most))

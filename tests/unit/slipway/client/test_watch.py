@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import Listed, LogPart
+from slipway.client.service import Listed, LogChunk
 from slipway.client.watch import Watch, cluster_news, job_news, log_news
 from slipway.screen import Line
 
@@ -70,13 +70,8 @@ def test_every_line_of_a_log_is_shown_and_moves_no_cursor() -> None:
 
 
 async def test_a_log_is_read_to_its_end_with_a_last_line_that_has_none() -> None:
-    class Logs(_Service):
-        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
-            data = b"one\ntwo\nthree"[offset : offset + 5]
-            return LogPart(data, offset + len(data), more=bool(data))
-
-    service, lines = Logs(), list[Line]()
-    service.record = a_job("running", "succeeded")
+    service, lines = _Logs({"stdout.txt": b"one\ntwo\nthree"}), list[Line]()
+    service.record = a_job("running", "succeeded", engine={})
     watch = Watch(service, lines.append)  # type: ignore[arg-type]
     for _ in range(2):
         await watch.poll()
@@ -99,6 +94,38 @@ class _Service:
     async def job(self, job_id: str) -> dict[str, Any]:
         self.read += 1
         return self.record
+
+
+class _Logs(_Service):
+    """The same, with these files, which are read in small pieces."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        super().__init__()
+        self._files = files
+        self.lists = 0
+
+    async def files(self, job_id: str, directory: str) -> list[dict[str, Any]]:
+        self.lists += 1
+        return [{"name": name, "bytes": len(data)} for name, data in self._files.items()]
+
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
+        data = self._files[file][offset : offset + 5]
+        return LogChunk(data, offset + len(data), more=bool(data))
+
+
+async def test_of_several_processes_every_line_is_shown_with_its_rank_and_once() -> None:
+    service = _Logs({"stdout-0.txt": b"zero\n", "stdout-1.txt": b"one\ntwo", "stderr-1.txt": b"oh\n"})
+    lines = list[Line]()
+    service.record = a_job("running", "failed", engine={}, message="exit code 1")
+    watch = Watch(service, lines.append)  # type: ignore[arg-type]
+    for _ in range(3):
+        await watch.poll()
+
+    assert [line.text for line in lines] == [
+        *("0 │ zero", "1 │ one", "1 │ two"),
+        *("running", "failed: exit code 1"),
+    ]
+    assert service.lists == 1, "what is read to its end is not asked for again"
 
 
 async def test_a_record_is_read_when_its_line_in_the_list_has_changed() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.client.service import Changed, FilePart, Service
+from slipway.client.answers import AddressPage
+from slipway.client.refusal import Changed
+from slipway.client.service import FileChunk, Service
 
 MOMENT = "2026-11-20T10:00:00.123456+00:00"
 #: A folder of an imagined job: names to bytes, to folders, or to a folder that stands above.
@@ -21,6 +23,8 @@ class Wrote(Service):
         #: one answer each, instead of the right one
         self.troubles: list[Exception | bytes] = []
         self.tag = '"1"'
+        #: addresses in storage: by folder and `after`
+        self.pages: dict[tuple[str, str], AddressPage] = {}
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         self.lists += 1
@@ -34,19 +38,22 @@ class Wrote(Service):
             for name, held in folder.items()
         ]
 
+    async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
+        return self.pages.get((path, after)) if self.pages else None
+
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FilePart:
+    ) -> FileChunk:
         self.reads.append((path, first))
         if self.troubles:
             trouble = self.troubles.pop(0)
             if isinstance(trouble, Exception):
                 raise trouble
-            return FilePart(trouble, 10, self.tag)
+            return FileChunk(trouble, 10, self.tag)
         if tag and tag != self.tag:
             raise Changed("the file has changed")
         held: Any = self.root
         for name in path.split("/"):
             held = held[name]
         end = len(held) if last is None or last < first else min(last + 1, len(held))
-        return FilePart(held[first:end], len(held), self.tag)
+        return FileChunk(held[first:end], len(held), self.tag)

@@ -26,10 +26,10 @@ class Answers:
 
     def __init__(self, following: str | None) -> None:
         self.following = following
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     async def json(self, method: str, path: str, *, params: dict[str, str]) -> dict[str, Any]:
-        self.asked.append({"path": path, **params})
+        self.requests.append({"path": path, **params})
         return {"jobs": [JOB], "next": self.following}
 
 
@@ -57,20 +57,20 @@ def test_every_condition_is_asked_of_the_service_and_those_left_out_are_not(
     }
     words = [word for name, text in options.items() for word in (f"--{name}", text)]
     assert listed(monkeypatch, answers, *words, "--limit", "1").exit_code == 0
-    assert answers.asked == [{"path": "jobs", **options, "limit": "1"}]
+    assert answers.requests == [{"path": "jobs", **options, "limit": "1"}]
 
-    answers.asked.clear()
+    answers.requests.clear()
     listed(monkeypatch, answers, "--state", "")  # of a variable that is not set: the service refuses it
-    assert answers.asked.pop()["state"] == ""
+    assert answers.requests.pop()["state"] == ""
 
     listed(monkeypatch, answers)
-    assert answers.asked == [{"path": "jobs", "limit": "20"}]
+    assert answers.requests == [{"path": "jobs", "limit": "20"}]
 
 
 def test_what_failed_has_a_word_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = Answers(None)
     assert listed(monkeypatch, answers, "--failed").exit_code == 0
-    assert answers.asked == [{"path": "jobs", "state": "failed,lost", "limit": "20"}]
+    assert answers.requests == [{"path": "jobs", "state": "failed,lost", "limit": "20"}]
     for options in (["--failed", "--state", "queued"], ["--watch", "--json"]):
         assert isinstance(listed(monkeypatch, answers, *options).exception, Failure)
 
@@ -162,7 +162,7 @@ def test_a_watch_looks_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("slipway.commands.listing.asyncio.sleep", sleep)
     ran = listed(monkeypatch, answers, "--watch")
     assert (ran.exit_code, ran.stdout) == (0, "j_1  n: failed\n")
-    assert len(answers.asked) == 3
+    assert len(answers.requests) == 3
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,10 @@ def test_no_upload_goes_to_the_local_stack_for_a_profile_of_another_place(
     message.write_text("{}")
     write_profiles(file, Profiles().with_profile("prod", Profile("https://prod.example.com")))
 
-    for command in (["drop", str(local)], ["enqueue", str(message)], ["run", str(local)]):
+    for command in (
+        *(["drop", str(local)], ["enqueue", str(message)], ["run", str(local)]),
+        *(["setup"], ["rerun", "runs/digits/receipt.json"]),
+    ):
         result = CliRunner().invoke(app, command)
         assert "the profile names no storage account" in str(result.exception), command
 

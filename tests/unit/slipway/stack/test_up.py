@@ -9,7 +9,8 @@ import pytest
 from local.stack import Ports
 from slipway.failure import Failure
 from slipway.stack.data_folder import lock_folder, most_nodes
-from slipway.stack.up import check_ports, emulator_arguments, host_names, ports_from, run
+from slipway.stack.ports import busy_ports, check_ports, ports_from, usable_ports
+from slipway.stack.up import emulator_arguments, host_names, run
 
 
 @pytest.fixture
@@ -40,13 +41,25 @@ def test_free_ports_pass() -> None:
     ],
 )
 def test_a_busy_port_is_named_with_its_option(busy: int, option: str, ports: Callable[[int], Ports]) -> None:
-    with pytest.raises(Failure, match=rf"port {busy} .* with {option}$"):
+    with pytest.raises(
+        Failure, match=rf"port {busy} .* with {option}, or let `slipway up --any-ports` choose$"
+    ):
         check_ports(ports(busy))
 
 
 def test_a_port_that_is_none_is_refused() -> None:
-    with pytest.raises(Failure, match=r"port 70000 .* with --port$"):
+    with pytest.raises(Failure, match=r"port 70000 .* with --port, or let"):
         check_ports(Ports(host=70000))
+
+
+def test_any_port_takes_the_place_of_a_busy_one_and_of_no_other(busy: int) -> None:
+    assert busy_ports(Ports(host=busy)) == [busy]
+    assert usable_ports(Ports(host=busy, emulator=0)) == Ports()
+    assert usable_ports(Ports(azurite=(0, busy, 0))) == Ports(azurite=None)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        free = other.getsockname()[1]
+    ports = Ports(azurite=(free, 0, 0), receiver=free)
+    assert usable_ports(ports) == ports
 
 
 def test_a_file_for_the_emulator_is_named_by_its_whole_path_and_has_to_be_there(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.document.validate import problems_of, run
+from slipway.commands.document.validate import run
+from tests.diagnosis import problems_of
 
 JOB: dict[str, Any] = {
     "properties": {

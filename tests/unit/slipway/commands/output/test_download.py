@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from slipway.client import output
-from slipway.client.output import Remote
+from slipway.client.refusal import Changed, Unanswered
+from slipway.client.remote import Remote
 from slipway.client.save import MARK, Destination
-from slipway.client.service import Changed, FilePart, Unanswered
+from slipway.client.service import FileChunk
 from slipway.client.walk import walk
 from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure
@@ -22,7 +23,7 @@ from tests.unit.slipway.client.wrote import MOMENT, Wrote
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of four bytes, and no waiting."""
-    monkeypatch.setattr(output, "PART", 4)
+    monkeypatch.setattr(output, "CHUNK", 4)
 
     at_once = asyncio.sleep
 
@@ -120,10 +121,10 @@ async def test_an_answer_that_is_too_short_is_asked_for_again(tmp_path: Path) ->
     api = Wrote({"a": b"0123456789"})
     real = api.content
 
-    async def content(*request: Any) -> FilePart:
+    async def content(*request: Any) -> FileChunk:
         result = await real(*request)
         if request[3] == 4 and [first for _, first in api.reads].count(4) == 1:
-            return FilePart(result.data[:1], result.size, result.tag)
+            return FileChunk(result.data[:1], result.size, result.tag)
         return result
 
     api.content = content  # type: ignore[method-assign,assignment]
@@ -190,7 +191,7 @@ async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
     api = Wrote({str(n): bytes(20) for n in range(40)})
     real, now, most = api.content, 0, 0
 
-    async def content(*request: Any) -> FilePart:
+    async def content(*request: Any) -> FileChunk:
         nonlocal now, most
         now += 1
         most = max(most, now)
@@ -221,7 +222,7 @@ async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path)
     api = Wrote({"w": b"0123456789"})
     (file,) = (await walk(api, "j_1", ["OUT"])).files
     place = Destination(tmp_path, [file], "j_1")
-    writing = place.save(file, 0, output.parts(api, "j_1", file, asyncio.Semaphore(1)))
+    writing = place.save(file, 0, output.chunks(api, "j_1", file, asyncio.Semaphore(1)))
     await anext(writing)
 
     outcome = await fetched(api, tmp_path)

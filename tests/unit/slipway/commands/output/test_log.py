@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from slipway.client.service import Absent, FilePart, LogPart, Service
+from slipway.client.refusal import Absent
+from slipway.client.service import FileChunk, LogChunk, Service
 from slipway.commands.job_commands import app
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
@@ -34,15 +35,15 @@ class ScriptedService(Service):
             raise Absent("no node has begun with the job")
         return [{"name": name, "bytes": len(data)} for name, data in self._logs[self._run].items()]
 
-    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         data = self._logs[self._run][file][offset:]
-        return LogPart(data, offset + len(data), more=bool(data), file=file)
+        return LogChunk(data, offset + len(data), more=bool(data), file=file)
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FilePart:
+    ) -> FileChunk:
         data = self._logs[self._run][path]
-        return FilePart(data[first : (len(data) if last is None else last + 1)], len(data), "")
+        return FileChunk(data[first : (len(data) if last is None else last + 1)], len(data), "")
 
     @property
     def _run(self) -> int:
@@ -149,7 +150,7 @@ async def test_the_log_of_a_job_that_has_ended_is_followed_without_a_wait() -> N
 
 async def test_a_log_that_vanishes_between_two_looks_ends_nothing() -> None:
     class LostLog(ScriptedService):
-        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
             if self.looks == 1:
                 raise Absent("it is not there any more")
             return await super().log(job_id, offset, file)
@@ -168,7 +169,7 @@ async def test_a_file_that_the_job_did_not_write_is_a_failure() -> None:
     ("options", "text"),
     [
         (["--grep", "("], "is no regular expression"),
-        (["--timestamps"], "--timestamps needs --follow"),
+        (["--timestamps"], "timestamps need --follow"),
         (["--rank", "1", "--file", "stderr.txt"], "do not go together"),
     ],
 )

@@ -17,6 +17,7 @@ from slipway.client.service import Service
 from slipway.commands.output.drawing import picture, points, short, spark
 from slipway.commands.output.metrics import Document, Picture, Shown, Table, read
 from slipway.failure import Failure
+from slipway.screen import cells
 from tests.breadth import examples
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -36,13 +37,13 @@ class ScriptedService(Service):
 
     def __init__(self, states: Sequence[str], answers: Sequence[dict[str, Any]]) -> None:
         self._states, self._answers = list(states), list(answers)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def job(self, job_id: str) -> dict[str, Any]:
         return {"id": job_id, "state": self._states.pop(0)}
 
     async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
-        self.asked.append(after)
+        self.requests.append(after)
         return self._answers.pop(0)
 
 
@@ -65,7 +66,7 @@ async def test_elsewhere_than_on_a_terminal_each_point_is_a_line(
         "note\tstdouterr/stdout.txt\t3\tepoch\t1\t2",
         "loss\tstdouterr/stdout.txt\t\tepoch\t2\t0.25",
     ]
-    assert api.asked == ["", "a"]
+    assert api.requests == ["", "a"]
     assert capsys.readouterr().err == ""
 
 
@@ -78,7 +79,7 @@ async def test_following_waits_for_the_run_and_ends_with_the_job() -> None:
 
     assert await shown(api, Document(out, follow=True), follow=True) == 1
 
-    assert api.asked == ["", "a", "b"]
+    assert api.requests == ["", "a", "b"]
     assert [json.loads(line)["series"][0]["points"] for line in out.getvalue().splitlines()] == [
         [[1, 1]],
         [[2, 2]],
@@ -172,9 +173,9 @@ def test_series_stand_below_the_file_and_rank_that_they_come_from() -> None:
     ),
     st.integers(1, 200),
 )
-def test_whatever_the_numbers_a_picture_fits(results: list[tuple[str, list[float]]], columns: int) -> None:
+def test_a_picture_of_any_numbers_fits(results: list[tuple[str, list[float]]], columns: int) -> None:
     lines = picture([curve(name, *ys) for name, ys in results], columns)
-    assert all(len(line) <= max(60, columns) for line in lines)
+    assert all(cells(line) <= max(60, columns) for line in lines)
     assert all(line.isprintable() for line in lines)
 
 

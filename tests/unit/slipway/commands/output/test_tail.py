@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import Absent, FilePart, Service
+from slipway.client.refusal import Absent
+from slipway.client.service import FileChunk, Service
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 
@@ -22,8 +23,8 @@ class Wrote(Service):
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FilePart:
-        return FilePart(self.written[path][first:], len(self.written[path]), "")
+    ) -> FileChunk:
+        return FileChunk(self.written[path][first:], len(self.written[path]), "")
 
 
 async def test_the_end_of_each_process_is_shown_and_moves_no_cursor() -> None:
@@ -75,7 +76,7 @@ async def test_one_file_that_cannot_be_read_hides_no_other() -> None:
             first: int = 0,
             last: int | None = None,
             tag: str = "",
-        ) -> FilePart:
+        ) -> FileChunk:
             if path == "stderr0.txt":
                 raise Failure("the path leads out of the output directory")
             return await super().content(job_id, directory, path, first, last, tag)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import LogPart, Service
+from slipway.client.service import LogChunk, Service
 from slipway.commands.output import download
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
@@ -24,7 +24,7 @@ class Odd(ScriptedService):
 
     refused = "stdout-1.txt"
 
-    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogPart:
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         if file == self.refused:
             raise Failure("the path leads out of the output directory")
         return await super().log(job_id, offset, file)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.commands.document.compose import Choices
+from slipway.commands.document.order import Order
 from slipway.commands.running.stage import Options, staged
 from slipway.failure import Failure
 
@@ -62,13 +63,66 @@ def test_a_job_json_that_is_there_is_never_replaced(tmp_path: Path) -> None:
 def test_which_script_runs_has_to_be_clear(tmp_path: Path, names: tuple[str, ...]) -> None:
     for name in names:
         (tmp_path / name).touch()
-    with pytest.raises(Failure, match="name the script"), staged(tmp_path, NOTHING, PREFIX):
+    with pytest.raises(Failure, match="--script"), staged(tmp_path, NOTHING, PREFIX):
         pass
+
+
+def test_one_of_several_scripts_is_named(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).touch()
+
+    with staged(tmp_path, Options(Choices(), script="b.py"), PREFIX) as folder:
+        properties = json.loads((folder / "job.json").read_text())["properties"]
+        assert sorted(path.name for path in folder.iterdir()) == ["a.py", "b.py", "job.json"]
+
+    assert properties["pyTorchSettings"]["pythonScriptFilePath"].endswith("/b.py")
+
+
+@pytest.mark.parametrize(("path", "script"), [(".", "c.py"), (".", "../a.py"), ("a.py", "a.py")])
+def test_a_script_that_the_folder_does_not_have_is_refused(tmp_path: Path, path: str, script: str) -> None:
+    (tmp_path / "a.py").touch()
+    (tmp_path.parent / "a.py").touch()
+    options = Options(Choices(), script=script)
+    with pytest.raises(Failure, match="--script"), staged(tmp_path / path, options, PREFIX):
+        pass
+
+
+def test_packages_that_a_folder_lists_are_installed_on_each_node(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    (tmp_path / "requirements.txt").write_text("six\n")
+
+    with staged(tmp_path, Options(Choices(environment={"PYTHONPATH": "lib"})), PREFIX) as folder:
+        properties = json.loads((folder / "job.json").read_text())["properties"]
+    with staged(tmp_path / "train.py", NOTHING, PREFIX) as folder:
+        alone = json.loads((folder / "job.json").read_text())["properties"]
+
+    packages = "$AZ_BATCHAI_JOB_TEMP/packages"
+    assert (
+        f'--target "{packages}" -r "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/'
+        in (properties["jobPreparation"]["commandLine"])
+    )
+    assert properties["environmentVariables"] == [{"name": "PYTHONPATH", "value": f"{packages}:lib"}]
+    assert "jobPreparation" not in alone
+
+
+def test_a_script_that_leaves_files_behind_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("data.csv", "unused.csv", "model.py", "os.py"):
+        (tmp_path / name).touch()
+    script = tmp_path / "train.py"
+    script.write_text("from model import Net\nopen('data.csv')\n")
+
+    with staged(script, NOTHING, PREFIX):
+        shown = capsys.readouterr().err
+
+    assert "it names data.csv, model.py beside it" in shown
+    assert f"slipway run --script train.py {tmp_path}" in shown
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(Failure, match="neither a script nor a folder"),
+        pytest.raises(Failure, match="name a script, or a folder with one"),
         staged(tmp_path / "x", NOTHING, PREFIX),
     ):
         pass
@@ -104,6 +158,19 @@ def test_a_cluster_replaces_that_of_a_folder_and_leaves_the_folder_alone(tmp_pat
         staged(tmp_path, Options(Choices(cluster="new")), PREFIX),
     ):
         pass
+
+
+def test_jobs_to_wait_for_join_those_that_a_folder_names(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    (tmp_path / "slipway.json").write_text('{"after": ["data"], "name": "x"}')
+    order = Order(["j_1"], ["j_2"])
+
+    with staged(tmp_path, Options(Choices(order=order)), PREFIX) as folder:
+        assert json.loads((folder / "slipway.json").read_text()) == {
+            "name": "x",
+            "after": ["data", "j_1"],
+            "afterFailure": ["j_2"],
+        }
 
 
 def test_gpus_leave_what_else_a_folder_asks_for(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from slipway.client.output import patiently
-from slipway.client.service import Absent, Service
+from slipway.client.refusal import Absent
+from slipway.client.service import Service
 from slipway.failure import Failure
 
 #: stdout.txt, stdout-3.txt, stdout-wk-0.txt: behind the first dash stands the rank.

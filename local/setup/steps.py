@@ -1,0 +1,61 @@
+"""What the steps of an installation share: running programs, their logs, and what a finished one was made of.
+
+Standard library only, and no syntax newer than Python 3.6: an old python3 must be able to read it.
+"""
+
+import hashlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Iterable  # noqa: UP035 - an old Python must be able to read this
+
+from local.setup.interpreter import InstallError
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = ROOT / ".local" / "install"
+
+
+def step(name: str, argv: "list[str]", strict: bool = True, folder: Path = ROOT) -> None:
+    """Run one program in a folder; raises InstallError with the cause and the log where it fails."""
+    began = time.monotonic()
+    log = LOGS / "{}.log".format(name.replace(" ", "-").lower())
+    with log.open("wb") as output:
+        code = subprocess.call(
+            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=str(folder)
+        )
+    if code and strict:
+        raise InstallError(
+            f"{name} failed (exit code {code}): {_cause(log)} [all of it: {log.relative_to(ROOT)}]"
+        )
+    say(f"  {name:<32}{time.monotonic() - began:6.1f} s")
+
+
+def say(line: str) -> None:
+    """A line for the person who installs."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def read(path: Path) -> str:
+    """The text of a file; empty where there is none."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def fingerprint(inputs: "Iterable[str]", folder: Path) -> str:
+    """What a step in a folder was made of: the files, named from the checkout, and the folder's Python."""
+    digest = hashlib.sha256("{}\n{}".format(folder, read(folder / "pyvenv.cfg")).encode())
+    for name in inputs:
+        digest.update(f"\n{name}\n".encode() + (ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _cause(log: Path) -> str:
+    """The first two lines that speak of an error, else the last one: there pip and npm say what is wrong."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() and "retrying" not in line.lower()]
+    silent = ["the package index did not answer"] if any("Retrying" in line for line in lines) else []
+    return "; ".join(silent + errors[:2] or lines[-1:])[:400] or "it wrote nothing"

@@ -1,0 +1,109 @@
+"""Signed addresses of blobs: by a key of the app's identity (user delegation), or by the account's key."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
+from shared.adapters.storage.wire.sas import Key, delegated, read_blob
+from shared.core.errors import Misuse
+from shared.core.ports import Address, AddressPage, BlobFolder
+
+if TYPE_CHECKING:
+    from azure.storage.blob import BlobProperties
+
+#: Blobs of a page.
+_PAGE = 1_000
+#: How long a key is asked for beyond an address, and how much earlier it begins: clocks differ.
+_LASTING, _EARLIER = timedelta(hours=1), timedelta(minutes=5)
+#: A blob that says of itself that it is no file: a folder, or (of blobfuse) a link.
+_NO_FILE = ("hdi_isfolder", "is_symlink")
+
+
+class BlobAddresses:
+    """The port over one account. Addresses are valid for `valid`."""
+
+    def __init__(
+        self, account: Account, connection: Connection, valid: timedelta, clock: Callable[[], datetime]
+    ) -> None:
+        self._account, self._connection, self._valid, self._clock = account, connection, valid, clock
+        self._delegated: Key | None = None
+        self._until = clock()
+        self._asking = asyncio.Lock()
+
+    @property
+    def account(self) -> str:
+        """By the connection string, or the address of the blob service; "" where neither says it."""
+        return self._connection.account()
+
+    async def page(self, folder: BlobFolder, after: str) -> AddressPage:
+        """One page of the container's list, with a signature for each blob."""
+        from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+        from azure.storage.blob import BlobProperties
+
+        container = self._account.blobs.get_container_client(folder.container)
+        listed = container.walk_blobs(
+            f"{folder.path}/", include=["metadata"], delimiter="/", results_per_page=_PAGE
+        )
+        pages: Any = listed.by_page(after or None)
+        async with storage_errors():
+            key, expires = await self._key(), self._clock() + self._valid
+            try:
+                page = [item async for item in await anext(pages)]
+            except ResourceNotFoundError:
+                return AddressPage((), "", expires)
+            except HttpResponseError as error:
+                if after and error.status_code == HTTPStatus.BAD_REQUEST:
+                    raise Misuse(
+                        "after is not the `next` of an earlier answer", remedy="begin without it"
+                    ) from None
+                raise
+        blobs = [item for item in page if isinstance(item, BlobProperties) and _is_file(item.metadata)]
+        # A thousand signatures take a tenth of a second: other calls go on meanwhile.
+        addresses = await asyncio.to_thread(
+            lambda: [self._address(folder, one, key, expires) for one in blobs]
+        )
+        return AddressPage(tuple(addresses), pages.continuation_token or "", expires)
+
+    async def find(self, folder: BlobFolder, name: str) -> Address | None:
+        """A look at the blob."""
+        from azure.core.exceptions import ResourceNotFoundError
+
+        blob = self._account.blobs.get_blob_client(folder.container, f"{folder.path}/{name}")
+        async with storage_errors():
+            try:
+                properties = await blob.get_blob_properties()
+            except ResourceNotFoundError:
+                return None
+            key = await self._key()
+        if not _is_file(properties.metadata):
+            return None
+        return self._address(folder, properties, key, self._clock() + self._valid)
+
+    def _address(self, folder: BlobFolder, blob: BlobProperties, key: Key, expires: datetime) -> Address:
+        base, name = self._connection.address("blob"), blob.name.removeprefix(f"{folder.path}/")
+        place, https = f"{folder.container}/{blob.name}", base.startswith("https:")
+        query = read_blob(self.account, place, key, expires, https=https, file=name)
+        return Address(name, blob.size, blob.last_modified, f"{base}/{quote(place, safe='/~')}?{query}")
+
+    async def _key(self) -> Key:
+        if self._connection.string:
+            return Key(self._connection.members()["AccountKey"])
+        async with self._asking:
+            now = self._clock()
+            if self._delegated is None or self._until <= now + self._valid + _EARLIER:
+                until = now + self._valid + _EARLIER + _LASTING
+                answer = await self._account.blobs.get_user_delegation_key(now - _EARLIER, until)
+                self._delegated, self._until = delegated(answer), until
+        return self._delegated
+
+
+def _is_file(metadata: Mapping[str, str] | None) -> bool:
+    return not any(
+        name.lower() in _NO_FILE and text.lower() == "true" for name, text in (metadata or {}).items()
+    )

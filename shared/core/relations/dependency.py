@@ -1,0 +1,71 @@
+"""dependency: a condition of a job on the end of another one. Pure.
+
+The other job is named by its id, which exists before the one that waits, so no circle can form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from shared.core.states import JobState
+
+#: The word of a job that waits for others.
+WAITS = "Dependency"
+
+
+class Dependency(BaseModel):
+    """Another job, and how it has to end: by success, or otherwise."""
+
+    # Members that a newer version wrote stay, as in the record around them.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    job: str
+    #: what it is called, for people
+    name: str
+    success: bool = True
+    #: whether it has ended as it has to; an end never changes
+    met: bool = False
+
+    def holds(self, end: JobState) -> bool:
+        """Whether the condition holds after this end of the other job."""
+        return (end is JobState.SUCCEEDED) is self.success
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.job})"
+
+
+class Judgement(NamedTuple):
+    """The dependencies as they are after some ends, and the first that can no longer be met."""
+
+    dependencies: tuple[Dependency, ...]
+    broken: Dependency | None
+
+
+def judge(dependencies: Sequence[Dependency], ends: Mapping[str, JobState]) -> Judgement:
+    """What the ends of some jobs, by id, mean for the dependencies of one job."""
+    after, broken = [], None
+    for one in dependencies:
+        end = None if one.met else ends.get(one.job)
+        holds = end is not None and one.holds(end)
+        after.append(one.model_copy(update={"met": True}) if holds else one)
+        if end is not None and not holds:
+            broken = broken or one
+    return Judgement(tuple(after), broken)
+
+
+def sentence(unmet: Sequence[Dependency]) -> str:
+    """What a job waits for, in a sentence; at least one dependency is not met."""
+    first, *others = unmet
+    how = "to succeed" if first.success else "to end without success"
+    more = f", and for {len(others)} more {'job' if len(others) == 1 else 'jobs'}" if others else ""
+    return f"waits for {first} {how}{more}"
+
+
+def verdict(broken: Dependency, end: JobState) -> str:
+    """Why a job can never start, in a sentence."""
+    if broken.success:
+        return f"{broken} ended {end.value}, and this job runs only after its success"
+    return f"{broken} succeeded, and this job runs only if it does not"

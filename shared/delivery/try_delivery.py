@@ -1,0 +1,130 @@
+"""try_delivery: one try to bring one event to one receiver, or the reason why there is none now."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+
+from shared.core.backoff import is_due
+from shared.core.errors import Misconfigured, SlipwayError
+from shared.core.meter import timed
+from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
+from shared.core.notify.receivers import receiver_id
+from shared.core.ports import Disabled, Ports, Posted
+from shared.core.trouble import OPERATOR_NEEDED
+from shared.delivery.answers import put_final
+
+log = logging.getLogger(__name__)
+
+#: Seconds until a receiver that has enough under way is looked at again, and what only an operator can help.
+_BUSY, _PARKED = 5.0, 300.0
+
+
+async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
+    """The delivery after what could be done for it now. Errors of storage and of the network are outcomes."""
+    longest = ports.policy.longest_delivery_wait
+    if delivery.state != "pending" or (delivery.attempts and not is_due(delivery.due, now, longest)):
+        return delivery
+    try:
+        if delivery.url == RECEIPT:
+            await put_final(ports, notice.job_id)
+        elif delivery.url == NOTICES:
+            await ports.queues.send("job-notices", notice.body)
+        else:
+            return await _webhook(ports, notice, delivery, now)
+    except Misconfigured as error:
+        return _parked(ports, notice, delivery, now, str(error)[:200])
+    except SlipwayError as error:
+        return _retry(ports, notice, _count_try(delivery), now, str(error)[:200], None)
+    except Exception as error:
+        # A defect of ours costs this delivery a try; were it raised, the others would be forgotten.
+        log.exception("event %s: a delivery failed", notice.event_id, extra={"job": notice.job_id})
+        return _retry(ports, notice, _count_try(delivery), now, type(error).__name__, None)
+    return _count_try(delivery).model_copy(update={"state": "delivered", "last": "stored"})
+
+
+@timed("slipway.deliver")
+async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
+    url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.place)
+    if (closed := ports.receivers.disabled(url)) is not None:
+        return _dead(notice, delivery, f"not sent: disabled since {closed.since.isoformat()} ({closed.why})")
+    secret = delivery.secret or "default"
+    if not (secrets := ports.secrets.get(secret)):
+        raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret!r}")
+    if wait := ports.receivers.breaker.wait(url, now):
+        return _postpone(ports, notice, delivery, now, wait, "not sent: the receiver does not answer")
+    posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
+    if posted.outcome == "busy":
+        return _postpone(ports, notice, delivery, now, posted.retry_after or _BUSY, posted.detail)
+    await _learn(ports, delivery, url, now, posted)
+    _tell(ports, notice, posted)
+    delivery = _count_try(delivery).with_try(
+        Try(at=now, status=posted.status, ms=posted.milliseconds, said=posted.detail)
+    )
+    if posted.outcome == "delivered":
+        return delivery.model_copy(update={"state": "delivered", "last": posted.detail})
+    if posted.outcome in ("gone", "refused"):
+        return _dead(notice, delivery, posted.detail)
+    return _retry(ports, notice, delivery, now, posted.detail, posted.retry_after)
+
+
+async def _learn(ports: Ports, delivery: Delivery, url: str, now: datetime, posted: Posted) -> None:
+    """What the answer says about the receiver, and not only about this event."""
+    if posted.outcome == "retry":
+        ports.receivers.breaker.failed(url, ports.clock(), pause=posted.retry_after)
+        return
+    ports.receivers.breaker.succeeded(url)
+    if posted.outcome == "gone":
+        one = Disabled(receiver_id(url), delivery.url, now, posted.detail)
+        ports.receivers.disable(one)
+        await ports.outbox.disable(one)
+
+
+def _tell(ports: Ports, notice: Notice, posted: Posted) -> None:
+    ports.meter.add("slipway.deliveries", outcome=posted.outcome)
+    fields = {
+        "job": notice.job_id,
+        "event": notice.event_id,
+        "outcome": posted.outcome,
+        "ms": posted.milliseconds,
+    }
+    # What went well stands in the event's row, and a line a job would cost more than recording it.
+    level = logging.DEBUG if posted.outcome == "delivered" else logging.INFO
+    log.log(level, "webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
+
+
+def _count_try(delivery: Delivery) -> Delivery:
+    return delivery.model_copy(update={"attempts": delivery.attempts + 1})
+
+
+def _retry(
+    ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str, retry_after: float | None
+) -> Delivery:
+    """The next try by the schedule, of which this one was a part."""
+    wait = ports.policy.schedule.delay(delivery.attempts, retry_after=retry_after, jitter=ports.jitter())
+    if wait is None:
+        return _dead(notice, delivery, why)
+    return delivery.model_copy(update={"due": now + timedelta(seconds=wait), "last": why})
+
+
+def _parked(ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str) -> Delivery:
+    """Our own settings do not fit, which is no try of this address: it is looked at until they are mended."""
+    if ports.troubles.report("settings", "deliveries", why):
+        log.error("event %s %s: %s", notice.event_id, OPERATOR_NEEDED, why, extra={"job": notice.job_id})
+    return _postpone(ports, notice, delivery, now, _PARKED, f"{OPERATOR_NEEDED}: {why}")
+
+
+def _postpone(
+    ports: Ports, notice: Notice, delivery: Delivery, now: datetime, wait: float, why: str
+) -> Delivery:
+    """Later, and it counts as no try. An event that could not be tried in all its life is given up."""
+    schedule = ports.policy.schedule
+    if now - notice.since > schedule.life:
+        return _dead(notice, delivery, why)
+    due = now + timedelta(seconds=schedule.hold(wait, ports.jitter()))
+    return delivery.model_copy(update={"due": due, "last": why})
+
+
+def _dead(notice: Notice, delivery: Delivery, why: str) -> Delivery:
+    log.error("event %s is dead for %s: %s", notice.event_id, delivery.url, why, extra={"job": notice.job_id})
+    return delivery.model_copy(update={"state": "dead", "last": why})

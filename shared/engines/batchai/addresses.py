@@ -1,0 +1,89 @@
+"""The signed addresses of files that lists gave, kept while they are valid. They are secrets: never shown.
+
+Batch AI gives the address of a file by a list of its whole folder only. So a list serves the files that are
+most likely asked for next, and a file that was not in it is not looked for again at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from shared.core.errors import NotFound
+
+#: Seconds that an address is used again; the service signs them for an hour.
+_FRESH = 1800.0
+#: Addresses of one folder that are kept, some 10 MB: those from the wanted one on, in the order of downloads.
+_MOST = 20_000
+#: Folders whose addresses are kept, fewer of large ones.
+_FOLDERS, _ALL = 200, 60_000
+#: A missing file is looked for again after so many times as long as its list took, in seconds at most.
+_PAUSE, _LONGEST = 20.0, 300.0
+#: Missing files of one folder that are remembered.
+_MOST_ABSENCES = 100
+
+#: A list of a folder: name → address.
+List = Callable[[], Awaitable[Mapping[str, str]]]
+
+
+@dataclass
+class _Folder:
+    urls: dict[str, str] = field(default_factory=dict)
+    until: float = 0.0
+    #: name → when it may be looked for again
+    absences: dict[str, float] = field(default_factory=dict)
+    listing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Addresses:
+    """By folder, the one that was used last at the end; `clock` in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._folders: dict[str, _Folder] = {}
+
+    async def find(self, folder: str, name: str, list_folder: List) -> str:
+        """The address of a file; lists its folder where needed. Raises NotFound, and what the list raises."""
+        entry = self._folders.pop(folder, None) or _Folder()
+        self._folders[folder] = entry
+        if url := self._address(entry, name):
+            return url
+        async with entry.listing:  # of many who wait for the same list, one makes it
+            if url := self._address(entry, name):
+                return url
+            began = self._clock()
+            urls = await list_folder()
+            now = self._clock()
+            if name not in urls:
+                if len(entry.absences) >= _MOST_ABSENCES:
+                    entry.absences.clear()
+                entry.absences[name] = now + min(_LONGEST, _PAUSE * (now - began))
+                raise NotFound(f"there is no {name}")
+            names = sorted(one for one in urls if one >= name)[:_MOST]
+            entry.urls, entry.until = {one: urls[one] for one in names}, now + _FRESH
+            self._trim()
+            return urls[name]
+
+    def _address(self, entry: _Folder, name: str) -> str:
+        """The address if it is valid; "" where the folder is to be listed. Raises NotFound."""
+        if entry.until > self._clock() and name in entry.urls:
+            return entry.urls[name]
+        if entry.absences.get(name, 0.0) > self._clock():
+            raise NotFound(f"there is no {name}")
+        return ""
+
+    def listed(self, folder: str) -> None:
+        """The folder was listed for a caller, who may ask for a file that was missing before."""
+        if folder in self._folders:
+            self._folders[folder].absences.clear()
+
+    def drop(self, folder: str, name: str) -> None:
+        """The address of a file is refused."""
+        if folder in self._folders:
+            self._folders[folder].urls.pop(name, None)
+
+    def _trim(self) -> None:
+        while len(self._folders) > _FOLDERS or sum(len(one.urls) for one in self._folders.values()) > _ALL:
+            del self._folders[next(iter(self._folders))]

@@ -1,0 +1,108 @@
+"""dependencies: the jobs that a request waits for, looked up: a name stands for the latest job of that name.
+
+They are looked up before the record is made, so a job can wait only for jobs that exist already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Unreadable
+from shared.core.identity import is_job_id
+from shared.core.job import Job
+from shared.core.ledger.listing import Query
+from shared.core.ports import Ports
+from shared.core.refusals import refused
+from shared.core.relations.dependency import Dependency, judge
+from shared.intake.message import Request
+from shared.jobspec import Problem
+from shared.jobspec.problems.suggest import Suggestions
+from shared.lifecycle.lookup import visible
+
+#: Jobs whose names may be the one that a person wanted.
+_NEWEST = 100
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A job as a message names it: where, by which text, and how it has to end."""
+
+    pointer: str
+    text: str
+    success: bool
+
+
+class _Result(NamedTuple):
+    """The job that a reference means, or why none is meant."""
+
+    job: Job | None
+    problem: Problem | None
+
+
+async def with_dependencies(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
+    """The request with the jobs that it waits for, and a problem for each name that means none.
+
+    Costs nothing for a request that names none. Raises Unavailable.
+    """
+    references = _references(request)
+    if not references:
+        return request
+    results = await asyncio.gather(*(_find(ports, one, who) for one in references))
+    dependencies: dict[str, Dependency] = {}
+    problems = []
+    for reference, (job, problem) in zip(references, results, strict=True):
+        if problem is not None:
+            problems.append(problem)
+        elif job is not None and dependencies.get(job.id, reference).success is not reference.success:
+            text = f"{reference.text} would have to succeed and to end without success"
+            remedy = "name it in after or in afterFailure, not in both"
+            problems.append(refused("SW112", reference.pointer, text, remedy))
+        elif job is not None:
+            dependencies[job.id] = _dependency(job, reference)
+    return replace(
+        request,
+        dependencies=tuple(dependencies.values()),
+        problems=(*request.problems, *_located(request, problems)),
+    )
+
+
+def _references(request: Request) -> list[_Reference]:
+    lists = (("after", request.envelope.after, True), ("afterFailure", request.envelope.after_failure, False))
+    return [
+        _Reference(f"{request.envelope_at}/{member}/{index}", text, success)
+        for member, texts, success in lists
+        for index, text in enumerate(texts)
+    ]
+
+
+def _dependency(job: Job, reference: _Reference) -> Dependency:
+    """Met already, if the job has ended as it has to. `dependents` judges one that ended otherwise."""
+    one = Dependency(job=job.id, name=job.name, success=reference.success)
+    return judge([one], {job.id: job.state}).dependencies[0] if job.state.terminal else one
+
+
+def _located(request: Request, problems: list[Problem]) -> tuple[Problem, ...]:
+    """The problems with their places, where the envelope is a text of its own."""
+    return tuple(problems) if request.around is None else tuple(request.around.locate(tuple(problems)))
+
+
+async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
+    text, owner = reference.text, "" if who.sees_all else who.source
+    if is_job_id(text):
+        try:
+            stored = await visible(ports, text, who)
+        except Unreadable as error:
+            return _Result(None, refused("SW112", reference.pointer, str(error)))
+        if stored is not None:
+            return _Result(stored.job, None)
+        return _Result(None, refused("SW112", reference.pointer, f"there is no job {text}"))
+    page = await ports.ledger.find(Query(name=text, owner=owner), limit=1, after=None)
+    if page.jobs:
+        return _Result(page.jobs[0], None)
+    newest = await ports.ledger.find(Query(owner=owner), limit=_NEWEST, after=None)
+    hint = Suggestions().did_you_mean(text, dict.fromkeys(job.name for job in newest.jobs))
+    where = " among the latest ones; name its id if it is older" if page.cut else ""
+    return _Result(None, refused("SW112", reference.pointer, f'there is no job "{text}"{where}{hint}'))

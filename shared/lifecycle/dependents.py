@@ -1,0 +1,158 @@
+"""dependents: jobs that wait for the end of others are released, or end because that can no longer come.
+
+The record of a job that waits has the ids of the others. A sweep has the rows of all active jobs at hand, so
+it reads only those that have ended: each once, since an end never changes and the record that waits notes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from shared.core.engine import Why
+from shared.core.errors import SlipwayError
+from shared.core.job import JobState, Stored
+from shared.core.ports import Active, Change, Ports
+from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
+from shared.delivery.answers import put_news
+from shared.delivery.deliver import deliver_at_door, deliver_now
+from shared.lifecycle.admit import hourly_turn
+from shared.lifecycle.ends import end_unmet
+from shared.lifecycle.legible import legible
+from shared.lifecycle.transition import apply, note
+from shared.lifecycle.waiting import waiting
+
+log = logging.getLogger(__name__)
+
+#: How many records are read or changed at once.
+_PARALLEL = 16
+
+#: How jobs ended, by id.
+Ends = Mapping[str, JobState]
+
+
+def why_after(dependencies: Iterable[Dependency]) -> Why | None:
+    """The reason of a job that waits for others; None where nothing is left to wait for."""
+    unmet = [one for one in dependencies if not one.met]
+    return Why(WAITS, sentence(unmet)) if unmet else None
+
+
+async def look_at_door(ports: Ports, stored: Stored) -> Stored:
+    """End a new job at once whose condition could not hold any more when it was accepted."""
+    ends = await ends_of(ports, {one.job for one in stored.job.unmet})
+    change = _decide(ports, stored, ends)
+    applied = await apply(ports, change) if change is not None else None
+    if change is None or applied is None:
+        return stored
+    await put_news(ports, applied.job)
+    if change.notice is not None:
+        await deliver_at_door(ports, change.notice)
+    return applied
+
+
+async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -> list[Active]:
+    """Judge every job among the rows that waits for others; the rows of those that may be submitted now.
+
+    `moved` are the jobs that may have ended since the rows were read.
+
+    A job that ends for this reason may end others: they are judged in the same pass.
+    """
+    waits = {row.job_id: row for row in rows if row.after and row.state is JobState.ACCEPTED}
+    active = {row.job_id for row in rows}.difference(moved)
+    ends = await ends_of(ports, {job for row in waits.values() for job in row.after} - active)
+    latest: dict[str, Stored] = {}
+    every: list[Change] = []
+    while ends:
+        concerned = [row for row in waits.values() if not ends.keys().isdisjoint(row.after)]
+        changes = await _judged(ports, concerned, latest, ends)
+        every += changes
+        jobs = [change.transition.after for change in changes]
+        ends = {job.id: job.state for job in jobs if job.state.terminal}
+        waits = {job_id: row for job_id, row in waits.items() if job_id not in ends}
+    await _report(ports, every)
+    ready = (row for row in waits.values() if row.job_id in latest and not latest[row.job_id].job.unmet)
+    return [row._replace(after=(), due=latest[row.job_id].job.due) for row in ready]
+
+
+async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:
+    """How these jobs ended, those that have. Of many, the active ones are found by one query a shard."""
+    unsure = set(job_ids)
+    if len(unsure) > ports.ledger.shards:
+        active = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+        unsure -= {row.job_id for rows in active for row in rows}
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def read(job_id: str) -> Stored | None:
+        async with gate:
+            return await legible(ports, job_id)
+
+    records = await asyncio.gather(*map(read, sorted(unsure)))
+    return {one.job.id: one.job.state for one in records if one is not None and one.job.state.terminal}
+
+
+def _decide(ports: Ports, stored: Stored, ends: Ends) -> Change | None:
+    """What the ends of other jobs mean for one that waits; None for nothing."""
+    job = stored.job
+    if job.state is not JobState.ACCEPTED or not job.unmet:
+        return None
+    judgement = judge(job.dependencies, ends)
+    if judgement.broken is not None:
+        return end_unmet(ports, stored, verdict(judgement.broken, ends[judgement.broken.job]))
+    if judgement.dependencies == job.dependencies:
+        return None
+    why = why_after(judgement.dependencies)
+    if why is None and job.turn is not None and job.turn > ports.clock():
+        why = hourly_turn(ports)
+    text = why.text if why else ""
+    waits = waiting(ports, job, why)
+    return note(ports, stored, dependencies=judgement.dependencies, waiting=waits, message=text)
+
+
+async def _judged(
+    ports: Ports, rows: Iterable[Active], latest: dict[str, Stored], ends: Ends
+) -> list[Change]:
+    """Commit what the ends mean for these jobs. Their records are put into `latest` as they are then."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(row: Active) -> Change | None:
+        async with gate:
+            try:
+                return await _change(ports, row, latest, ends)
+            except SlipwayError as error:
+                log.warning("%s is left to the next sweep: %r", row.job_id, error, extra={"job": row.job_id})
+                return None
+
+    results = await asyncio.gather(*map(one, rows))
+    return [change for change in results if change is not None]
+
+
+async def _change(ports: Ports, row: Active, latest: dict[str, Stored], ends: Ends) -> Change | None:
+    """Change one record: as it was last known or, if that is too old by now, as it is read."""
+    stored: Stored | None = latest.get(row.job_id) or row.stored
+    for _ in range(2):
+        change = _decide(ports, stored, ends) if stored is not None else None
+        if change is None:
+            return None
+        result = await apply(ports, change)
+        if result is not None:
+            latest[row.job_id] = result
+            return change
+        stored = await ports.ledger.get(row.job_id)
+    return None
+
+
+async def _report(ports: Ports, changes: Sequence[Change]) -> None:
+    """What people see of it: the log, STATUS and receipts, events."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def put(change: Change) -> None:
+        job = change.transition.after
+        if job.state.terminal:
+            log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
+        if job.line != change.transition.before.line:
+            async with gate:
+                await put_news(ports, job)
+
+    await asyncio.gather(*map(put, changes))
+    await deliver_now(ports, *(change.notice for change in changes if change.notice is not None))

@@ -1,0 +1,144 @@
+"""zipped: a directory that a job wrote as one ZIP file; a small one, for it is held in memory.
+
+Never changes anything.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse, NotFound
+from shared.core.job import Target
+from shared.core.ports import Engine, Ports
+from shared.core.visible import is_askable
+from shared.operate.output import refusal, stored_of, target_of
+
+#: Bytes of the files, their number, that of the folders, and how deep they lie, at most.
+MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32
+_PART = 4 << 20
+#: What a ZIP file can say of a time.
+_FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
+_MODE = 0o100644 << 16
+
+
+@dataclass(frozen=True)
+class Zipped:
+    """The archive, and how many entries of the directory are not in it."""
+
+    data: bytes
+    left_out: int
+
+
+class _Member(NamedTuple):
+    """A file: its path in the output directory, its size as listed, and the time of its last change."""
+
+    path: str
+    size: int
+    modified: datetime | None
+
+
+@dataclass
+class _Tree:
+    members: list[_Member] = field(default_factory=list)
+    #: links that lead elsewhere, and names that cannot be asked for
+    left_out: int = 0
+
+
+async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER) -> Zipped:
+    """The files of an output directory, or of a folder in it, as `slipway download` lays them out.
+
+    The same files make the same bytes. Raises Misuse: 400, 404, 409; 413 for what is not small.
+    """
+    stored = await stored_of(ports, job_id, directory, path, who)
+    folder = "/".join(part for part in path.split("/") if part not in ("", "."))
+    named = f"{directory}/{folder}".rstrip("/")
+
+    def too_much(what: str) -> Misuse:
+        return Misuse(
+            f"{named} has {what}, which is more than one answer may hold",
+            status=413,
+            remedy=f"slipway download {job_id} '{named}'",
+        )
+
+    target = target_of(stored)
+    engine = ports.engines.get(target.engine)
+    try:
+        tree = await _tree(engine, target, directory, folder, too_much)
+        if not tree.members and not tree.left_out:
+            raise NotFound(f"there is no file in {named}")
+        return await _archive(engine, target, directory, tree, too_much)
+    except NotFound as error:
+        raise await refusal(ports, stored, directory, str(error)) from error
+
+
+async def _tree(
+    engine: Engine, target: Target, directory: str, folder: str, too_much: Callable[[str], Misuse]
+) -> _Tree:
+    """What lies there, by name. Raises Misuse as soon as it is too much, as of links that form a circle."""
+    tree, ahead, folders, size = _Tree(), deque([(folder, 0)]), 0, 0
+    while ahead:
+        path, depth = ahead.popleft()
+        folders += 1
+        for file in await engine.files(target, directory, path or "."):
+            name = f"{path}/{file.name}".lstrip("/")
+            if file.link or file.left_out or not _is_name(file.name):
+                tree.left_out += 1
+            elif file.size is None:
+                ahead.append((name, depth + 1))
+            else:
+                tree.members.append(_Member(name, file.size, file.modified))
+                size += file.size
+        if size > MOST_BYTES:
+            raise too_much(f"more than {MOST_BYTES:,} bytes")
+        if len(tree.members) > MOST_FILES:
+            raise too_much(f"more than {MOST_FILES:,} files")
+        if folders + len(ahead) > _MOST_FOLDERS or any(level > _DEEPEST for _, level in ahead):
+            raise too_much(f"more than {_MOST_FOLDERS:,} folders, or links that lead in circles")
+    tree.members.sort()
+    return tree
+
+
+async def _archive(
+    engine: Engine, target: Target, directory: str, tree: _Tree, too_much: Callable[[str], Misuse]
+) -> Zipped:
+    buffer, left_out, size = io.BytesIO(), tree.left_out, 0
+    # Stored: what fills a directory, such as weights and images, is compressed already.
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for member in tree.members:
+            try:
+                first = await engine.read(target, directory, member.path, 0, _PART)
+            except NotFound:  # deleted since, or a link of the job has taken its place
+                left_out += 1
+                continue
+            with archive.open(_info(f"{directory}/{member.path}", member.modified), "w") as entry:
+                chunk = first
+                while chunk.data:
+                    size += entry.write(chunk.data)
+                    if size > MOST_BYTES:  # the job writes on while this reads
+                        raise too_much(f"more than {MOST_BYTES:,} bytes")
+                    if chunk.next >= chunk.size:
+                        break
+                    chunk = await engine.read(target, directory, member.path, chunk.next, _PART)
+        if left_out:
+            archive.comment = f"{left_out} entries of the directory are not in this file".encode()
+    return Zipped(buffer.getvalue(), left_out)
+
+
+def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:
+    """An entry that says nothing of the machine that makes it."""
+    moment = modified.astimezone(UTC).timetuple()[:6] if modified else _FIRST
+    info = zipfile.ZipInfo(name, max(_FIRST, min(moment, _LAST)))
+    info.create_system, info.external_attr = 3, _MODE
+    return info
+
+
+def _is_name(name: str) -> bool:
+    """Whether it is one level of a path on every system."""
+    return name not in ("", ".", "..") and "/" not in name and is_askable(name)

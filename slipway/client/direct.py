@@ -1,0 +1,160 @@
+"""Files of a finished job, read from storage itself where the deployment gives addresses for that.
+
+An address needs no key, and none is sent there. What cannot be read that way is read through the API.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections import deque
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
+
+import aiohttp
+
+from slipway.client.answers import AddressPage, Blob, range_of
+from slipway.client.refusal import Changed
+from slipway.client.remote import Remote
+from slipway.client.service import FileChunk, Service
+from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+#: An address that is valid for less than this is asked for again.
+_MARGIN = timedelta(seconds=30)
+_PATIENCE = aiohttp.ClientTimeout(total=120, sock_connect=5)
+#: Reads in a row that fail, after which storage is taken to be out of reach from here.
+_FAILURES = 3
+
+
+class _NoAddress(Exception):
+    """The file cannot be read from storage itself, or not any more."""
+
+
+class Direct:
+    """What a job wrote, as far as storage has it and answers."""
+
+    def __init__(self, api: Service, job_id: str) -> None:
+        self._api, self._job_id = api, job_id
+        self._session: aiohttp.ClientSession | None = None
+        self._folders: dict[tuple[str, str], _Folder] = {}
+        #: output directories without addresses, and files that were begun that way in vain
+        self._without: set[str] = set()
+        self._failures = 0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def reader(self, file: Remote) -> Reader | None:
+        """What reads a file; None where it is to be read through the API."""
+        usable = file.size and not self._without & {file.directory, file.name}
+        blob = await self.find(file) if usable and self._failures < _FAILURES else None
+        return Reader(self, file, blob) if blob else None
+
+    async def find(self, file: Remote, *, anew: bool = False) -> Blob | None:
+        """What storage has of a file, if that is what the cluster lists; `anew`: its address has expired."""
+        path, _, name = file.path.rpartition("/")
+        key = (file.directory, path)
+        if anew or key not in self._folders:
+            self._folders[key] = _Folder(self._api, self._job_id, file.directory, path)
+        try:
+            blob = await self._folders[key].find(name)
+        except _NoAddress:
+            self._without.add(file.directory)
+            return None
+        except Failure:  # such as a deployment that is older than this call
+            self._failures = _FAILURES
+            return None
+        # An older blob is one that was not written when the job wrote the file again.
+        current = blob and blob.size == file.size and int(file.modified or 0) <= blob.modified
+        return blob if current else None
+
+    async def get(self, url: str, first: int, last: int, tag: str) -> FileChunk:
+        """A range of a blob. Raises Changed, _NoAddress."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=_PATIENCE)
+        headers = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
+        headers |= {"If-Match": tag} if tag else {}
+        try:
+            async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
+                if answer.status == 412:
+                    raise Changed("the file has changed")
+                data = await answer.read() if answer.status == 206 else b""
+                begins, size = range_of(answer, len(data))
+                whole = answer.headers.get("x-ms-blob-content-md5") if len(data) == size else None
+                complete = begins == first and len(data) == min(last + 1, size) - first
+                if answer.status != 206 or not complete or not _fits(data, whole):
+                    raise Failure(f"storage answered {answer.status}")
+        except Changed:
+            raise
+        except (aiohttp.ClientError, TimeoutError, ValueError, Failure) as error:
+            self._failures += 1
+            raise _NoAddress from error
+        self._failures = 0
+        return FileChunk(data, size, answer.headers.get("ETag", ""))
+
+    def give_up(self, file: Remote) -> None:
+        """Read this file through the API from now on."""
+        self._without.add(file.name)
+
+
+class Reader:
+    """One file, read from storage."""
+
+    def __init__(self, direct: Direct, file: Remote, blob: Blob) -> None:
+        self._direct, self._file, self._blob = direct, file, blob
+
+    async def read(self, first: int, last: int, tag: str) -> FileChunk:
+        """A range. Raises Changed: also where it cannot be read any more, so that it is begun anew."""
+        with suppress(_NoAddress):
+            return await self._direct.get(self._blob.url, first, last, tag)
+        blob = await self._direct.find(self._file, anew=True)
+        if blob is not None:
+            self._blob = blob
+            with suppress(_NoAddress):
+                return await self._direct.get(blob.url, first, last, tag)
+        self._direct.give_up(self._file)
+        raise Changed(f"{self._file.name}: storage does not answer with it any more")
+
+
+class _Folder:
+    """Addresses of one folder, page by page in the order of names; the last two pages are kept."""
+
+    def __init__(self, api: Service, job_id: str, directory: str, path: str) -> None:
+        self._api, self._where = api, (job_id, directory, path or ".")
+        self._pages: deque[AddressPage] = deque(maxlen=2)
+        self._asking = asyncio.Lock()
+
+    async def find(self, name: str) -> Blob | None:
+        """The blob of a file; cheap for names in their order. Raises _NoAddress, Failure."""
+        async with self._asking:
+            soon = datetime.now(UTC) + _MARGIN
+            if self._pages and (name < self._pages[0].first or self._pages[0].expires < soon):
+                self._pages.clear()
+            if not self._pages:
+                await self._read("")
+            while self._pages[-1].next and name > self._pages[-1].last:
+                await self._read(self._pages[-1].next)
+            return next((page.blobs[name] for page in self._pages if name in page.blobs), None)
+
+    async def _read(self, after: str) -> None:
+        page = await self._api.addresses(*self._where, after)
+        if page is None:
+            raise _NoAddress
+        self._pages.append(page)
+
+
+def _fits(data: bytes, md5: str | None) -> bool:
+    """Whether the bytes are those of the digest that storage keeps, if it does."""
+    digest = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+    return md5 is None or md5 == digest

@@ -1,0 +1,63 @@
+"""What a deployment says of itself to anyone, and what its clock says: no key is sent."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import aiohttp
+
+from slipway.client.unreachable import why
+from slipway.failure import Failure
+
+_PATIENCE = aiohttp.ClientTimeout(total=30)
+#: The header Date has whole seconds: on average it is half of one old.
+_HALF = 0.5
+#: What every answer has, of either status.
+_WORDS = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked")
+
+
+@dataclass(frozen=True)
+class Health:
+    """How an app is."""
+
+    #: whether a job could be accepted and submitted
+    ready: bool
+    #: on storage, clusters and so on: a word, a number, or whether it is so
+    words: Mapping[str, Any]
+    #: seconds until it answered
+    seconds: float
+    #: seconds by which the clock here is ahead of the app's, within a second; None where it sends no time
+    ahead: float | None
+
+
+def _now() -> float:
+    return datetime.now(UTC).timestamp()
+
+
+async def health(url: str, clock: Callable[[], float] = _now) -> Health:
+    """Ask a deployment how it is. `clock` is that of this machine, in Unix time. Raises Failure."""
+    began, start = time.monotonic(), clock()
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=_PATIENCE) as session,
+            session.get(f"{url}/api/health", allow_redirects=False) as answer,
+        ):
+            end, seconds = clock(), time.monotonic() - began
+            body = await answer.json(content_type=None) if answer.status in (200, 503) else None
+            date = answer.headers.get("Date", "")
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise Failure(f"no answer from {url}: {why(error)}") from error
+    if not isinstance(body, dict) or not all(name in body for name in _WORDS):
+        raise Failure(f"{url} answers {answer.status}, but not as Slipway does")
+    words = {name: body[name] for name in _WORDS}
+    return Health(answer.status == 200, words, seconds, _ahead(date, (start + end) / 2))
+
+
+def _ahead(date: str, moment: float) -> float | None:
+    try:
+        return moment - parsedate_to_datetime(date).timestamp() - _HALF
+    except ValueError:
+        return None

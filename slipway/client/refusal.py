@@ -1,0 +1,71 @@
+"""What a refusal of the API is to a caller: an exception of its kind, in lines for a person."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aiohttp
+
+from shared.jobspec.report import text
+from slipway.failure import Failure
+
+#: What problems name the body of a request.
+_BODY = "message"
+#: Calls that the API's remedies name, and the commands that make them.
+_COMMANDS = {
+    "GET /api/jobs/{id}/events": "slipway events list JOB",
+    "GET /api/jobs": "slipway jobs",
+    "GET /api/dead": "slipway dead list",
+    "POST /api/receivers/test": "slipway events test URL",
+    "…/files": "slipway files JOB",
+    "see its problems": "slipway show JOB",
+}
+
+
+class Absent(Failure):
+    """There is no such thing, says the service."""
+
+
+class Changed(Failure):
+    """A file is no longer the one that was read from before."""
+
+
+class Unanswered(Failure):
+    """No answer, or one that says to ask again: the same request may succeed later."""
+
+
+_KINDS: Mapping[int, type[Failure]] = {
+    404: Absent,
+    412: Changed,
+    429: Unanswered,
+    502: Unanswered,
+    503: Unanswered,
+    504: Unanswered,
+}
+
+
+def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
+    """Problems for people, those of the body that was sent in its file."""
+    named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
+    return text(named, file).rstrip()
+
+
+async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
+    """A problem document in lines for a person; what is not one, by its status."""
+    if answer.status == 401:
+        return Failure(
+            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "
+            "or once and for all: `slipway login URL`"
+        )
+    try:
+        problem = await answer.json(content_type=None)
+        text = f"{problem['detail']}; {problem['remedy']}"
+        for call, command in _COMMANDS.items():
+            text = text.replace(call, f"`{command}`")
+        problems = placed(problem.get("errors", []), file)
+    except (ValueError, KeyError, TypeError):
+        if answer.status == 404:
+            return Failure(f"{url} is not Slipway's API (404); give --url without /api")
+        return Failure(f"the service answered {answer.status} {answer.reason}")
+    shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
+    kind = _KINDS.get(answer.status, Failure)
+    return kind("\n".join(part for part in (text, problems, shown) if part))

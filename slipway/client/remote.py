@@ -1,0 +1,28 @@
+"""A file that a job wrote, as a list of the API names it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file that a job wrote. `modified` is Unix time, None where the cluster does not say."""
+
+    directory: str
+    path: str
+    size: int
+    modified: float | None
+
+    @property
+    def name(self) -> str:
+        """How people name it, and where it comes to lie below the destination."""
+        return f"{self.directory}/{self.path}"
+
+    def fits(self, patterns: Sequence[str]) -> bool:
+        """Whether one of the patterns names it, or a folder above it; without patterns every file fits."""
+        return not patterns or any(
+            fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
+            for pattern in patterns
+            for name in (self.name, self.path)
+        )

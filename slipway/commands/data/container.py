@@ -1,0 +1,27 @@
+"""The container of the data, at the storage account that the settings name."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from slipway.client.datalake import DataLake
+from slipway.client.deployment import settings_for
+from slipway.client.storage import storage_account
+from slipway.failure import Failure
+
+
+@asynccontextmanager
+async def data_lake(container: str, settings_file: Path | None) -> AsyncIterator[DataLake]:
+    """The container, for the length of the block. Raises Failure where it is not there, or not for data."""
+    settings = settings_for("", settings_file)
+    if container in {settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")}:
+        raise Failure(
+            f"{container} is not for data: `slipway drop` sends jobs, and jobs get their answers there"
+        )
+    async with storage_account(settings) as account:
+        lake = DataLake(account.blobs.get_container_client(container))
+        if not await lake.exists():
+            raise Failure(
+                f"there is no container {container}; `slipway setup` makes that of --data-container"
+            )
+        yield lake

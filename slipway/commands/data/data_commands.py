@@ -1,0 +1,64 @@
+"""`slipway data …`: the words of its commands; what they do is imported when they are called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipway.options import Json, SettingsFile, Utc
+
+app = typer.Typer(name="data", help="Copy files to and from the data that jobs mount.", no_args_is_help=True)
+
+Container = Annotated[str, typer.Option(help="blob container, which the clusters mount under its name")]
+_USUAL = "datalake"
+
+
+@app.command()
+def put(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="files and folders")],
+    to: Annotated[str, typer.Option(help="folder in the container  [default: its root]")] = "",
+    container: Container = _USUAL,
+    as_json: Json = False,
+    settings: SettingsFile = None,
+) -> None:
+    """Upload files and folders under their names. What is there with the same content is not sent again.
+
+    A file that an interrupted upload has begun goes on where it stopped.
+    """
+    raise typer.Exit(_does("put").run(paths, to, container, settings, as_json=as_json))
+
+
+@app.command("ls")
+def ls(
+    folder: Annotated[str, typer.Argument(help="a folder; the root without it", show_default=False)] = "",
+    tree: Annotated[bool, typer.Option("--tree", help="all files below it, with their whole names")] = False,
+    container: Container = _USUAL,
+    utc: Utc = False,
+    as_json: Json = False,
+    settings: SettingsFile = None,
+) -> None:
+    """List the files and folders of a folder."""
+    raise typer.Exit(_does("listing").run(folder, container, settings, tree=tree, utc=utc, as_json=as_json))
+
+
+@app.command()
+def get(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME…", help="files and folders as `ls --tree` names them; * and ? match"),
+    ],
+    to: Annotated[Path, typer.Option(help="the directory to save them in")] = Path(),
+    container: Container = _USUAL,
+    as_json: Json = False,
+    settings: SettingsFile = None,
+) -> None:
+    """Download files and folders under their whole names. What is there with the same content is left alone.
+
+    Others of the same name are replaced. A download that was interrupted goes on where it stopped.
+    """
+    raise typer.Exit(_does("get").run(names, to, container, settings, as_json=as_json))
+
+
+def _does(name: str) -> Any:
+    return import_module(f"slipway.commands.data.{name}")

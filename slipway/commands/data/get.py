@@ -1,0 +1,94 @@
+"""`slipway data get`: files and folders of the data, saved below a directory."""
+
+import asyncio
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from slipway.client.datalake import DataFile, DataLake
+from slipway.client.output import PARALLEL
+from slipway.client.refusal import Changed
+from slipway.client.save import Destination
+from slipway.commands.data.container import data_lake
+from slipway.commands.jobs import show
+from slipway.commands.output.download import Outcome, progress, summary
+from slipway.commands.output.files import printable
+from slipway.failure import Failure
+
+
+def run(
+    names: Sequence[str], to: Path, container: str, settings_file: Path | None, *, as_json: bool = False
+) -> int:
+    """Download, and show what was done; 1 where a file could not be saved. Raises Failure."""
+
+    async def ask() -> Outcome:
+        async with data_lake(container, settings_file) as lake:
+            files = await find(lake, names)
+            with progress(sum(file.size for file in files)) as advance:
+                return await get(lake, files, to, advance)
+
+    outcome = asyncio.run(ask())
+    for name, reason in outcome.failed:
+        sys.stderr.write(f"slipway: {printable(name)}: {reason}\n")
+    answer = {"saved": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "folder": str(to)}
+    show(answer, lambda _: [summary(outcome, to)], as_json=as_json)
+    return int(bool(outcome.failed))
+
+
+async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
+    """The files that these names mean: files, folders or patterns. Raises Failure for one that means none."""
+    files: dict[str, DataFile] = {}
+    for name in names:
+        pattern = name.strip("/")
+        listed = await lake.files(re.split(r"[*?\[]", pattern, maxsplit=1)[0])
+        fitting = [file for file in listed if file.name == pattern or file.fits([pattern])]
+        if not fitting:
+            raise Failure(f"there is no {printable(name)}; `slipway data ls --tree` lists all files")
+        files |= {file.name: file for file in fitting}
+    return sorted(files.values(), key=lambda file: file.name)
+
+
+async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Callable[[int], None]) -> Outcome:
+    """Save them below a directory, several at once. Raises Failure where that cannot be."""
+    outcome, waiting = Outcome(), iter(files)
+    destination = Destination(to, files)
+
+    async def worker() -> None:
+        for file in waiting:
+            try:
+                if destination.has(file) or await asyncio.to_thread(destination.contains, file, file.md5):
+                    outcome.present += 1
+                    advance(file.size)
+                    continue
+                await _save(lake, file, destination, advance)
+                outcome.bytes += file.size
+                outcome.saved += 1
+            except Changed:
+                outcome.failed.append((file.name, "it is written at this moment; get it again"))
+            except (Failure, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                outcome.failed.append((file.name, reason or type(error).__name__))
+
+    try:
+        await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+    finally:
+        destination.close()
+    return outcome
+
+
+async def _save(
+    lake: DataLake, file: DataFile, destination: Destination, advance: Callable[[int], None]
+) -> None:
+    start = destination.begun(file)
+    advance(start)
+    async with (
+        aclosing(lake.read(file, start)) as content,
+        aclosing(destination.save(file, start, content)) as written,
+    ):
+        async for size in written:
+            advance(size)
+    if file.md5 and not await asyncio.to_thread(destination.contains, file, file.md5):
+        destination.remove(file)
+        raise Failure("what arrived is not what was stored, and was removed; get it again")

@@ -1,0 +1,116 @@
+"""`slipway data put`: files and folders, sent where they are not yet."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.core.visible import is_visible
+from slipway.client.datalake import DataFile, DataLake, fingerprint
+from slipway.client.output import PARALLEL
+from slipway.commands.data.container import data_lake
+from slipway.commands.jobs import show
+from slipway.commands.output.download import Outcome, progress
+from slipway.commands.output.files import printable
+from slipway.failure import Failure
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file here, and the name that it gets in the container."""
+
+    path: Path
+    name: str
+
+
+def run(
+    paths: Sequence[Path], to: str, container: str, settings_file: Path | None, *, as_json: bool = False
+) -> int:
+    """Upload, and show what was done; 1 where a file could not be sent. Raises Failure."""
+    files = to_put(paths, to)
+
+    async def ask() -> Outcome:
+        async with data_lake(container, settings_file) as lake:
+            with progress(sum(file.path.stat().st_size for file in files)) as advance:
+                return await put(lake, files, advance)
+
+    outcome = asyncio.run(ask())
+    for name, reason in outcome.failed:
+        sys.stderr.write(f"slipway: {printable(name)}: {reason}\n")
+    place = f"$AZ_BATCHAI_MOUNT_ROOT/{container}/{_folder(to)}"
+    answer = {"sent": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "mounted": place}
+    addition = f"; {outcome.present} were there already" if outcome.present else ""
+    count = f"{outcome.saved} file{'' if outcome.saved == 1 else 's'}, {outcome.bytes:,} bytes"
+    show(answer, lambda _: [f"{count}, for jobs in {place}{addition}"], as_json=as_json)
+    return int(bool(outcome.failed))
+
+
+def to_put(paths: Sequence[Path], to: str) -> list[LocalFile]:
+    """The files of these paths with their names. Raises Failure for what is not there or cannot be named."""
+    files = [file for path in paths for file in _files_of(path, _folder(to))]
+    twins = len(files) - len({file.name for file in files})
+    if twins:
+        raise Failure(f"{twins + 1} of these files would get the same name; put them into folders by --to")
+    for file in files:
+        if not is_visible(file.name) or "\\" in file.name:
+            raise Failure(f"{printable(file.name)}: jobs could not name it; give it another name")
+    return files
+
+
+async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int], None]) -> Outcome:
+    """Send what is not there, several at once."""
+    outcome, waiting = Outcome(), iter(files)
+    known_files = await _present(lake, files)
+
+    async def worker() -> None:
+        for file in waiting:
+            try:
+                content = await asyncio.to_thread(fingerprint, file.path)
+                present = known_files.get(file.name)
+                if present and (present.size, present.md5) == (content.size, content.md5):
+                    outcome.present += 1
+                    advance(content.size)
+                    continue
+                await lake.write(file.path, file.name, content, advance)
+                outcome.bytes += content.size
+                outcome.saved += 1
+            except (Failure, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                outcome.failed.append((file.name, reason or type(error).__name__))
+
+    await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+    return outcome
+
+
+async def _present(lake: DataLake, files: Sequence[LocalFile]) -> Mapping[str, DataFile]:
+    """What the container has below the folders that files are sent to."""
+    tops = {file.name.partition("/")[0] for file in files}
+    listed = (
+        await asyncio.gather(*(lake.files(top) for top in sorted(tops))) if len(tops) < PARALLEL else None
+    )
+    return {one.name: one for some in listed or [await lake.files()] for one in some}
+
+
+def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
+    name = path.resolve().name  # of "." too
+    if path.is_file():
+        yield LocalFile(path, f"{folder}{name}")
+    elif path.is_dir():
+        inside = sorted(one for one in path.rglob("*") if one.is_file())
+        if not inside:
+            raise Failure(f"{path} holds no files")
+        for one in inside:
+            yield LocalFile(one, f"{folder}{name}/{one.relative_to(path).as_posix()}")
+    else:
+        raise Failure(f"{path}: there is no such file or folder")
+
+
+def _folder(to: str) -> str:
+    """What names begin with. Raises Failure for a folder that jobs could not name."""
+    folder = to.strip("/")
+    if not folder:
+        return ""
+    if any(level in ("", ".", "..") for level in folder.split("/")) or not is_visible(folder):
+        raise Failure(f"--to {printable(to)} is no folder of a container; name one such as team/digits")
+    return f"{folder}/"

@@ -1,0 +1,135 @@
+"""The deployment: whether it answers, knows the key, is of the same version, and reaches its clusters."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared import __version__
+from slipway.client.deployment import Deployment, chosen_profile, find_deployment
+from slipway.client.health import Health, health
+from slipway.client.profiles import Profile
+from slipway.client.service import service
+from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
+from slipway.failure import Failure
+from slipway.settings import ADDRESS, UP
+from slipway.times import moment
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: Seconds by which clocks may differ before signatures are refused, and from which on it is worth a word.
+_REFUSED, _NOTABLE = 300, 30
+_CLOCK = "signatures of webhooks and SAS hold for a time; let both machines keep time by NTP"
+#: Of what is bad in an answer about health: how bad, what it means, and what to do.
+_BAD: Mapping[tuple[str, object], Finding] = {
+    ("storage", "does not answer"): fail(
+        "app", "its storage account does not answer", "check its SLIPWAY_STORAGE, and its identity's roles"
+    ),
+    ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
+    ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
+    ("sweep", "fails"): fail("app", "its last sweep failed, so jobs stay as they are", "read its log"),
+    ("settings", "wrong"): warn("app", "something refuses what its settings say", "read its log"),
+    ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
+}
+_COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait for a repair of it"}
+
+
+async def check(options: Options) -> list[Finding]:
+    """Which deployment is meant, and how it is."""
+    try:
+        deployment = await find_deployment(options.url, options.key)
+        profile = None if options.url else chosen_profile()
+    except Failure as failure:
+        return [fail("address", str(failure))]
+    findings = [_address(options, deployment, profile)]
+    try:
+        answer = await health(deployment.url)
+    except Failure as failure:
+        chosen = bool(options.url or profile or (UP / ADDRESS).exists())
+        return [*findings, _silent(str(failure), chosen=chosen)]
+    findings += complaints(answer)
+    if answer.ahead is not None:
+        findings.append(clock(answer.ahead))
+    if findings[0].outcome == "fail":  # the key is not sent where others could read it
+        return findings
+    return [*findings, *await _behind_the_key(deployment)]
+
+
+def clock(ahead: float) -> Finding:
+    """How far the clock here is ahead of the app's, in seconds."""
+    if abs(ahead) < _NOTABLE:
+        return ok("clock", f"agrees with the app's within {_NOTABLE} s")
+    text = f"is {abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} the app's"
+    return fail("clock", text, _CLOCK) if abs(ahead) >= _REFUSED else warn("clock", text, _CLOCK)
+
+
+def complaints(answer: Health) -> list[Finding]:
+    """What an app says of itself."""
+    findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
+    findings += [_BAD[one] for one in answer.words.items() if one in _BAD]
+    for name, what in _COUNTED.items():
+        if number := answer.words[name]:
+            findings.append(warn("app", f"{number} {what}", "`slipway audit` names them"))
+    return findings or [fail("app", "it answers that it is not ready", "read its log")]
+
+
+def versions(theirs: str) -> Finding:
+    """Whether the app is of this version."""
+    if theirs == __version__:
+        return ok("version", f"the app and this command are both {theirs}")
+    text = f"the app is {theirs[:40]}, and this command is {__version__}"
+    return warn("version", text, "install the app's version here if they do not understand each other")
+
+
+def _address(options: Options, deployment: Deployment, profile: Profile | None) -> Finding:
+    """The address, with where it and the key come from."""
+    if options.url:
+        source = "SLIPWAY_URL" if os.environ.get("SLIPWAY_URL") == options.url else "--url"
+    else:
+        source = "the profile" if profile else "the local stack"
+    if options.key:
+        key = f"key of {'SLIPWAY_KEY' if os.environ.get('SLIPWAY_KEY') == options.key else '--key'}"
+    elif profile and profile.scope:
+        key = "token of Entra ID"
+    else:
+        key = "key of the profile" if deployment.key else "no key"
+    text = f"{deployment.url} by {source}, {key}"
+    address = urlsplit(deployment.url)
+    if address.scheme == "http" and address.hostname not in _LOOPBACK and deployment.key:
+        return fail("address", text, "plain http shows the key to others on the way; give an https address")
+    return ok("address", text)
+
+
+def _silent(text: str, *, chosen: bool) -> Finding:
+    """It does not answer; where no one has `chosen` one, none may be wanted yet."""
+    if not chosen:
+        return warn("app", text, "choose one: `slipway login URL`, or `slipway up` in a clone")
+    return fail("app", text, "check the address, and that it runs (`slipway up` starts a local one)")
+
+
+async def _behind_the_key(deployment: Deployment) -> list[Finding]:
+    """What only callers get to know."""
+    async with service(deployment.url, deployment.key) as api:
+        try:
+            version = await api.version()
+        except Failure as failure:
+            return [fail("key", str(failure))]
+        findings = [ok("key", "is accepted" if deployment.key else "is not asked for"), versions(version)]
+        try:
+            clusters = await api.clusters()
+        except Failure as failure:
+            return [*findings, fail("cluster", str(failure))]
+    return [*findings, *map(_cluster, clusters)]
+
+
+def _cluster(cluster: Mapping[str, Any]) -> Finding:
+    subject, name = "cluster", cluster["name"]
+    if "error" in cluster:
+        since = f" since {moment(cluster['since'])}" if cluster.get("since") else ""
+        text = f"{name} cannot be queried{since}: {cluster['error']}"
+        return fail(subject, text, "its jobs wait; check that it runs, its address and its credentials")
+    if cluster["errors"]:
+        return warn(
+            subject, f"{name}: {'; '.join(map(str, cluster['errors']))}", "its jobs may wait for that"
+        )
+    number = cluster["nodes"]
+    return ok(subject, f"{name} answers: {cluster['state']}, {number} node{'' if number == 1 else 's'}")

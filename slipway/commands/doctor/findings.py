@@ -1,0 +1,98 @@
+"""What `slipway doctor` finds: a line for each thing that was looked at. None holds a secret."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from slipway.terminal import RESET, coloured, harmless
+
+Outcome = Literal["ok", "warn", "fail"]
+_COLOURS = {"ok": 32, "warn": 33, "fail": 31}
+_NARROWEST = 60
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at, how it is, and what to do about it; the remedy may be in the text."""
+
+    subject: str
+    outcome: Outcome
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command was given: which deployment, and which settings."""
+
+    url: str
+    key: str = field(repr=False)
+    settings_file: Path | None = None
+
+
+#: Looks at one thing. Raises nothing that a person could mend: that is a finding.
+Check = Callable[[Options], Awaitable[list[Finding]]]
+
+
+def ok(subject: str, text: str) -> Finding:
+    """It works, or is not needed."""
+    return Finding(subject, "ok", text)
+
+
+def warn(subject: str, text: str, remedy: str = "") -> Finding:
+    """It may be in the way of something."""
+    return Finding(subject, "warn", text, remedy)
+
+
+def fail(subject: str, text: str, remedy: str = "") -> Finding:
+    """It does not work."""
+    return Finding(subject, "fail", text, remedy)
+
+
+def private(subject: str, file: Path) -> list[Finding]:
+    """What is wrong with the mode of a file that holds keys; nothing if only its owner may read it."""
+    try:
+        open_to_others = file.stat().st_mode & 0o077
+    except OSError:
+        return []
+    if not open_to_others:
+        return []
+    return [warn(subject, f"{file} holds keys, and others may read it", f"chmod 600 {file}")]
+
+
+def lines(findings: Sequence[Finding], width: int | None = None, *, colour: bool = False) -> list[str]:
+    """A line for each, which is broken where it is longer than a terminal's `width`; and their number."""
+    column = max(len(one.subject) for one in findings)
+    shown: list[str] = []
+    for one in findings:
+        text = harmless("; ".join(part for part in (one.text, one.remedy) if part), colour=False)
+        head = f"{one.outcome:<4}  {one.subject:<{column}}  "
+        whole = [head + text.replace("\n", " ")]
+        if width:
+            whole = textwrap.wrap(
+                whole[0], width, subsequent_indent=" " * len(head), break_long_words=False,
+                break_on_hyphens=False,
+            )  # fmt: skip
+        if colour:
+            painted = f"\x1b[{_COLOURS[one.outcome]}m{one.outcome}{RESET}"
+            whole[0] = painted + whole[0].removeprefix(one.outcome)
+        shown += whole
+    return [*shown, "", _count(findings)]
+
+
+def print_lines(findings: Sequence[Finding]) -> None:
+    """Print them as standard output can take them."""
+    terminal = sys.stdout.isatty()
+    width = max(shutil.get_terminal_size().columns, _NARROWEST) if terminal else None
+    print("\n".join(lines(findings, width, colour=coloured(sys.stdout))))
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    numbers = {word: sum(one.outcome == word for one in findings) for word in ("fail", "warn")}
+    names = {"fail": "failure", "warn": "warning"}
+    counts = [f"{n} {names[word]}{'' if n == 1 else 's'}" for word, n in numbers.items() if n]
+    return ", ".join(counts) if counts else "everything works"

@@ -1,0 +1,39 @@
+"""What goes wrong with the files of a first job, found in its script and in its errors."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+#: They are about the job, not of the script.
+_JOB_FILES = ("job.json", "slipway.json")
+
+
+def left_behind(script: Path) -> list[str]:
+    """The files beside a script that it names or imports, and that are not uploaded with it alone."""
+    text = script.read_text(encoding="utf-8", errors="replace")
+    return sorted(
+        path.name
+        for path in script.parent.iterdir()
+        if path != script and path.suffix and path.name not in _JOB_FILES
+        if path.is_file() and _names(text, path)
+    )
+
+
+def misplaced(errors: Iterable[str], uploaded: Sequence[str]) -> str:
+    """An uploaded file that the job looked for in its working directory; "" for none.
+
+    `errors` are the last lines of the job, `uploaded` the paths in the folder.
+    """
+    for line in errors:
+        if "No such file or directory" in line:
+            for name in uploaded:
+                if re.search(rf"(?:^|[\s'\"])(?:\./)?{re.escape(name)}(?:['\":]|$)", line):
+                    return name
+    return ""
+
+
+def _names(text: str, path: Path) -> bool:
+    """Whether a script has the name of a file in it, or imports it."""
+    imported = rf"^\s*(?:from|import)\s+{re.escape(path.stem)}\b" if path.suffix == ".py" else r"(?!)"
+    name = rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])"
+    return bool(re.search(imported, text, re.MULTILINE) or re.search(name, text))

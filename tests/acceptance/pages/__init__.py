@@ -1,0 +1,1 @@
+"""Pages of the documentation whose every command is run."""

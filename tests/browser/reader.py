@@ -1,0 +1,84 @@
+"""Someone who reads the page, and a stand-in for the API at the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from playwright.async_api import Page, Route, expect
+
+AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+#: Milliseconds; jobs start and end within them here.
+PATIENCE = 60_000
+_NEWEST = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader at the page's address."""
+
+    page: Page
+    url: str
+
+    async def sign_in(self, key: str) -> None:
+        """Open the page and enter a key, as a first visit does."""
+        await self.page.goto(self.url)
+        await self.page.get_by_label("Function key").fill(key)
+        await self.page.get_by_role("button", name="Sign in").click()
+        await expect(self.page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
+
+    async def open(self, address: str) -> None:
+        await self.page.goto(f"{self.url}#/{address}")
+
+    async def violations(self) -> list[str]:
+        """What axe finds wrong with the view, by the rules of WCAG 2.2 AA. Runs beside the page's policy."""
+        session = await self.page.context.new_cdp_session(self.page)
+        await session.send("Runtime.evaluate", {"expression": AXE.read_text(encoding="utf-8")})
+        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+        outcome = await session.send(
+            "Runtime.evaluate",
+            {
+                "expression": f"axe.run({{runOnly: {json.dumps(tags)}}}).then(r => JSON.stringify("
+                "r.violations.map(v => [v.id, v.nodes.map(n => n.html + ' ' + n.failureSummary)])))",
+                "awaitPromise": True,
+                "returnByValue": True,
+            },
+        )
+        return [f"{name}: {nodes}" for name, nodes in json.loads(outcome["result"]["value"])]
+
+
+def listed(number: int, **members: Any) -> dict[str, Any]:
+    """A job of a list; a greater number is an older one."""
+    created = (_NEWEST - timedelta(seconds=number)).isoformat().replace("+00:00", "Z")
+    ended = {"state": "succeeded", "startedAt": created, "endedAt": created}
+    job = {"id": f"job-{number:06}", "name": f"train-{number:06}", "door": "queue", "attempt": 1}
+    return {
+        **job,
+        **ended,
+        "cluster": "gpu",
+        "createdAt": created,
+        "receipt": "runs/x/receipt.json",
+    } | members
+
+
+async def answer_jobs(page: Page, jobs: Callable[[Mapping[str, str]], dict[str, Any]]) -> list[str]:
+    """Answer every list of jobs in the API's place; the addresses that the page asks for, as they come."""
+    addresses: list[str] = []
+
+    async def answer(route: Route) -> None:
+        url = route.request.url
+        addresses.append(url)
+        body = json.dumps(jobs(dict(parse_qsl(urlsplit(url).query))))
+        tag = f'"{hash(body)}"'
+        if route.request.headers.get("if-none-match") == tag:
+            await route.fulfill(status=304)
+        else:
+            await route.fulfill(status=200, content_type="application/json", headers={"ETag": tag}, body=body)
+
+    await page.route("**/api/jobs?*", answer)
+    return addresses

@@ -1,0 +1,146 @@
+"""One job in a browser: its log as it is written, its files, its numbers, its webhooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import PATIENCE, Reader, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+SCRIPT = "<img src=x onerror=alert(1)>"
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(3)"><script>alert(4)</script></svg>'
+HOSTILE = f"""
+cd "$AZ_BATCHAI_OUTPUT_OUT"
+printf '%s' '{SCRIPT}<script>alert(2)</script>' > page.html
+printf '%s' '{DRAWING}' > drawing.svg
+printf '%s' '{SCRIPT}' > '{SCRIPT}.txt'
+printf 'a,b\\n1,"x, {SCRIPT}"\\n' > table.csv
+printf '%s' '{{"name": "{SCRIPT}"}}' > data.json
+printf '\\033[31mred {SCRIPT}\\033[0m \\033]0;title\\007plain\\n'
+printf '{{"slipway": {{"epoch": 1, "{SCRIPT}": 0.5}}}}\\n{{"slipway": {{"epoch": 2, "{SCRIPT}": 0.25}}}}\\n'
+echo warned >&2
+"""
+
+
+async def submit(door: Door, command: str, **envelope: Any) -> str:
+    """The id of a job that runs this command, with an output directory OUT."""
+    out = [{"id": "OUT", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "out"}]
+    document = {"name": unique("page"), "spec": shell(command, outputDirectories=out), **envelope}
+    status, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+    assert status == 202, job
+    return str(job["id"])
+
+
+async def test_a_log_is_read_while_it_is_written_and_the_job_is_cancelled(reader: Reader, door: Door) -> None:
+    page = reader.page
+    job = await submit(door, "echo first; sleep 1; echo second; sleep 600")
+    await reader.open(f"jobs/{job}/log")
+
+    await expect(page.get_by_role("log")).to_contain_text("second", timeout=PATIENCE)
+    await page.get_by_role("button", name="Cancel").click()
+    await page.get_by_role("button", name="Yes, cancel the job").click()
+
+    await expect(page.get_by_role("heading", level=1).get_by_text("cancelled")).to_be_visible(
+        timeout=PATIENCE
+    )
+    assert (await door.call("GET", f"jobs/{job}"))[1]["state"] == "cancelled"
+
+
+async def test_nothing_that_a_job_wrote_is_run_and_all_of_it_can_be_read(
+    reader: Reader, door: Door, tmp_path: Path
+) -> None:
+    page = reader.page
+    job = await submit(door, HOSTILE, notify=[door.hook("page")])
+    await reader.open(f"jobs/{job}")
+    await expect(page.get_by_text("succeeded").first).to_be_visible(timeout=PATIENCE)
+
+    await page.get_by_role("link", name="Log").click()
+    await expect(page.get_by_role("log")).to_contain_text(f"red {SCRIPT} plain")
+    await expect(page.locator(".ink-1")).to_have_text(f"red {SCRIPT}")
+    await page.get_by_label("Process").select_option("stderr.txt")
+    await expect(page.get_by_role("log")).to_contain_text("warned")
+
+    await page.get_by_role("link", name="Files").click()
+    await page.get_by_role("link", name="OUT", exact=True).click()
+    for name, text in (
+        ("page.html", "<script>alert(2)</script>"),
+        ("drawing.svg", "<script>alert(4)</script>"),
+        (f"{SCRIPT}.txt", SCRIPT),
+        ("table.csv", f"x, {SCRIPT}"),
+        ("data.json", f'"name": "{SCRIPT}"'),
+    ):
+        await page.get_by_role("button", name=name, exact=True).click()
+        await expect(page.locator(".preview")).to_contain_text(text)
+    async with page.expect_download() as saving:
+        await page.get_by_role("button", name="Download page.html").click()
+    await (await saving.value).save_as(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text().startswith(SCRIPT)
+
+    await page.get_by_role("link", name="Metrics").click()
+    await expect(page.get_by_text(f"{SCRIPT}", exact=True)).to_be_visible()
+    await expect(page.get_by_text("last: stdouterr/stdout.txt 0.25")).to_be_visible()
+    assert await page.locator("canvas").count() >= 1
+
+    await page.get_by_role("link", name="Deliveries").click()
+    await expect(page.get_by_text("204 in").first).to_be_visible(timeout=PATIENCE)
+    assert await page.locator("img, script:not([src]), iframe, object, embed").count() == 0
+    assert await reader.violations() == []
+
+
+async def test_a_job_is_run_again_from_its_receipt(reader: Reader, door: Door) -> None:
+    page = reader.page
+    job = await submit(door, "echo again")
+    await reader.open(f"jobs/{job}")
+    await page.get_by_role("button", name="Run again").click(timeout=PATIENCE)
+
+    await expect(page.get_by_role("link", name=job)).to_be_visible(timeout=PATIENCE)
+    assert not page.url.endswith(job)
+
+
+async def test_a_rejected_document_shows_each_problem_with_its_remedy(reader: Reader, door: Door) -> None:
+    wrong = {"name": unique("page"), "spec": shell("true", nodeCuont=2)}
+    status, refusal, _ = await door.call("POST", "jobs", wrong, Content_Type="application/json")
+    assert status == 422
+
+    await reader.open(f"jobs/{refusal['jobId']}/document")
+
+    await expect(reader.page.get_by_role("listitem").filter(has_text="nodeCuont").first).to_be_visible()
+    await expect(reader.page.get_by_role("listitem").filter(has_text="nodeCount").first).to_be_visible()
+
+
+async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader) -> None:
+    page, count = reader.page, 100_000
+    await _answer_log(page, "".join(f"line {number}\n" for number in range(count)))
+    await reader.open("jobs/job-000001/log")
+    log = page.get_by_role("log")
+
+    await expect(log).to_contain_text(f"line {count - 1}\n", timeout=PATIENCE)
+    assert await log.evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 50")
+    await page.get_by_label("Lines with").fill("line 77777")
+    await expect(log).to_have_text("line 77777")
+    await page.get_by_label("Lines with").fill("")
+    await log.evaluate("box => { box.scrollTop = 0; }")
+    await expect(log.locator("pre").first).to_be_in_viewport()
+
+
+async def _answer_log(page: Page, text: str) -> None:
+    data, size = text.encode(), 1 << 18
+
+    async def job(route: Route) -> None:
+        await route.fulfill(json={**listed(1), "history": []})
+
+    async def log(route: Route) -> None:
+        offset = int(route.request.url.partition("offset=")[2].partition("&")[0])
+        end = min(len(data), offset + size)
+        more = str(end < len(data)).lower()
+        headers = {"Slipway-Next-Offset": str(end), "Slipway-More": more}
+        await route.fulfill(body=data[offset:end], content_type="text/plain", headers=headers)
+
+    await page.route("**/api/jobs/job-000001", job)
+    await page.route("**/api/jobs/job-000001/log?*", log)
+    await page.route("**/api/jobs/job-000001/files*", lambda route: route.fulfill(json={"files": []}))

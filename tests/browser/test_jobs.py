@@ -1,0 +1,192 @@
+"""The list of jobs: signing in, filters, thousands of rows, the keyboard, and what an idle page costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.conftest import KEY
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_wrong_key_is_refused_and_the_right_one_stays_in_the_tab_only(page: Page, door: Door) -> None:
+    reader = Reader(page, f"{door.stack.host_url}/api/ui")
+    await page.goto(reader.url)
+    await page.get_by_label("Function key").fill("wrong")
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_text("The deployment refused the last one.")).to_be_visible()
+
+    await reader.sign_in(KEY)
+    await page.reload()
+
+    await expect(page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
+    assert KEY not in page.url
+    assert await page.evaluate("Object.values(localStorage).length + document.cookie.length") == 0
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("Function key")).to_be_visible()
+
+
+async def test_a_job_is_followed_from_its_start_to_its_end_and_text_of_others_is_never_run(
+    reader: Reader, door: Door
+) -> None:
+    page, name = reader.page, unique("canary")
+    script = "<img src=x onerror=alert(1)>"
+    failing = shell(f'echo "ValueError: {script}" >&2; exit 3')
+    await door.send({"name": name, "labels": {"team": script}, "spec": failing})
+
+    row = page.get_by_role("row").filter(has_text=name)
+    await expect(row.get_by_text("failed")).to_be_visible(timeout=PATIENCE)
+    await expect(row.get_by_text(f"ValueError: {script}")).to_be_visible()
+    await row.get_by_role("link").click()
+
+    await expect(page.get_by_role("heading", name=name)).to_be_visible()
+    await expect(page.get_by_text(f"team={script}")).to_be_visible()
+    for state in ("accepted", "queued", "failed"):
+        await expect(page.get_by_role("listitem").filter(has_text=state).first).to_be_visible()
+    assert await page.locator("img").count() == 0
+
+
+async def test_filters_stand_in_the_address_and_go_to_the_api(reader: Reader) -> None:
+    page = reader.page
+
+    def jobs(query: Mapping[str, str]) -> dict[str, Any]:
+        return {"jobs": [listed(1, name=query.get("name", "all"))], "next": None}
+
+    addresses = await answer_jobs(page, jobs)
+    await page.get_by_label("State").select_option("failed")
+    await page.keyboard.press("Escape")
+    await page.locator("h1").click()
+    await page.keyboard.press("/")
+    await page.keyboard.type("train")
+
+    await expect(page.get_by_role("link", name="train*")).to_be_visible()
+    assert page.url.endswith("#/jobs?state=failed&name=train")
+    assert any("state=failed" in url and "name=train*" in url.replace("%2A", "*") for url in addresses)
+    await page.reload()
+    await expect(page.get_by_label("Name begins with")).to_have_value("train")
+
+
+async def test_ten_thousand_jobs_are_scrolled_with_few_rows_in_the_document(reader: Reader) -> None:
+    page, count, size = reader.page, 10_000, 200
+
+    def jobs(query: Mapping[str, str]) -> dict[str, Any]:
+        start = int(query.get("after", "0"))
+        stop = min(count, start + size)
+        return {
+            "jobs": [listed(number) for number in range(start, stop)],
+            "next": None if stop == count else str(stop),
+        }
+
+    await answer_jobs(page, jobs)
+    await page.reload()
+    table = page.get_by_role("table", name="Jobs")
+    await expect(page.get_by_text("train-000000")).to_be_visible()
+    while (rows := int(await table.get_attribute("aria-rowcount") or 0)) < count + 1:
+        await page.evaluate("document.querySelector('.rows').scrollTop = 1e9")
+        await expect(table).not_to_have_attribute("aria-rowcount", str(rows))
+
+    await page.evaluate("document.querySelector('.rows').scrollTop = 1e9")
+    await expect(page.get_by_text("train-009999")).to_be_visible()
+    assert await page.get_by_role("row").count() < 60
+
+
+async def test_the_list_is_walked_and_a_job_opened_by_the_keyboard_alone(reader: Reader) -> None:
+    page = reader.page
+    await answer_jobs(page, lambda _: {"jobs": [listed(number) for number in range(150)], "next": None})
+    await page.reload()
+    first = page.get_by_role("link", name="train-000000")
+    await expect(first).to_be_visible()
+    for _ in range(30):
+        await page.keyboard.press("Tab")
+        if await first.evaluate("link => link === document.activeElement"):
+            break
+
+    for _ in range(40):
+        await page.keyboard.press("ArrowDown")
+    await expect(page.get_by_role("link", name="train-000040")).to_be_focused()
+    await page.keyboard.press("End")
+    await expect(page.get_by_role("link", name="train-000149")).to_be_focused()
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("heading", name="job-000149")).to_be_visible()
+
+
+async def test_an_idle_page_asks_four_times_a_minute_and_a_hidden_one_never(reader: Reader) -> None:
+    page = reader.page
+    await page.clock.install()
+    addresses = await answer_jobs(page, lambda _: {"jobs": [listed(1, state="running")], "next": None})
+    await page.reload()
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+
+    async def pass_time(seconds: int) -> int:
+        before = len(addresses)
+        for _ in range(seconds):
+            await page.clock.run_for(1000)
+            await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
+        return len(addresses) - before
+
+    await pass_time(60)  # it looks more often just after a change
+    assert 2 <= await pass_time(60) <= 4
+    await page.evaluate(
+        "Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    assert await pass_time(60) == 0
+    await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+    assert await pass_time(5) >= 1
+
+
+async def test_an_outage_is_said_and_the_page_recovers_by_itself(reader: Reader) -> None:
+    page = reader.page
+    await page.clock.install()
+    await answer_jobs(page, lambda _: {"jobs": [listed(1)], "next": None})
+    await page.reload()
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+    await page.unroute_all()
+    await page.route("**/api/jobs?*", lambda route: route.abort())
+    await page.clock.run_for(20_000)
+    await expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+
+    await page.unroute_all()
+    await answer_jobs(page, lambda _: {"jobs": [listed(2)], "next": None})
+    await page.clock.run_for(60_000)
+
+    await expect(page.get_by_text("train-000002")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 800, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_width_and_scheme_is_accessible_and_nothing_sticks_out(
+    reader: Reader, width: int, scheme: str
+) -> None:
+    page = reader.page
+    states = ("running", "succeeded", "failed", "cancelled", "lost", "rejected", "queued")
+    waits = {"word": "nodes", "text": "waits for nodes " * 20, "since": "2026-11-20T10:00:00Z"}
+    jobs = [listed(n, state=state, name=f"{state}-" * 9, waiting=waits) for n, state in enumerate(states)]
+    await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+    await page.set_viewport_size({"width": width, "height": 900})
+    await page.reload()
+    await expect(page.get_by_role("row")).to_have_count(len(states) + 1)
+
+    assert await reader.violations() == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_it_works_behind_the_path_of_a_proxy(page: Page, door: Door) -> None:
+    async def forward(route: Route) -> None:
+        await route.continue_(url=route.request.url.replace("/team/jobs", ""))
+
+    await page.route("**/team/jobs/**", forward)
+
+    await Reader(page, f"{door.stack.host_url}/team/jobs/api/ui/").sign_in(KEY)
+
+    await expect(page.get_by_role("search")).to_be_visible()

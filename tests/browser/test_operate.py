@@ -1,0 +1,115 @@
+"""Clusters, operation and new jobs in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import PATIENCE, Reader
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_cluster_shows_its_nodes_and_the_jobs_that_run_there(reader: Reader, door: Door) -> None:
+    page, name = reader.page, unique("page")
+    document = {"name": name, "spec": shell("sleep 600")}
+    _, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+    await reader.open("clusters")
+
+    row = page.get_by_role("list", name=re.compile("Jobs on")).get_by_role("listitem").filter(has_text=name)
+    await expect(row).to_contain_text("running", timeout=PATIENCE)
+    await expect(page.get_by_text("of at most 2 nodes")).to_be_visible()
+
+    await door.call("POST", f"jobs/{job['id']}/cancel")
+    await expect(row).to_have_count(0, timeout=PATIENCE)
+
+
+async def test_an_operator_pauses_and_resumes(reader: Reader, door: Door) -> None:
+    page = reader.page
+    await reader.open("operate")
+    await page.get_by_label("Reason of a pause").fill("maintenance")
+    await page.get_by_role("button", name="Pause submissions").click()
+    resume = page.get_by_role("button", name="Resume submissions")
+    await expect(resume).to_be_visible(timeout=PATIENCE)
+    assert (await door.call("GET", "health"))[1]["paused"] is True
+
+    await resume.click()
+
+    await expect(page.get_by_role("button", name="Pause submissions")).to_be_visible(timeout=PATIENCE)
+    assert (await door.call("GET", "health"))[1]["paused"] is False
+
+
+async def test_a_dead_message_is_shown_and_driven_again(reader: Reader) -> None:
+    page, driven = reader.page, []
+    one = {"id": "d1", "kind": "message", "since": "2026-11-20T10:00:00Z", "reason": "<b>unreadable</b>"}
+
+    async def drive(route: Route) -> None:
+        driven.append(route.request.method)
+        await route.fulfill(status=202, json={"id": "d1", "kind": "message"})
+
+    await page.route("**/api/dead", lambda route: route.fulfill(json={"dead": [] if driven else [one]}))
+    await page.route("**/api/dead/d1/redrive", drive)
+    await reader.open("operate")
+    await expect(page.get_by_text("<b>unreadable</b>")).to_be_visible()
+
+    await page.get_by_role("button", name="Redrive d1").click()
+
+    await expect(page.get_by_text("<b>unreadable</b>")).to_have_count(0)
+    assert driven == ["POST"]
+
+
+async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
+    await reader.open("operate")
+    await reader.page.get_by_role("button", name=re.compile("Compare")).click()
+
+    await expect(reader.page.get_by_text("differences.")).to_be_visible(timeout=PATIENCE)
+
+
+async def test_a_document_is_mended_explained_and_run(reader: Reader) -> None:
+    page, name = reader.page, unique("page")
+    await reader.open("new")
+    await page.get_by_label("Name").fill(name)
+    text = page.get_by_label("job.json")
+    await text.fill(json.dumps(shell("echo made here"), indent=2).replace("nodeCount", "nodeCuont"))
+    await expect(page.get_by_text("This document cannot run.")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("button", name="Submit")).to_be_disabled()
+    await page.get_by_role("button", name="Fix it").first.click()
+    await expect(text).to_have_value(re.compile("nodeCount"))
+    await expect(page.get_by_text("This document can run.")).to_be_visible(timeout=PATIENCE)
+
+    await page.get_by_role("button", name="Explain").click()
+    await expect(page.get_by_text("runs", exact=True)).to_be_visible(timeout=PATIENCE)
+    await page.get_by_role("button", name="Submit").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_contain_text(name, timeout=PATIENCE)
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("succeeded", timeout=PATIENCE)
+
+
+async def test_a_job_file_is_dropped_onto_the_editor(reader: Reader) -> None:
+    page = reader.page
+    await reader.open("new")
+    await page.get_by_label("job.json").evaluate(
+        """box => {
+            const data = new DataTransfer();
+            data.items.add(new File(['{"dropped": true}'], 'job.json'));
+            box.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+        }"""
+    )
+
+    await expect(page.get_by_label("job.json")).to_have_value('{"dropped": true}')
+
+
+@pytest.mark.parametrize("view", ["clusters", "operate", "new"])
+async def test_every_view_is_accessible_and_fits_a_telephone(reader: Reader, view: str) -> None:
+    page: Page = reader.page
+    await page.set_viewport_size({"width": 360, "height": 800})
+    await reader.open(view)
+    await expect(page.get_by_role("heading", level=1)).not_to_have_text("Jobs")
+    await expect(page.get_by_text("Loading…")).to_have_count(0)
+
+    assert await reader.violations() == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

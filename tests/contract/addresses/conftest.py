@@ -1,0 +1,109 @@
+"""An account on Azurite that the app reaches by its key, and one that it reaches as an identity, by https."""
+
+from __future__ import annotations
+
+import ssl
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiohttp
+import jwt
+import pytest
+import pytest_asyncio
+from azure.core.credentials import AccessToken
+from azure.core.pipeline.transport import AioHttpTransport
+from azure.storage.blob.aio import ContainerClient
+
+from local.azurite import Azurite, azurite
+from local.batchai.https.certificate import certificate
+from shared.adapters.storage.addresses import BlobAddresses
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.sign import Identity
+from shared.core.ports import BlobFolder
+
+VALID = timedelta(minutes=5)
+TOP = "acct/jobs/a-1"
+
+
+@dataclass
+class Stored:
+    """A container, the port over its account, and a client that has no key."""
+
+    container: ContainerClient
+    addresses: BlobAddresses
+    http: aiohttp.ClientSession
+
+    def folder(self, path: str = TOP) -> BlobFolder:
+        return BlobFolder(self.container.container_name, path)
+
+    async def put(self, name: str, body: bytes = b"x", **metadata: str) -> None:
+        await self.container.upload_blob(f"{TOP}/{name}", body, metadata=metadata, overwrite=True)
+
+
+class _Token:
+    """The token of an identity, as Azurite wants it; it does not look at the signature."""
+
+    async def get_token(self, *_: Any, **__: Any) -> AccessToken:
+        now = int(time.time())
+        claims = {
+            "aud": "https://storage.azure.com",
+            "iss": "https://sts.windows.net/ab1f708d-50f6-404c-a006-d71b2ac7a606/",
+            "iat": now,
+            "nbf": now - 60,
+            "exp": now + 3600,
+            "oid": "23657296-5cd5-45b0-a809-d972a7f4dfe1",
+            "tid": "dd0d0df1-06c3-436c-8034-4b9a153097ce",
+        }
+        return AccessToken(jwt.encode(claims, "k" * 32), now + 3600)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@asynccontextmanager
+async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> AsyncIterator[Stored]:
+    def transport() -> AioHttpTransport:
+        return AioHttpTransport(
+            session=aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True))
+        )
+
+    account = Account(connection, transport)
+    if isinstance(account._signer, Identity):
+        account._signer._credential = _Token()
+    name = f"d{uuid.uuid4().hex[:12]}"
+    await account.blobs.create_container(name)
+    container = account.blobs.get_container_client(name)
+    addresses = BlobAddresses(account, connection, VALID, lambda: datetime.now(UTC))
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True)) as http:
+        yield Stored(container, addresses, http)
+    await account.close()
+
+
+@dataclass
+class Secure:
+    """An Azurite that is asked by https, and the certificate to trust."""
+
+    storage: Azurite
+    tls: ssl.SSLContext
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def secure(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Secure]:
+    own = certificate(tmp_path_factory.mktemp("certificate"))
+    async with azurite(certificate=own) as running:
+        yield Secure(running, ssl.create_default_context(cafile=own))
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=["key", "identity"])
+async def stored(request: pytest.FixtureRequest, storage: Azurite, secure: Secure) -> AsyncIterator[Stored]:
+    with_key = request.param == "key"
+    at = secure.storage
+    urls = Connection("", at.blob_url, at.queue_url, at.table_url)
+    connection = Connection(storage.connection_string) if with_key else urls
+    async with opened(connection, None if with_key else secure.tls) as opened_account:
+        yield opened_account

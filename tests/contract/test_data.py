@@ -1,0 +1,219 @@
+"""`slipway data` against a real storage emulator: what was put comes back, once, whole, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from azure.storage.blob import ContentSettings
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+from typer.testing import CliRunner
+
+from local.azurite import azurite
+from slipway.client.datalake import DataLake, fingerprint
+from slipway.commands.data.get import find, get
+from slipway.commands.data.put import LocalFile, put, to_put
+from slipway.main import app
+
+BLOCK = 8 << 20
+
+
+@dataclass
+class World:
+    """A container, and the requests that its storage has seen."""
+
+    string: str
+    container: ContainerClient
+    requests: list[str] = field(default_factory=list)
+
+    @property
+    def lake(self) -> DataLake:
+        return DataLake(self.container)
+
+    def number_of(self, path: str) -> int:
+        return sum(path in line for line in self.requests)
+
+
+@pytest_asyncio.fixture
+async def world() -> AsyncIterator[World]:
+    requests: list[str] = []
+    async with (
+        azurite(on_request=requests.append) as account,
+        BlobServiceClient.from_connection_string(account.connection_string) as service,
+    ):
+        container = await service.create_container("datalake")
+        yield World(account.connection_string, container, requests)
+
+
+def count(_: int) -> None:
+    """Progress that no one looks at."""
+
+
+async def test_what_is_put_comes_back_and_is_sent_once(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "digits"
+    (folder / "deep").mkdir(parents=True)
+    contents = {"train.csv": b"1,2\n", "deep/empty": b"", "deep/ünïcode name": os.urandom(1000)}
+    for name, data in contents.items():
+        (folder / name).write_bytes(data)
+
+    first = await put(world.lake, to_put([folder], "team"), count)
+    again = await put(world.lake, to_put([folder], "team"), count)
+    (folder / "train.csv").write_bytes(b"3,4\n")
+    changed = await put(world.lake, to_put([folder], "team"), count)
+    files = await find(world.lake, ["team/digits"])
+    home = await get(world.lake, files, tmp_path / "home", count)
+    twice = await get(world.lake, files, tmp_path / "home", count)
+    (tmp_path / "home/team/digits/train.csv").touch()
+    touched = await get(world.lake, files, tmp_path / "home", count)
+
+    assert (first.saved, again.saved, again.present, changed.saved) == (3, 0, 3, 1)
+    assert (home.saved, twice.saved, twice.present, touched.present) == (3, 0, 3, 3)
+    for name, data in (contents | {"train.csv": b"3,4\n"}).items():
+        assert (tmp_path / "home/team/digits" / name).read_bytes() == data
+    assert not [name for name in os.listdir(tmp_path / "home") if name.startswith(".")]  # noqa: PTH208
+
+
+# The SDK leaves the connection of a cancelled request to the garbage collector.
+@pytest.mark.filterwarnings("ignore:Unclosed connection:ResourceWarning")
+async def test_an_interrupted_upload_and_download_go_on_where_they_stopped(
+    world: World, tmp_path: Path
+) -> None:
+    big = tmp_path / "big.bin"
+    big.write_bytes(os.urandom(3 * BLOCK + 17))
+    files = [LocalFile(big, "big.bin")]
+
+    await _until_progress(lambda step: put(world.lake, files, step))
+    _, staged = await world.container.get_blob_client("big.bin").get_block_list("uncommitted")
+    begun = world.number_of("comp=block&")
+    outcome = await put(world.lake, files, count)
+
+    assert 1 <= len(staged) <= 4
+    assert world.number_of("comp=block&") - begun == 4 - len(staged)
+    assert (outcome.saved, outcome.failed) == (1, [])
+    assert (await put(world.lake, files, count)).present == 1
+
+    listed, home = await world.lake.files(), tmp_path / "home"
+    await _until_progress(lambda step: get(world.lake, listed, home, step), BLOCK)
+    (begun_file,) = home.iterdir()
+    assert begun_file.stat().st_size >= BLOCK
+    steps: list[int] = []
+    outcome = await get(world.lake, listed, home, steps.append)
+
+    assert (outcome.saved, outcome.failed) == (1, [])
+    assert steps[0] >= BLOCK - 1, "what the first one has saved"
+    assert (home / "big.bin").read_bytes() == big.read_bytes()
+    assert [one.name for one in home.iterdir()] == ["big.bin"]
+
+
+async def _until_progress(work, size: int = 1) -> None:  # type: ignore[no-untyped-def]
+    """Run it until so many bytes have moved, then interrupt it."""
+    moved, total = asyncio.Event(), [0]
+
+    def step(number: int) -> None:
+        total[0] += number
+        if total[0] >= size:
+            moved.set()
+
+    task = asyncio.create_task(work(step))
+    await moved.wait()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    gc.collect()
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/../../outside", "a//b", "a\\..\\b", "\x1b[2Jx"])
+async def test_no_name_leads_out_of_the_directory(world: World, tmp_path: Path, name: str) -> None:
+    await world.container.upload_blob("fine", b"1")
+    # The SDK's address would normalise the name, so a list stands for what other programs may store.
+    (fine,) = await world.lake.files()
+    hostile = type(fine)("", name, 1, fine.modified)
+
+    outcome = await get(world.lake, [fine, hostile], tmp_path / "in", count)
+
+    assert outcome.saved == 1
+    assert [one for one, _ in outcome.failed] == [name]
+    assert os.listdir(tmp_path) == ["in"]  # noqa: PTH208
+    assert [path.name for path in (tmp_path / "in").rglob("*") if path.is_file()] == ["fine"]
+
+
+async def test_a_link_on_the_way_is_not_followed(world: World, tmp_path: Path) -> None:
+    await world.container.upload_blob("folder/file", b"1")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "in/folder").symlink_to(tmp_path / "out")
+
+    outcome = await get(world.lake, await world.lake.files(), tmp_path / "in", count)
+
+    assert [name for name, _ in outcome.failed] == ["folder/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+async def test_bytes_that_are_not_those_that_were_stored_are_not_kept(world: World, tmp_path: Path) -> None:
+    wrong = ContentSettings(content_md5=bytearray(16))
+    bad = await world.container.upload_blob("bad", b"data")
+    await bad.set_http_headers(wrong)
+    await world.container.upload_blob("good", b"data")
+
+    outcome = await get(world.lake, await world.lake.files(), tmp_path / "in", count)
+
+    assert outcome.saved == 1
+    ((name, reason),) = outcome.failed
+    assert (name, "is not what was stored" in reason) == ("bad", True)
+    assert [path.name for path in (tmp_path / "in").iterdir()] == ["good"]
+
+
+async def test_a_file_that_changes_while_it_is_read_is_not_put(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "growing.bin"
+    file.write_bytes(b"a" * (2 * BLOCK))
+    content = fingerprint(file)
+    file.write_bytes(b"b" * (2 * BLOCK))
+
+    with pytest.raises(Exception, match="changes while it is read"):
+        await world.lake.write(file, "growing.bin", content, count)
+    assert await world.lake.files() == []
+
+
+async def test_the_commands_print_tables_or_json(world: World, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"Values": {"SLIPWAY_STORAGE": world.string}}))
+    (tmp_path / "train.csv").write_text("1,2\n")
+    more = ["--settings", str(settings)]
+
+    def call(*words: str) -> tuple[int, str, str]:
+        result = CliRunner().invoke(app, ["data", *words, *more])
+        return result.exit_code, result.stdout, str(result.exception or "")
+
+    async def run(*words: str) -> tuple[int, str, str]:
+        return await asyncio.to_thread(call, *words)
+
+    csv = str(tmp_path / "train.csv")
+    assert (await run("put", csv, "--to", "/a/b/"))[1] == (
+        "1 file, 4 bytes, for jobs in $AZ_BATCHAI_MOUNT_ROOT/datalake/a/b/\n"
+    )
+    assert json.loads((await run("put", csv, "--to", "a/b", "--json"))[1])["present"] == 1
+    assert "a/" in (await run("ls"))[1]
+    assert "a/b/train.csv" in (await run("ls", "--tree", "--utc"))[1]
+    (entry,) = json.loads((await run("ls", "a/b", "--json"))[1])
+    assert (entry["name"], entry["bytes"]) == ("train.csv", 4)
+    code, out, _ = await run("get", "a/*.csv", "--to", str(tmp_path / "home"), "--json")
+    assert (code, json.loads(out)["saved"]) == (0, 1)
+    assert (tmp_path / "home/a/b/train.csv").read_text() == "1,2\n"
+    for words, reason in (
+        (("get", "none"), "there is no none"),
+        (("ls", "none"), "there is no folder none/"),
+        (("put", str(tmp_path / "none")), "there is no such file"),
+        (("put", csv, "--to", "../x"), "is no folder of a container"),
+        (("put", csv, "--container", "scripts"), "is not for data"),
+        (("put", csv, "--container", "lacking"), "there is no container lacking"),
+        (("put", csv, csv), "would get the same name"),
+    ):
+        assert reason in (await run(*words))[2], words

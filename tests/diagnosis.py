@@ -1,0 +1,11 @@
+"""What the command `slipway validate` says of a document."""
+
+from pathlib import Path
+
+from shared.jobspec import Problem, Source
+from slipway.commands.document.diagnose import diagnosed
+
+
+def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
+    """All problems of one document, in place: a slipway.json, a message, a job.json."""
+    return diagnosed(Source(data, name or path.name), path)

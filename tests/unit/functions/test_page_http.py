@@ -1,0 +1,92 @@
+"""The page's files over HTTP: which there are, how long a browser keeps them, and what they may do there."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+
+import azure.functions as func
+import pytest
+
+from functions import page
+
+SCRIPT = b"console.log(1)"
+
+
+@pytest.fixture(autouse=True)
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "page"
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_bytes(b"<!doctype html>")
+    (folder / "assets" / "main-abc.js").write_bytes(SCRIPT)
+    (folder / ".stamp").write_bytes(b"hidden")
+    (tmp_path / "outside.txt").write_bytes(b"not of the page")
+    monkeypatch.setattr(page, "FOLDER", folder)
+    return folder
+
+
+async def get(path: str, url: str = "", headers: Mapping[str, str] | None = None) -> func.HttpResponse:
+    handler = page.get_page._function.get_user_function()
+    answer: func.HttpResponse = await handler(
+        func.HttpRequest(
+            method="GET",
+            url=url or f"https://example.com/api/ui/{path}",
+            headers=dict(headers or {}),
+            route_params={"path": path} if path else {},
+            body=b"",
+        )
+    )
+    return answer
+
+
+async def test_the_document_is_checked_each_time_and_the_files_it_names_are_kept_for_good() -> None:
+    document = await get("")
+    asset = await get("assets/main-abc.js")
+
+    assert (document.status_code, document.mimetype) == (200, "text/html")
+    assert document.headers["Cache-Control"] == "no-cache"
+    again = await get("", headers={"If-None-Match": document.headers["ETag"]})
+    assert (again.status_code, again.get_body()) == (304, b"")
+    assert (asset.status_code, asset.get_body()) == (200, SCRIPT)
+    assert asset.mimetype == "text/javascript"
+    assert "immutable" in asset.headers["Cache-Control"]
+
+
+async def test_nothing_foreign_and_nothing_inline_runs_and_no_one_frames_it() -> None:
+    policy = (await get("")).headers["Content-Security-Policy"].split("; ")
+
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert not [one for one in policy if "unsafe" in one or "http" in one or "*" in one]
+
+
+async def test_an_address_without_its_slash_leads_to_the_one_with_it_also_behind_a_path() -> None:
+    answer = await get("", url="https://example.com/team/api/ui")
+
+    assert (answer.status_code, answer.headers["Location"]) == (308, "ui/")
+
+
+async def test_a_browser_gets_it_compressed() -> None:
+    answer = await get("assets/main-abc.js", headers={"Accept-Encoding": "gzip, br"})
+
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(answer.get_body()) == SCRIPT
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../outside.txt", "assets/../../outside.txt", "/etc/passwd", ".stamp", "none.js", "assets", "a\0b"],
+)
+async def test_what_is_no_file_of_the_page_is_404(path: str) -> None:
+    assert (await get(path)).status_code == 404
+
+
+async def test_a_deployment_without_the_page_says_how_to_get_it(built: Path) -> None:
+    (built / "index.html").unlink()
+
+    answer = await get("")
+
+    assert answer.status_code == 404
+    assert b"make install" in answer.get_body()

@@ -1,0 +1,141 @@
+"""A small directory as one ZIP file."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from shared.core.errors import Misuse
+from shared.core.job import Job, JobState
+from shared.core.ports import OutputFile
+from shared.operate import zipped as module
+from shared.operate.zipped import Zipped, zipped
+from tests.unit.world import World, job_json
+
+
+@pytest.fixture
+async def job(world: World) -> Job:
+    """A job that runs and has written some files."""
+    started = (await world.message(job_json())).job
+    world.engine.output |= {
+        "stdout.txt": b"one\n",
+        "models/b.bin": b"bbb",
+        "models/deep/a.bin": b"a",
+        "models/empty": b"",
+    }
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
+    await world.sweep()
+    return started
+
+
+async def zipped_of(world: World, job: Job, path: str = ".") -> Zipped:
+    return await zipped(world.ports, job.id, "stdouterr", path)
+
+
+def content(archive: Zipped) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        assert opened.testzip() is None
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+async def test_a_directory_is_laid_out_as_a_download_of_it(world: World, job: Job) -> None:
+    assert content(await zipped_of(world, job)) == {
+        "stdouterr/models/b.bin": b"bbb",
+        "stdouterr/models/deep/a.bin": b"a",
+        "stdouterr/models/empty": b"",
+        "stdouterr/stdout.txt": b"one\n",
+    }
+
+
+async def test_a_folder_in_it_is_one_too(world: World, job: Job) -> None:
+    assert content(await zipped_of(world, job, "models/deep")) == {"stdouterr/models/deep/a.bin": b"a"}
+
+
+async def test_the_same_files_make_the_same_bytes(world: World, job: Job) -> None:
+    first = await zipped_of(world, job)
+    world.engine.output = dict(reversed(world.engine.output.items()))
+
+    assert (await zipped_of(world, job)).data == first.data
+
+
+async def test_a_file_larger_than_one_read_is_whole(
+    world: World, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PART", 2)
+
+    assert content(await zipped_of(world, job, "models"))["stdouterr/models/b.bin"] == b"bbb"
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "what"),
+    [
+        ("MOST_BYTES", 7, "more than 7 bytes"),
+        ("MOST_FILES", 3, "more than 3 files"),
+        ("_MOST_FOLDERS", 2, "more than 2 folders"),
+        ("_DEEPEST", 1, "links that lead in circles"),
+    ],
+)
+async def test_what_is_not_small_is_refused_with_the_command_that_fetches_it(
+    world: World, job: Job, monkeypatch: pytest.MonkeyPatch, bound: str, value: int, what: str
+) -> None:
+    monkeypatch.setattr(module, bound, value)
+
+    with pytest.raises(Misuse, match=what) as refused:
+        await zipped_of(world, job)
+
+    assert (refused.value.status, refused.value.remedy) == (413, f"slipway download {job.id} 'stdouterr'")
+
+
+async def test_a_file_that_grows_while_it_is_read_does_not_fill_memory(
+    world: World, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 50)
+    world.engine.listed["models"] = (OutputFile("b.bin", 3, None),)
+    world.engine.output["models/b.bin"] = bytes(100)
+
+    with pytest.raises(Misuse, match="more than 50 bytes"):
+        await zipped_of(world, job)
+
+
+async def test_names_that_lead_elsewhere_are_left_out_and_counted(world: World, job: Job) -> None:
+    world.engine.listed["models"] = (
+        OutputFile("elsewhere", None, None, link=True),
+        OutputFile("\\x1b[2J", None, None, left_out=True),
+        *(OutputFile(name, 1, None) for name in ("", "..", "/etc", "a/../../b", "a\\b", "a\nb", "\x1b[2J")),
+    )
+
+    archive = await zipped_of(world, job)
+
+    assert (archive.left_out, [*content(archive)]) == (9, ["stdouterr/stdout.txt"])
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        assert opened.comment == b"9 entries of the directory are not in this file"
+
+
+async def test_a_file_that_is_gone_when_it_is_read_is_left_out(world: World, job: Job) -> None:
+    world.engine.listed["models"] = (OutputFile("gone.txt", 4, None),)
+
+    archive = await zipped_of(world, job)
+
+    assert (archive.left_out, [*content(archive)]) == (1, ["stdouterr/stdout.txt"])
+
+
+async def test_a_folder_without_files_is_404(world: World, job: Job) -> None:
+    with pytest.raises(Misuse, match="there is no file in stdouterr/none yet") as refused:
+        await zipped_of(world, job, "none")
+    assert refused.value.status == 404
+
+
+@pytest.mark.parametrize("path", ["..", "/etc", "a/../../b"])
+async def test_no_path_leads_out_of_the_directory(world: World, job: Job, path: str) -> None:
+    with pytest.raises(Misuse) as refused:
+        await zipped_of(world, job, path)
+    assert refused.value.status == 400
+
+
+async def test_names_stay_as_the_job_wrote_them(world: World, job: Job) -> None:
+    names = {f"models/{name}": b"x" for name in ("e\u0301.txt", "\u00e9.txt", "README", "readme")}
+    world.engine.output = names
+
+    assert [*content(await zipped_of(world, job))] == sorted(f"stdouterr/{name}" for name in names)

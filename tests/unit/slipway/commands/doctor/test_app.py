@@ -1,0 +1,173 @@
+"""What `slipway doctor` finds out about a deployment: from an app that answers like ours, and others."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared import __version__
+from slipway.client.deployment import PROFILE
+from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
+from slipway.commands.doctor.app import check, clock
+from slipway.commands.doctor.findings import Finding, Options
+from tests.unit.slipway.client.test_service import Answer, answering
+
+HEALTH: dict[str, Any] = {
+    **{"status": "ok", "storage": "ok", "engine": "ok", "sweep": "ok", "settings": "ok"},
+    **{"paused": False, "unreadable": 0, "parked": 0},
+}
+CLUSTER = {"name": "dev", "state": "steady", "nodes": 1, "errors": []}
+SILENT = {"name": "far", "error": "no answer", "since": "2026-11-20T10:00:00+00:00"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr("slipway.settings._USUAL", "http://127.0.0.1:9")
+    monkeypatch.setattr("slipway.commands.doctor.app.UP", tmp_path)
+    for name in (PROFILE, "SLIPWAY_URL", "SLIPWAY_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def app(
+    health: dict[str, Any] | None = None,
+    clusters: Any = (CLUSTER,),
+    version: str = __version__,
+    ahead: float = 0,
+) -> Answer:
+    """An app with the key "right", whose clock is so many seconds behind the one here."""
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/api/health":
+            assert "x-functions-key" not in request.headers, "it needs none"
+            body = {**HEALTH, **(health or {})}
+            bad = {body[name] for name in ("storage", "engine", "sweep")} != {"ok"}
+            date = formatdate(datetime.now(UTC).timestamp() - ahead, usegmt=True)
+            return web.json_response(body, status=503 if bad else 200, headers={"Date": date})
+        if request.headers.get("x-functions-key") != "right":
+            return web.Response(status=401)
+        if request.path == "/api/openapi.json":
+            return web.json_response({"info": {"version": version}})
+        return web.json_response({"clusters": [*clusters]})
+
+    return answer
+
+
+async def findings_of(answer: Answer, key: str = "right") -> list[Finding]:
+    async with answering(answer) as url:
+        return await check(Options(url, key))
+
+
+def outcomes(findings: list[Finding]) -> dict[str, str]:
+    return {one.subject: one.outcome for one in findings}
+
+
+async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
+    findings = await findings_of(app())
+
+    assert [one.subject for one in findings] == ["address", "app", "clock", "key", "version", "cluster"]
+    assert {one.outcome for one in findings} == {"ok"}
+    assert "by --url, key of --key" in findings[0].text
+
+
+@pytest.mark.parametrize(
+    ("part", "outcome", "text"),
+    [
+        ({"storage": "does not answer"}, "fail", "storage account does not answer"),
+        ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
+        ({"engine": "misconfigured"}, "fail", "refuses its settings"),
+        ({"sweep": "fails"}, "fail", "last sweep failed"),
+        ({"settings": "wrong"}, "warn", "what its settings say"),
+        ({"paused": True}, "warn", "submissions are paused"),
+        ({"unreadable": 2}, "warn", "2 rows that cannot be read"),
+        ({"parked": 3}, "warn", "3 jobs that wait for a repair"),
+    ],
+)
+async def test_each_part_that_an_app_complains_of_is_a_line_with_a_remedy(
+    part: dict[str, Any], outcome: str, text: str
+) -> None:
+    (line,) = [one for one in await findings_of(app(part)) if one.subject == "app" and one.outcome != "ok"]
+
+    assert (line.outcome, bool(line.remedy)) == (outcome, True)
+    assert text in line.text
+
+
+async def test_a_wrong_key_is_a_failure_that_names_the_remedy_and_not_the_key() -> None:
+    findings = await findings_of(app(), key="topsecret")
+
+    (line,) = [one for one in findings if one.outcome == "fail"]
+    assert line.subject == "key"
+    assert "slipway login" in line.text
+    assert "topsecret" not in str(findings)
+
+
+async def test_another_version_is_a_warning() -> None:
+    assert outcomes(await findings_of(app(version="9.9.9")))["version"] == "warn"
+
+
+async def test_a_cluster_that_does_not_answer_is_named_with_the_time() -> None:
+    findings = await findings_of(
+        app(clusters=[CLUSTER, SILENT, {**CLUSTER, "name": "full", "errors": ["no quota"]}])
+    )
+
+    clusters = [one for one in findings if one.subject == "cluster"]
+    assert [one.outcome for one in clusters] == ["ok", "fail", "warn"]
+    assert clusters[1].text.startswith("far cannot be queried since 2026-11-20 ")
+    assert clusters[2].text == "full: no quota"
+
+
+@pytest.mark.parametrize(("ahead", "outcome"), [(0, "ok"), (-20, "ok"), (60, "warn"), (-900, "fail")])
+async def test_the_clock_of_the_app_is_compared(ahead: float, outcome: str) -> None:
+    assert outcomes(await findings_of(app(ahead=ahead)))["clock"] == outcome
+
+
+def test_which_clock_is_ahead_is_said() -> None:
+    assert "is 400 s behind" in clock(-400).text
+    assert "is 400 s ahead of" in clock(400).text
+
+
+async def test_an_app_that_no_one_chose_need_not_be_there_and_a_chosen_one_does(tmp_path: Path) -> None:
+    (tmp_path / "url").touch()  # as a stack leaves it that was killed
+    (stack_ended,) = [one for one in await check(Options("", "")) if one.subject == "app"]
+    (tmp_path / "url").unlink()
+    named = await check(Options("http://127.0.0.1:9", ""))
+    write_profiles(file_of(os.environ), Profiles().with_profile("far", Profile("http://127.0.0.1:9", "k")))
+    of_profile = await check(Options("", ""))
+
+    assert stack_ended.outcome == "fail"
+    assert outcomes(named) == outcomes(of_profile) == {"address": "ok", "app": "fail"}
+    assert "by the profile, key of the profile" in of_profile[0].text
+
+
+async def test_without_any_choice_a_silent_usual_address_is_a_warning() -> None:
+    assert outcomes(await check(Options("", ""))) == {"address": "ok", "app": "warn"}
+
+
+async def test_another_service_is_not_taken_for_slipway() -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"status": "UP"})
+
+    (line,) = [one for one in await findings_of(answer) if one.subject == "app"]
+    assert line.outcome == "fail"
+    assert "not as Slipway does" in line.text
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("http://ann:topsecret@127.0.0.1:9", "without a key in it"),
+        ("http://slipway.example.invalid", "plain http shows the key"),
+    ],
+)
+async def test_an_address_that_gives_a_key_away_is_a_failure(url: str, text: str) -> None:
+    findings = await check(Options(url, "topsecret"))
+
+    assert findings[0].outcome == "fail"
+    assert text in f"{findings[0].text}; {findings[0].remedy}"
+    assert "topsecret" not in str(findings)

@@ -1,0 +1,68 @@
+/** The members of the API's answers that the page shows; docs/reference/openapi.json describes all of them. */
+
+export interface Waits {
+  word: string;
+  text: string;
+  since: string;
+}
+
+export interface Job {
+  id: string;
+  name: string;
+  experiment?: string;
+  cluster?: string;
+  door: string;
+  state: string;
+  reason?: string;
+  message?: string;
+  lastError?: string;
+  waiting?: Waits;
+  exitCode?: number;
+  attempt: number;
+  cancelRequested?: boolean;
+  labels?: Record<string, string>;
+  resources?: Record<string, unknown>;
+  createdAt: string;
+  startedAt?: string;
+  endedAt?: string;
+  receipt: string;
+  rerunOf?: string;
+  engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };
+}
+
+export interface HistoryEntry {
+  sequence: number;
+  state: string;
+  at: string;
+  attempt: number;
+  reason?: string;
+  note?: string;
+}
+
+export interface Finding {
+  code: string;
+  severity: "error" | "warning" | "hint";
+  pointer: string;
+  message: string;
+  remedy: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  source?: string;
+  edits?: { line: number; column: number; endLine: number; endColumn: number; text: string }[];
+}
+
+export interface JobDetail extends Job {
+  drop?: { container: string; folder: string };
+  notify?: { url: string; secret: string | null; events: string[] }[];
+  problems?: Finding[];
+  history?: HistoryEntry[];
+}
+
+export interface JobPage {
+  jobs: Job[];
+  next: string | null;
+  note?: string;
+}
+
+export const ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "lost", "rejected"]);

@@ -1,0 +1,37 @@
+/** Times, durations and sizes as people read them. */
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** A time in the zone of the reader. */
+export function localTime(text: string): string {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? text : CLOCK.format(time);
+}
+
+/** `1 h 05 min`, `2 min 03 s`, `4 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const [days, hours, minutes] = [seconds / 86_400, (seconds / 3600) % 24, (seconds / 60) % 60].map(Math.floor);
+  const two = (number: number) => String(number).padStart(2, "0");
+  if (days) return `${days} d ${two(hours!)} h`;
+  if (hours) return `${hours} h ${two(minutes!)} min`;
+  if (minutes) return `${minutes} min ${two(seconds % 60)} s`;
+  return `${seconds} s`;
+}
+
+/** From one time to another, or until now. */
+export function between(start: string | undefined, end: string | undefined, now: number): string {
+  if (start === undefined) return "";
+  return duration((end === undefined ? now : Date.parse(end)) - Date.parse(start));
+}
+
+export function size(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let number = bytes;
+  let unit = 0;
+  while (number >= 1024 && unit < units.length - 1) {
+    number /= 1024;
+    unit += 1;
+  }
+  return `${unit && number < 10 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
+}

@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks";
+import { ENDS, type JobDetail } from "../answers";
+import { type ApiError, call, json } from "../api";
+import { Refusal } from "../parts/parts";
+import { link } from "../route";
+import { attempt } from "./attempt";
+
+/** Cancel a job that runs, after a second click; run one that has ended again. */
+export function Actions({ job, onChange }: { job: JobDetail; onChange: () => void }) {
+  const [error, setError] = useState<ApiError>();
+  const [isAsking, ask] = useState(false);
+  const path = `jobs/${encodeURIComponent(job.id)}`;
+  const cancel = () =>
+    attempt(setError, async () => {
+      ask(false);
+      await call(`${path}/cancel`, { method: "POST" });
+      onChange();
+    });
+  const rerun = () =>
+    attempt(setError, async () => {
+      const receipt = await (await call(`${path}/receipt`)).text();
+      const headers = { "idempotency-key": onceKey() };
+      const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers });
+      location.hash = link(["jobs", again.id]);
+    });
+  return (
+    <div class="actions">
+      {ENDS.has(job.state) ? (
+        job.state !== "rejected" && (
+          <button type="button" onClick={() => void rerun()}>
+            Run again
+          </button>
+        )
+      ) : isAsking ? (
+        <>
+          <button type="button" onClick={() => void cancel()}>
+            Yes, cancel the job
+          </button>
+          <button type="button" onClick={() => ask(false)}>
+            No
+          </button>
+        </>
+      ) : (
+        <button type="button" disabled={job.cancelRequested === true} onClick={() => ask(true)}>
+          Cancel
+        </button>
+      )}
+      <Refusal error={error} />
+    </div>
+  );
+}
+
+/** A key that no other request has, so that one that is repeated on the way counts once. */
+function onceKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,73 @@
+import { useState } from "preact/hooks";
+import type { ApiError } from "../api";
+import { call, Feed } from "../api";
+import { useMemo } from "preact/hooks";
+import { Refusal, Time } from "../parts/parts";
+import { LATEST, usePoll } from "../poll";
+import { attempt } from "./attempt";
+
+interface Try {
+  at: string;
+  status: number | null;
+  ms: number;
+  said: string;
+}
+
+interface JobEvent {
+  id: string;
+  type: string;
+  state: string;
+  targets: { url: string; state: string; attempts: number; last: string; tries: Try[]; next?: string }[];
+}
+
+/** The events of a job that have a receiver, with every try of each delivery. */
+export function Deliveries({ id }: { id: string }) {
+  const path = `jobs/${encodeURIComponent(id)}/events`;
+  const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path), [path]);
+  const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST });
+  const [error, setError] = useState<ApiError>();
+  const events = polled.value?.events ?? [];
+  const again = (event: JobEvent) =>
+    attempt(setError, async () => {
+      await call(`events/${encodeURIComponent(event.id)}/redeliver`, { method: "POST" });
+      polled.again();
+    });
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries</h2>
+      <Refusal error={error ?? polled.error} />
+      {polled.value && events.length === 0 && <p class="quiet">No event of this job has a receiver.</p>}
+      {events.map((event) => (
+        <article key={event.id}>
+          <h3>
+            {event.type} <span class={`delivery-${event.state}`}>{event.state}</span>
+          </h3>
+          <p class="quiet">
+            <code>{event.id}</code>{" "}
+            <button type="button" onClick={() => void again(event)}>
+              Send again
+            </button>
+          </p>
+          {event.targets.map((receiver) => (
+            <div key={receiver.url}>
+              <code>{receiver.url}</code> <span class={`delivery-${receiver.state}`}>{receiver.state}</span>
+              {receiver.next && (
+                <span class="quiet">
+                  {" "}
+                  next try <Time at={receiver.next} />
+                </span>
+              )}
+              <ol>
+                {receiver.tries.map((one, index) => (
+                  <li key={index}>
+                    <Time at={one.at} /> {one.status ?? "no answer"} in {one.ms} ms {one.said && <code>{one.said}</code>}
+                  </li>
+                ))}
+              </ol>
+            </div>
+          ))}
+        </article>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, json } from "../api";
+import { size } from "../format";
+import { Refusal, Time } from "../parts/parts";
+import { link } from "../route";
+import { Preview } from "./preview";
+import { saveFile } from "./save";
+
+interface Entry {
+  name: string;
+  bytes: number | null;
+  modified: string | null;
+  link?: boolean;
+  leftOut?: boolean;
+}
+
+/** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
+export function Files({ id, at, ended }: { id: string; at: string[]; ended: boolean }) {
+  const job = `jobs/${encodeURIComponent(id)}`;
+  const outputs = useAnswer<{ outputs: { id: string; path: string }[] }>(`${job}/outputs`, {}, ended);
+  const [directory = "stdouterr", ...folders] = at;
+  const path = folders.join("/");
+  const listed = useAnswer<{ files: Entry[] }>(`${job}/files`, { directory, path: path || "." }, ended);
+  const [opened, open] = useState("");
+  useEffect(() => open(""), [directory, path]);
+  const to = (...steps: string[]) => link(["jobs", id, "files", ...steps]);
+  const inside = (name: string) => [...folders, name].join("/");
+  return (
+    <section aria-labelledby="files">
+      <h2 id="files">Files</h2>
+      <nav class="tabs" aria-label="Output directories">
+        {outputs.value?.outputs.map((one) => (
+          <a key={one.id} href={to(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
+            {one.id}
+          </a>
+        ))}
+      </nav>
+      <Refusal error={listed.error ?? outputs.error} />
+      {folders.length > 0 && (
+        <p>
+          <a href={to(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
+        </p>
+      )}
+      <ul class="files">
+        {listed.value?.files.map((file) => (
+          <li key={file.name}>
+            {file.bytes === null ? (
+              <Closed file={file} href={to(directory, ...folders, ...file.name.split("/"))} />
+            ) : (
+              <>
+                <button type="button" class="plain" aria-expanded={opened === file.name} onClick={() => open(opened === file.name ? "" : file.name)}>
+                  {file.name}
+                </button>
+                <span class="quiet">{size(file.bytes)}</span>
+                <button type="button" onClick={() => void saveFile(id, directory, inside(file.name))}>
+                  Download<span class="hidden"> {file.name}</span>
+                </button>
+              </>
+            )}
+            {file.modified && (
+              <span class="quiet">
+                <Time at={file.modified} />
+              </span>
+            )}
+            {opened === file.name && <Preview id={id} directory={directory} path={inside(file.name)} />}
+          </li>
+        ))}
+      </ul>
+      {listed.value?.files.length === 0 && <p class="quiet">There is nothing in it.</p>}
+    </section>
+  );
+}
+
+/** A folder, or a name that cannot be followed. */
+function Closed({ file, href }: { file: Entry; href: string }) {
+  if (file.link || file.leftOut) {
+    return (
+      <>
+        <span>{file.name}</span>
+        <span class="quiet">{file.link ? "a link out of the run's folder, not followed" : "left out"}</span>
+      </>
+    );
+  }
+  return <a href={href}>{file.name}/</a>;
+}
+
+function useAnswer<T>(path: string, query: Record<string, string>, ended: boolean) {
+  const [state, setState] = useState<{ value?: T; error?: ApiError }>({});
+  useEffect(() => {
+    const ends = new AbortController();
+    setState({});
+    json<T>(path, { query, signal: ends.signal }).then(
+      (value) => setState({ value }),
+      (error) => error instanceof ApiError && setState({ error }),
+    );
+    return () => ends.abort();
+  }, [path, JSON.stringify(query), ended]);
+  return state;
+}

@@ -1,0 +1,66 @@
+import { useMemo } from "preact/hooks";
+import { ENDS, type JobDetail } from "../answers";
+import { Feed } from "../api";
+import { Refusal, State } from "../parts/parts";
+import { LATEST, usePoll } from "../poll";
+import { link } from "../route";
+import { Actions } from "./actions";
+import { Deliveries } from "./deliveries";
+import { Document } from "./document";
+import { Files } from "./files";
+import { Log } from "./log";
+import { Metrics } from "./metrics";
+import { Summary } from "./summary";
+import { Timeline } from "./timeline";
+
+const TABS: Record<string, string> = {
+  overview: "Overview",
+  log: "Log",
+  metrics: "Metrics",
+  files: "Files",
+  document: "job.json",
+  deliveries: "Deliveries",
+};
+
+export function JobView({ id, steps }: { id: string; steps: string[] }) {
+  const [tab = "overview", ...at] = steps;
+  const feed = useMemo(() => new Feed<JobDetail>(`jobs/${encodeURIComponent(id)}`), [id]);
+  const options = { latest: 2 * LATEST, isFinal: (job: JobDetail) => ENDS.has(job.state) };
+  const polled = usePoll(id, (signal) => feed.read(signal), options);
+  const job = polled.value;
+  return (
+    <main>
+      <p>
+        <a href={link(["jobs"])}>← All jobs</a>
+      </p>
+      <h1>
+        {job?.name ?? id} {job && <State word={job.state} />}
+      </h1>
+      {job && <Actions job={job} onChange={polled.again} />}
+      <Refusal error={polled.error} readAt={polled.readAt} />
+      {job === undefined && !polled.error && <p role="status">Loading…</p>}
+      <nav class="tabs" aria-label="About the job">
+        {Object.entries(TABS).map(([name, label]) => (
+          <a key={name} href={link(["jobs", id, name])} aria-current={name === tab ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      {job && <Tab job={job} name={tab} at={at} />}
+    </main>
+  );
+}
+
+function Tab({ job, name, at }: { job: JobDetail; name: string; at: string[] }) {
+  if (name === "log") return <Log job={job} />;
+  if (name === "metrics") return <Metrics job={job} />;
+  if (name === "files") return <Files id={job.id} at={at} ended={ENDS.has(job.state)} />;
+  if (name === "document") return <Document job={job} />;
+  if (name === "deliveries") return <Deliveries id={job.id} />;
+  return (
+    <>
+      <Summary job={job} />
+      <Timeline job={job} />
+    </>
+  );
+}

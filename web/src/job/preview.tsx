@@ -1,0 +1,82 @@
+import { useEffect, useState } from "preact/hooks";
+import { ApiError } from "../api";
+import { Refusal } from "../parts/parts";
+import { readStart } from "./save";
+
+/** Bytes that are read of a text, and of an image. */
+const TEXT = 64 << 10;
+const IMAGE = 8 << 20;
+const ROWS = 50;
+/** An SVG is no image here: it is a document, and shown as its text. */
+const IMAGES: Record<string, string> = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" };
+
+interface Props {
+  id: string;
+  directory: string;
+  path: string;
+}
+
+/** The beginning of a file that a job wrote: an image, a table, or text. Nothing in it is ever run. */
+export function Preview({ id, directory, path }: Props) {
+  const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
+  const image = IMAGES[extension];
+  const [data, setData] = useState<Uint8Array<ArrayBuffer>>();
+  const [error, setError] = useState<ApiError>();
+  useEffect(() => {
+    readStart(id, directory, path, image ? IMAGE : TEXT).then(setData, (problem) => problem instanceof ApiError && setError(problem));
+  }, [path]);
+  if (error) return error.status === 416 ? <p class="quiet">The file is empty.</p> : <Refusal error={error} />;
+  if (data === undefined) return <p role="status">Loading…</p>;
+  if (image) return <Picture data={data} type={image} name={path} />;
+  if (data.includes(0)) return <p class="quiet">This is no text; download it.</p>;
+  const text = new TextDecoder().decode(data);
+  const isCut = data.length >= TEXT;
+  return (
+    <>
+      {extension === "csv" ? <Table text={text} /> : <pre class="preview">{extension === "json" && !isCut ? indented(text) : text}</pre>}
+      {isCut && <p class="quiet">Only the first 64 KiB are shown.</p>}
+    </>
+  );
+}
+
+function Picture({ data, type, name }: { data: Uint8Array<ArrayBuffer>; type: string; name: string }) {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([data], { type }));
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data]);
+  return address === undefined ? null : <img class="preview" src={address} alt={name} />;
+}
+
+function Table({ text }: { text: string }) {
+  const rows = text.split(/\r?\n/).slice(0, ROWS).filter(Boolean).map(cells);
+  return (
+    <div class="preview" tabIndex={0} role="region" aria-label="First rows">
+      <table>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, column) => (
+                <td key={column}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The cells of a line of CSV; quotes within a cell are doubled. */
+function cells(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((match) => match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import { ENDS, type JobDetail } from "../answers";
+import { between } from "../format";
+import { Notice, Time, useNow } from "../parts/parts";
+import { link } from "../route";
+
+/** What a job is, where it is, and why it waits or failed. */
+export function Summary({ job }: { job: JobDetail }) {
+  const now = useNow();
+  const ended = ENDS.has(job.state);
+  const rows: [string, ComponentChildren][] = [
+    ["Id", <code>{job.id}</code>],
+    ["Experiment", job.experiment && <a href={link(["jobs"], { experiment: job.experiment })}>{job.experiment}</a>],
+    ["Cluster", job.cluster && <a href={link(["jobs"], { cluster: job.cluster })}>{job.cluster}</a>],
+    ["Arrived by", job.door],
+    ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],
+    ["Created", <Time at={job.createdAt} />],
+    ["Waited", between(job.createdAt, job.startedAt ?? job.endedAt, now)],
+    ["Ran", between(job.startedAt, job.endedAt, now)],
+    ["Exit code", job.exitCode],
+    ["Attempt", job.attempt],
+    ["On the cluster", job.engine && <code>{[job.engine.name, job.engine.id].filter(Boolean).join(" · ")}</code>],
+    ["Labels", job.labels && Object.entries(job.labels).map(([name, value]) => <code key={name}>{`${name}=${value} `}</code>)],
+    ["Reruns", job.rerunOf && <a href={link(["jobs", job.rerunOf])}>{job.rerunOf}</a>],
+    ["Receipt", <code>{job.receipt}</code>],
+  ];
+  return (
+    <section aria-label="Summary">
+      {job.waiting && <Notice kind="info">Waits: {job.waiting.text}</Notice>}
+      {job.cancelRequested && !ended && <Notice kind="info">A cancellation was requested.</Notice>}
+      {job.message && <Notice kind={job.state === "failed" || job.state === "rejected" ? "error" : "info"}>{job.message}</Notice>}
+      {job.lastError && <pre class="last-error">{job.lastError}</pre>}
+      <dl class="facts">
+        {rows
+          .filter(([, value]) => value !== undefined && value !== "" && value !== null)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </section>
+  );
+}

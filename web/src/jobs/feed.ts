@@ -1,0 +1,49 @@
+/** The jobs of one query, kept up to date by one request at a time. */
+import { ENDS, type JobPage } from "../answers";
+import { Feed } from "../api";
+import { extended, type JobList, refreshed, updated } from "./list";
+
+/** Jobs of one answer: the most that the API gives. */
+const PAGE = 200;
+
+export class JobsFeed {
+  list: JobList = { jobs: [], next: null };
+  private readonly newest: Feed<JobPage>;
+  private readonly older: Feed<JobPage>[] = [];
+  private turn = 0;
+  private loading = false;
+
+  constructor(private readonly query: Record<string, string>) {
+    this.newest = new Feed("jobs", { ...query, limit: PAGE });
+  }
+
+  /** Read the newest page, or in turn an older one with jobs that have not ended; the same list if nothing changed. */
+  async read(signal: AbortSignal): Promise<JobList> {
+    const active = this.older.filter((feed) => feed.last?.jobs.some((job) => !ENDS.has(job.state)));
+    const feed = [this.newest, ...active][this.turn++ % (active.length + 1)] ?? this.newest;
+    const before = feed.last;
+    const page = await feed.read(signal);
+    if (page !== before) {
+      this.list = feed === this.newest ? refreshed(this.list, page) : updated(this.list, page.jobs);
+    }
+    return this.list;
+  }
+
+  /** Read the page after the last one. */
+  async more(): Promise<JobList> {
+    const { next } = this.list;
+    if (next === null || this.loading) return this.list;
+    this.loading = true;
+    try {
+      const feed = new Feed<JobPage>("jobs", { ...this.query, limit: PAGE, after: next });
+      const page = await feed.read(new AbortController().signal);
+      if (this.list.next === next) {
+        this.older.push(feed);
+        this.list = extended(this.list, page);
+      }
+      return this.list;
+    } finally {
+      this.loading = false;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** The jobs that the page knows, newest first, put together from the pages of the API. */
+import type { Job, JobPage } from "../answers";
+
+export interface JobList {
+  jobs: readonly Job[];
+  /** Where the jobs continue that are older than all of these; null where there are none. */
+  next: string | null;
+  /** What the API says of a search that it cut short. */
+  note?: string | undefined;
+}
+
+const newestFirst = (a: Job, b: Job) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1);
+
+/** The list after its first page was read again. */
+export function refreshed(list: JobList, page: JobPage): JobList {
+  const [newest, oldest] = [list.jobs[0], page.jobs.at(-1)];
+  const known = new Set(list.jobs.map((job) => job.id));
+  const overlaps = page.jobs.some((job) => known.has(job.id));
+  // More jobs came than a page holds: what lies between is not known, so older jobs are read anew.
+  if (newest === undefined || oldest === undefined || !overlaps || page.next === null) return page;
+  const fresh = new Set(page.jobs.map((job) => job.id));
+  const older = list.jobs.filter((job) => !fresh.has(job.id) && job.createdAt <= oldest.createdAt);
+  return { ...page, jobs: [...page.jobs, ...older], next: older.length ? list.next : page.next };
+}
+
+/** The list with the page that follows it. */
+export function extended(list: JobList, page: JobPage): JobList {
+  const known = new Set(list.jobs.map((job) => job.id));
+  return { ...page, jobs: [...list.jobs, ...page.jobs.filter((job) => !known.has(job.id))] };
+}
+
+/** The list with newer answers about some of its jobs; others are left out. */
+export function updated(list: JobList, jobs: readonly Job[]): JobList {
+  const answers = new Map(jobs.map((job) => [job.id, job]));
+  return { ...list, jobs: list.jobs.map((job) => answers.get(job.id) ?? job).toSorted(newestFirst) };
+}

@@ -1,0 +1,116 @@
+/** A table of which only the visible rows are in the document, so that thousands of them cost nothing. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Job } from "../answers";
+import { between } from "../format";
+import { State, Time, useNow } from "../parts/parts";
+import { link } from "../route";
+
+/** Pixels, as style.css has it. */
+const ROW = 60;
+/** Rows beyond the visible ones. */
+const SPARE = 8;
+const COLUMNS = ["State", "Job", "Experiment", "Cluster", "Created", "Waited", "Ran"];
+
+interface Props {
+  jobs: readonly Job[];
+  /** Called when the end of the known jobs comes into view. */
+  onEnd: () => void;
+}
+
+export function Rows({ jobs, onEnd }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [first, setFirst] = useState(0);
+  const [count, setCount] = useState(20);
+  const [chosen, setChosen] = useState(0);
+  const measure = () => {
+    if (box.current === null) return;
+    setFirst(Math.max(0, Math.floor(box.current.scrollTop / ROW) - SPARE));
+    setCount(Math.ceil(box.current.clientHeight / ROW) + 2 * SPARE);
+  };
+  useEffect(() => {
+    const sizes = new ResizeObserver(measure);
+    if (box.current) sizes.observe(box.current);
+    return () => sizes.disconnect();
+  }, []);
+  const last = Math.min(jobs.length, first + count);
+  useEffect(() => {
+    if (last >= jobs.length) onEnd();
+  }, [last, jobs.length]);
+
+  const choose = (index: number) => {
+    const within = Math.max(0, Math.min(jobs.length - 1, index));
+    setChosen(within);
+    reveal(box.current, within);
+    measure();
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`#row-${within} a`)?.focus());
+  };
+  const pressed = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]?.(Math.max(1, count - 2 * SPARE - 1), chosen, jobs.length);
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    choose(step);
+  };
+  return (
+    <div class="table" role="table" aria-label="Jobs" aria-rowcount={jobs.length + 1} onKeyDown={pressed}>
+      <div role="rowgroup">
+        <div class="row head" role="row" aria-rowindex={1}>
+          {COLUMNS.map((name) => (
+            <span role="columnheader" key={name}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div class="rows" role="rowgroup" ref={box} onScroll={measure} tabIndex={-1}>
+        <div class="room" role="presentation" style={{ height: `${jobs.length * ROW}px` }}>
+          {jobs.slice(first, last).map((job, index) => (
+            <Row key={job.id} job={job} index={first + index} isChosen={first + index === chosen} />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const STEPS: Record<string, (page: number, chosen: number, length: number) => number> = {
+  ArrowDown: (_, chosen) => chosen + 1,
+  ArrowUp: (_, chosen) => chosen - 1,
+  PageDown: (page, chosen) => chosen + page,
+  PageUp: (page, chosen) => chosen - page,
+  Home: () => 0,
+  End: (_page, _chosen, length) => length - 1,
+};
+
+function reveal(box: HTMLDivElement | null, index: number): void {
+  if (box === null) return;
+  const top = index * ROW;
+  if (top < box.scrollTop) box.scrollTop = top;
+  if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+}
+
+function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: boolean }) {
+  const now = useNow();
+  const remark = job.waiting?.text ?? job.lastError ?? job.message ?? "";
+  return (
+    <div class="row" role="row" id={`row-${index}`} aria-rowindex={index + 2} style={{ top: `${index * ROW}px` }}>
+      <span role="cell" class="cell-state">
+        <State word={job.state} />
+      </span>
+      <span role="cell" class="cell-job">
+        <a href={link(["jobs", job.id])} tabIndex={isChosen ? 0 : -1}>
+          {job.name}
+        </a>
+        <span class="remark" title={remark}>
+          {remark}
+        </span>
+      </span>
+      <span role="cell" class="cell-more">{job.experiment}</span>
+      <span role="cell" class="cell-more">{job.cluster}</span>
+      <span role="cell" class="cell-time">
+        <Time at={job.createdAt} />
+      </span>
+      <span role="cell" class="cell-more">{between(job.createdAt, job.startedAt ?? job.endedAt, now)}</span>
+      <span role="cell" class="cell-more">{between(job.startedAt, job.endedAt, now)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { useMemo, useState } from "preact/hooks";
+import { ApiError, call, json } from "../api";
+import { attempt } from "../job/attempt";
+import { Refusal } from "../parts/parts";
+import { LATEST, usePoll } from "../poll";
+
+type Words = Record<string, unknown>;
+const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"];
+
+/** Each part with one word, and the pause; a deployment that is not well answers 503 with the same words. */
+export function Health() {
+  const read = useMemo(reader, []);
+  const polled = usePoll("health", read, { latest: 3 * LATEST });
+  const [reason, setReason] = useState("");
+  const [error, setError] = useState<ApiError>();
+  const words = polled.value?.words;
+  const isPaused = words?.["paused"] === true;
+  const turn = () =>
+    attempt(setError, async () => {
+      if (isPaused) await call("resume", { method: "POST" });
+      else await call("pause", { method: "POST", query: { reason } });
+      polled.again();
+    });
+  return (
+    <section aria-labelledby="health">
+      <h2 id="health">Health</h2>
+      <Refusal error={polled.error} />
+      {words && (
+        <dl class="facts">
+          {SHOWN.map((name) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{String(words[name])}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>submissions</dt>
+            <dd>{isPaused ? "paused" : "go on"}</dd>
+          </div>
+        </dl>
+      )}
+      <div class="filters">
+        {!isPaused && (
+          <label>
+            Reason of a pause
+            <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+          </label>
+        )}
+        <button type="button" disabled={words === undefined} onClick={() => void turn()}>
+          {isPaused ? "Resume submissions" : "Pause submissions"}
+        </button>
+      </div>
+      <Refusal error={error} />
+    </section>
+  );
+}
+
+interface Shown {
+  text: string;
+  words: Words;
+}
+
+/** Reads the words; the same object as long as they are the same. */
+function reader(): (signal: AbortSignal) => Promise<Shown> {
+  let last: Shown | undefined;
+  return async (signal) => {
+    const words = await wordsNow(signal);
+    const text = JSON.stringify(words);
+    if (last?.text !== text) last = { text, words };
+    return last;
+  };
+}
+
+async function wordsNow(signal: AbortSignal): Promise<Words> {
+  try {
+    return await json<Words>("health", { signal });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 503 || !("storage" in error.problem)) throw error;
+    return error.problem;
+  }
+}

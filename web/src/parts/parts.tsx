@@ -1,0 +1,64 @@
+/** Small parts that every view uses. Text from jobs and people goes into text nodes, and nowhere else. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { ApiError } from "../api";
+import { duration, localTime } from "../format";
+import { Findings } from "./findings";
+
+const SIGNS: Record<string, string> = {
+  succeeded: "✓",
+  failed: "✗",
+  rejected: "⊘",
+  cancelled: "◼",
+  lost: "?",
+  running: "▶",
+};
+
+/** The word of a state, with a sign, so that colour is not all that tells it. */
+export function State({ word }: { word: string }) {
+  return (
+    <span class={`state state-${word in SIGNS ? word : "waiting"}`}>
+      <span aria-hidden="true">{SIGNS[word] ?? "…"}</span> {word}
+    </span>
+  );
+}
+
+/** A time in the reader's zone, with the UTC in the tooltip. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at.replace("T", " ").replace("Z", " UTC")}>
+      {localTime(at)}
+    </time>
+  );
+}
+
+export function Notice({ kind, children }: { kind: "error" | "info"; children: ComponentChildren }) {
+  return (
+    <div class={`notice notice-${kind}`} role={kind === "error" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong, what the reader can do, and how old that is which the page still shows. */
+export function Refusal({ error, readAt }: { error: ApiError | undefined; readAt?: number | undefined }) {
+  const now = useNow();
+  if (error === undefined) return null;
+  return (
+    <Notice kind="error">
+      <strong>{error.message}</strong> {error.remedy}
+      <Findings findings={error.findings} />
+      {readAt !== undefined && <> What you see is {duration(now - readAt)} old.</>}
+    </Notice>
+  );
+}
+
+/** The time in milliseconds, again every second while the tab is visible. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = window.setInterval(() => document.hidden || setNow(Date.now()), 1000);
+    return () => window.clearInterval(timer);
+  }, []);
+  return now;
+}

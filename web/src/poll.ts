@@ -1,0 +1,83 @@
+/** Reads something again and again while the tab is visible: soon after a change, rarely when nothing happens. */
+import { useEffect, useState } from "preact/hooks";
+import { ApiError } from "./api";
+
+/** Milliseconds. An idle view asks four times a minute, all its polls together. */
+export const SOONEST = 2_000;
+export const LATEST = 15_000;
+const LATEST_AFTER_ERROR = 60_000;
+const SLOWER = 1.6;
+
+export interface Polled<T> {
+  value: T | undefined;
+  /** Why the last try failed. */
+  error: ApiError | undefined;
+  /** When the value was last known to be right, in milliseconds. */
+  readAt: number | undefined;
+  again: () => void;
+}
+
+/** The next pause after one of `wait` milliseconds. */
+export function pauseAfter(wait: number, outcome: "changed" | "same" | "error", latest: number): number {
+  if (outcome === "changed") return SOONEST;
+  return Math.min(wait * SLOWER, outcome === "error" ? LATEST_AFTER_ERROR : latest);
+}
+
+interface Options<T> {
+  /** The longest pause while nothing changes. */
+  latest?: number;
+  /** Whether a value is final, so that nothing needs to be read again. */
+  isFinal?: (value: T) => boolean;
+}
+
+/** Poll `read` from now on, and from the start whenever `key` changes. */
+export function usePoll<T>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<T>,
+  { latest = LATEST, isFinal = () => false }: Options<T> = {},
+): Polled<T> {
+  const [shown, setShown] = useState<Omit<Polled<T>, "again">>({ value: undefined, error: undefined, readAt: undefined });
+  const [round, setRound] = useState(0);
+  useEffect(() => setShown({ value: undefined, error: undefined, readAt: undefined }), [key]);
+  useEffect(() => {
+    const ends = new AbortController();
+    let wait = SOONEST;
+    let timer: number | undefined;
+    let due = 0;
+    let value: T | undefined;
+
+    const plan = () => {
+      window.clearTimeout(timer);
+      if (document.hidden || due === Infinity) return;
+      timer = window.setTimeout(tick, Math.max(0, due - Date.now()));
+    };
+    const tick = async () => {
+      due = Infinity; // one call at a time
+      let outcome: "changed" | "same" | "error" = "same";
+      try {
+        const fresh = await read(ends.signal);
+        outcome = fresh === value ? "same" : "changed";
+        value = fresh;
+        setShown({ value: fresh, error: undefined, readAt: Date.now() });
+        if (isFinal(fresh)) return;
+      } catch (error) {
+        if (ends.signal.aborted) return;
+        if (!(error instanceof ApiError)) throw error;
+        outcome = "error";
+        setShown((before) => ({ ...before, error }));
+        if (error.status === 401) return; // until the caller signs in
+      }
+      wait = pauseAfter(wait, outcome, latest);
+      due = Date.now() + wait;
+      plan();
+    };
+
+    document.addEventListener("visibilitychange", plan, { signal: ends.signal });
+    plan();
+    return () => {
+      ends.abort();
+      window.clearTimeout(timer);
+    };
+  }, [key, round]);
+  return { ...shown, again: () => setRound((number) => number + 1) };
+}

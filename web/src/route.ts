@@ -1,0 +1,44 @@
+/** Where the reader is: the part of the address after `#`, so that the address can be kept and shared. */
+import { useEffect, useState } from "preact/hooks";
+
+export interface Route {
+  /** `#/jobs/<id>/log` is `["jobs", "<id>", "log"]`. */
+  steps: string[];
+  query: Record<string, string>;
+}
+
+export function parseRoute(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const steps = path.split("/").filter(Boolean).map(decoded);
+  return { steps: steps.length ? steps : ["jobs"], query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+export function link(steps: readonly string[], query: Record<string, string> = {}): string {
+  const filled = Object.entries(query).filter(([, value]) => value !== "");
+  const search = filled.length ? `?${new URLSearchParams(filled)}` : "";
+  return `#/${steps.map(encodeURIComponent).join("/")}${search}`;
+}
+
+/** Change the query without a new entry in the history, as while typing. */
+export function replaceQuery(route: Route, query: Record<string, string>): void {
+  history.replaceState(null, "", link(route.steps, query));
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const follow = () => setRoute(parseRoute(location.hash));
+    window.addEventListener("hashchange", follow);
+    return () => window.removeEventListener("hashchange", follow);
+  }, []);
+  return route;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step; // not an address that the page made
+  }
+}

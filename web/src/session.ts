@@ -1,0 +1,29 @@
+/** What the caller signs in with. It lives as long as the tab, and goes nowhere but into a header. */
+const PLACE = "slipway-credential";
+
+/** A function key, or an access token of Entra ID: a deployment takes one of the two. */
+export interface Credential {
+  kind: "key" | "token";
+  text: string;
+}
+
+export function credential(): Credential | null {
+  const [kind, ...rest] = (sessionStorage.getItem(PLACE) ?? "").split(" ");
+  const text = rest.join(" ");
+  return (kind === "key" || kind === "token") && text ? { kind, text } : null;
+}
+
+export function signIn({ kind, text }: Credential): void {
+  sessionStorage.setItem(PLACE, `${kind} ${text}`);
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(PLACE);
+}
+
+/** The headers that name the caller; none before signing in, which is enough where no key is asked for. */
+export function callerHeaders(): Record<string, string> {
+  const one = credential();
+  if (one === null) return {};
+  return one.kind === "key" ? { "x-functions-key": one.text } : { authorization: `Bearer ${one.text}` };
+}
