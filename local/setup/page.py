@@ -26,8 +26,7 @@ def build(node: Node) -> None:
     """Install the packages of the page where they changed, and build it. Raises InstallError."""
     packages = WEB / "node_modules" / ".slipway-stamp"
     if read(packages) != fingerprint(_PACKAGES, WEB):
-        # Not `npm ci`: it refuses a lock file without the packages of other systems than this one.
-        step("packages of the page", [*node.npm, "install", "--no-save", *_QUIET], folder=WEB)
+        step("packages of the page", [*node.npm, "ci", *_QUIET], folder=WEB)
         packages.write_text(fingerprint(_PACKAGES, WEB))
     step(
         "the page", [*node.node, str(WEB / "node_modules" / "vite" / "bin" / "vite.js"), "build"], folder=WEB

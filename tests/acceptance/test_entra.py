@@ -63,6 +63,7 @@ EVERY_ROUTE = (
     *(("POST", path) for path in ("jobs", "validate", "explain", "pause", "resume", "jobs/j_x/rerun")),
     *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
     *(("GET", path) for path in ("jobs/j_x/outputs", "jobs/j_x/files/MODEL/a.bin", "jobs/j_x/receipt")),
+    *(("GET", path) for path in ("jobs/j_x/addresses", "jobs/j_x/zip")),
     ("POST", "jobs/j_x/cancel"),
     ("GET", "openapi.json"),
     *(("GET", path) for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers/disabled", "dead")),
@@ -85,13 +86,14 @@ async def test_without_a_good_token_no_one_gets_in(
     assert (await guarded.call(method, path, {}, **nothing))[0] == 403
 
 
-async def test_every_route_of_the_app_but_health_is_tried_above() -> None:
+async def test_every_route_but_health_and_the_files_of_the_page_is_tried_above() -> None:
     written = "".join(file.read_text() for file in (ROOT / "functions").glob("*.py"))
     routes = re.findall(r'blueprint\.route\("([^"]+)", methods=\["(\w+)"\]', written)
     values = {"{id}": "j_x", "{directory}": "MODEL", "{*path}": "a.bin"}
     assert {(method, re.sub(r"{.+?}", lambda name: values[name[0]], path)) for path, method in routes} == {
         *EVERY_ROUTE,
         ("GET", "health"),
+        ("GET", "ui/a.bin"),
     }
 
 
