@@ -98,7 +98,7 @@ install: ## install everything for work on the project into .venv and node_modul
 	@$(BOOT) -m local.setup.install --what dev
 
 install-slurm: install-demo ## Debian's packages of Slurm, with apt-get as root or by sudo
-	@$(RUN)/python -m local.slurm.packages
+	@$(RUN)/python -m local.slurm.install
 
 install-browser: install ## Debian's Chromium with apt-get, as root or by sudo, and Playwright
 	@$(RUN)/python -m local.setup.browser

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.jobspec import read
 from shared.settings import Settings
 from slipway.failure import Failure
 
@@ -54,6 +53,8 @@ def display_path(path: Path) -> str:
 
 def document(file: Path, what: str) -> dict[str, object]:
     """A JSON object from a file. Raises Failure with the place of what is wrong."""
+    from shared.jobspec import read  # the whole reader of jobs, which commands without a file do without
+
     try:
         data = file.read_bytes()
     except OSError as error:

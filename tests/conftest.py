@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -34,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell starts what runs in its background without Ctrl-C, and every child would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _use_this_python()
+    # What is imported and collected stays: nothing of it is garbage, and there is much to look at.
+    gc.disable()
     # The profiles of the person who runs the tests do not count.
     os.environ["XDG_CONFIG_HOME"] = str(_PLACE / "none")
     os.environ["DIALLED_LOG"] = str(_LOG)
@@ -44,6 +48,24 @@ def pytest_configure(config: pytest.Config) -> None:
         importlib.import_module("sitecustomize")
     finally:
         sys.path.remove(str(_PLACE))
+
+
+def _use_this_python() -> None:
+    """What the tests start finds the programs of this environment, and keeps the bytecode of what it imports.
+
+    A version manager's `python3` takes a second to find the Python that it starts; and the same modules are
+    imported hundreds of times.
+    """
+    folder = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join(filter(None, (folder, os.environ.get("PATH"))))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """From here on, the collector of garbage looks only at what the tests themselves make."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

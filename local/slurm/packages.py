@@ -1,4 +1,4 @@
-"""`python -m local.slurm.packages`: install Slurm from Debian's packages, or say why it cannot be."""
+"""Debian's packages of Slurm: which they are, and how they are installed."""
 
 import os
 import shutil
@@ -30,15 +30,6 @@ def require(programs: Programs) -> None:
             f"Slurm is not installed here ({lacking} not found): run `make install-slurm`, "
             f"or on Debian and Ubuntu: sudo apt-get install {' '.join(PACKAGES)}"
         )
-
-
-def install() -> None:
-    """Install what is missing with apt-get, as root or by sudo. Raises SlurmError."""
-    if not Programs().missing_programs():
-        return
-    install_packages(PACKAGES)
-    if lacking := Programs().missing_programs():
-        raise SlurmError(f"the packages are installed, but {', '.join(lacking)} is not there")
 
 
 def install_packages(names: Sequence[str]) -> None:
@@ -75,17 +66,3 @@ def _sudo(names: Sequence[str]) -> list[str]:
             f"apt-get install {' '.join(names)}"
         )
     return ["sudo", *([] if sys.stdin.isatty() else ["-n"])]
-
-
-def main() -> int:
-    """The exit code; 1 with the reason on standard error."""
-    try:
-        install()
-    except SlurmError as error:
-        sys.stderr.write(f"slurm: {error}\n")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

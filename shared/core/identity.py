@@ -6,9 +6,10 @@ import hashlib
 import re
 from base64 import b32encode
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shared.core.job import Job, Target
+if TYPE_CHECKING:
+    from shared.core.job import Job, Target
 
 #: The form of what `job_id` makes.
 JOB_ID = r"j_[a-z2-7]{24}"
@@ -41,6 +42,8 @@ def intent(job: Job, *, engine: str, now: datetime, lease: timedelta) -> dict[st
 
 def target(job: Job, attempt: int, engine: str) -> Target:
     """The engine-side identity of an attempt."""
+    from shared.core.job import Target  # commands that only look at an id do without the models of records
+
     return Target(
         engine=engine,
         cluster=job.cluster,

@@ -5,7 +5,6 @@ from typing import Any
 
 import aiohttp
 
-from shared.jobspec.report import text
 from slipway.failure import Failure
 
 #: What problems name the body of a request.
@@ -45,6 +44,8 @@ _KINDS: Mapping[int, type[Failure]] = {
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
     """Problems for people, those of the body that was sent in its file."""
+    from shared.jobspec.report import text  # the whole reader of jobs, which most commands do without
+
     named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
     return text(named, file).rstrip()
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from shared.jobspec import report
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about, show, why
 from slipway.commands.output.tail import last_errors
@@ -55,7 +54,9 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
-        result += ["", *report.text(problems).splitlines()]
+        from shared.jobspec.report import text  # the whole reader of jobs, which few records need
+
+        result += ["", *text(problems).splitlines()]
     if history := job.get("history"):
         result += [
             "",

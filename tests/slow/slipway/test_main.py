@@ -124,3 +124,14 @@ def test_the_command_takes_its_options_and_needs_no_network_and_no_sdk(tmp_path:
 
     assert ran.returncode == 1, ran.stderr
     assert json.loads(ran.stdout)["valid"] is False
+
+
+def test_commands_that_read_no_job_load_no_reader_of_jobs() -> None:
+    modules = ("jobs", "show", "dead", "nodes", "listing", "events")
+    code = f"import sys, {', '.join(f'slipway.commands.{name}' for name in modules)}\nprint(*sys.modules)"
+
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr
+    heavy = ("shared.jobspec", "pydantic")
+    assert [name for name in ran.stdout.split() if name.startswith(heavy)] == []
