@@ -116,18 +116,20 @@ def clean() -> dict[str, tuple[float, float]]:
 
 def main() -> None:
     """Measure each step of reading a document, and print the table."""
-    tell = sys.stdout.write
-    tell(f"{'without problems':24}{'µs':>8}{'json.loads':>12}{'times':>8}\n")
+    write = sys.stdout.write
+    write(f"{'without problems':24}{'µs':>8}{'json.loads':>12}{'times':>8}\n")
     for name, (ours, theirs) in clean().items():
-        tell(f"{name:24}{ours * 1e6:8.0f}{theirs * 1e6:12.1f}{ours / theirs:8.0f}\n")
-    tell(f"\n{'with problems':24}{'ms':>8}{'bytes':>12}\n")
+        write(f"{name:24}{ours * 1e6:8.0f}{theirs * 1e6:12.1f}{ours / theirs:8.0f}\n")
+    write(f"\n{'with problems':24}{'ms':>8}{'bytes':>12}\n")
     for name, text in WRONG.items():
         data = text.encode()
         assert diagnosed(data) > 0, name
         spent = best(partial(diagnosed, data), rounds=3, repeats=1)
-        tell(f"{name:24}{spent * 1e3:8.1f}{len(data):12}\n")
+        write(f"{name:24}{spent * 1e3:8.1f}{len(data):12}\n")
     times = sorted(best(partial(diagnosed, data), rounds=3, repeats=1) * 1e3 for data in of_the_tests())
-    tell(f"\n{len(times)} of the tests: median {times[len(times) // 2]:.1f} ms, slowest {times[-1]:.1f} ms\n")
+    write(
+        f"\n{len(times)} of the tests: median {times[len(times) // 2]:.1f} ms, slowest {times[-1]:.1f} ms\n"
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncClient", "AsyncJob", "Client", "Failure", "Job", "JobFailed"]
 
-_PLACES = {"Client": "blocking", "Job": "blocking", "Failure": "failure"}
+_MODULES = {"Client": "blocking", "Job": "blocking", "Failure": "failure"}
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +24,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slipway' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"slipway.{_PLACES.get(name, 'aio')}"), name)
+    return getattr(import_module(f"slipway.{_MODULES.get(name, 'aio')}"), name)

@@ -27,7 +27,7 @@ from shared.jobspec.format.schema import job_schema, simplified
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"
 _SCHEMAS = "#/components/schemas/"
 _JSON, _PROBLEM = "application/json", "application/problem+json"
-_PLACES = {
+_LEVELS = {
     "id": "the id of a job, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
     "path": "the file's path; slashes may stand as they are",
@@ -71,7 +71,7 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
     members: dict[str, Any] = {"operationId": name, "summary": operation.summary}
     levels = re.findall(r"{\*?(\w+)}", operation.route)
     parameters = [
-        {"name": level, "in": "path", "required": True, "description": _PLACES[level]}
+        {"name": level, "in": "path", "required": True, "description": _LEVELS[level]}
         | {"schema": {"type": "string", "minLength": 1}}
         for level in levels
     ]
@@ -95,8 +95,8 @@ def _answers_json(operation: Operation) -> bool:
     return operation.method == "GET" and _JSON in kinds
 
 
-def _parameter(one: Parameter, place: str) -> dict[str, Any]:
-    shown = {"name": one.name, "in": place, "description": one.description, "schema": dict(one.schema)}
+def _parameter(one: Parameter, location: str) -> dict[str, Any]:
+    shown = {"name": one.name, "in": location, "description": one.description, "schema": dict(one.schema)}
     return shown | ({"example": one.example} if one.example else {})
 
 

@@ -38,13 +38,13 @@ class Invoker:
             trace_parent=trace_parent,
             retry_limit=retry.limit if retry is not None else 0,
         )
-        attempt = 0
+        retries = 0
         while True:
-            result = await self._invoke_once(function, replace(call, retry_count=attempt), reason)
-            if result.ok or retry is None or 0 <= retry.limit <= attempt:
+            result = await self._invoke_once(function, replace(call, retry_count=retries), reason)
+            if result.ok or retry is None or 0 <= retry.limit <= retries:
                 return result
-            await asyncio.sleep(delay_of(retry, attempt))
-            attempt += 1
+            await asyncio.sleep(delay_of(retry, retries))
+            retries += 1
 
     async def _invoke_once(self, function: Function, call: Invocation, reason: str) -> Result:
         log = logging.getLogger(f"Function.{function.name}")
@@ -65,9 +65,9 @@ class Invoker:
         return result
 
 
-def delay_of(retry: RetryPolicy, attempt: int) -> float:
-    """Seconds before the retry that follows attempt number `attempt` (from 0)."""
+def delay_of(retry: RetryPolicy, retries: int) -> float:
+    """Seconds before the next retry, after this number of others."""
     if retry.strategy == "fixed_delay":
         return retry.delay
-    doubled: float = max(retry.minimum, 0.1) * 2.0 ** min(attempt, 30)
+    doubled: float = max(retry.minimum, 0.1) * 2.0 ** min(retries, 30)
     return min(doubled, retry.maximum or doubled)

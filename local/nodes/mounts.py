@@ -68,19 +68,19 @@ class Mounter:
         return mirror.files
 
     async def release(self, volume: Volume, tries: int = 3) -> None:
-        """Write the rest back. Raises MountError if the container does not take it in so many tries."""
+        """Write the rest back. Raises MountError if the container does not take it in `tries` tries."""
         key = (volume.account, volume.name)
         if volume.kind != "blob" or not self._holders.get(key):
             return
         self._holders[key] -= 1
         if not self._holders[key]:
             self._pushers.pop(key).cancel()
-        for attempt in range(tries):
+        for number in range(tries):
             try:
                 await self._mirrors[key].push()
                 return
             except MirrorError as error:
-                if attempt == tries - 1:
+                if number == tries - 1:
                     raise MountError(Fault(code="BFSMountError", message=str(error))) from error
                 await asyncio.sleep(1)
 

@@ -21,12 +21,12 @@ def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
     return due <= now or due - now > longest
 
 
-def full_jitter(attempt: int, base: float, cap: float, jitter: float) -> float:
-    """Return a wait in seconds, spread over the whole of `base` doubled `attempt` times, at most `cap`."""
-    if attempt < 0:
-        raise ValueError("attempt counts the tries so far, from 0")
+def full_jitter(tries: int, base: float, cap: float, jitter: float) -> float:
+    """Return a wait in seconds, spread over the whole of `base` doubled `tries` times, at most `cap`."""
+    if tries < 0:
+        raise ValueError("tries counts those so far, from 0")
     check_jitter(jitter)
-    return jitter * min(cap, math.ldexp(base, min(attempt, 64)))
+    return jitter * min(cap, math.ldexp(base, min(tries, 64)))
 
 
 def parse_retry_after(value: str | None, now: datetime) -> float | None:

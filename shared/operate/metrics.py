@@ -24,7 +24,7 @@ from shared.operate.output import forgotten, target_of
 from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
 
 #: Bytes that one answer reads, and one call of the engine.
-MOST_BYTES, PART = 2 << 20, 1 << 19
+MOST_BYTES, CHUNK = 2 << 20, 1 << 19
 #: Files that are read, and the points of one answer, at most; a caller may ask for more.
 MOST_FILES, MOST_POINTS = 32, 50_000
 _POINTS, _LEAST, _MOST = 500, 4, 2000
@@ -86,7 +86,7 @@ class _Reader:
             if self.budget < 2 * LONGEST_LINE:
                 self.more = True
                 break
-            start, limit = max(0, position.offset - 1), min(PART, self.budget)
+            start, limit = max(0, position.offset - 1), min(CHUNK, self.budget)
             try:
                 chunk = await self.engine.read(self.target, source.directory, source.path, start, limit)
             except NotFound:
@@ -106,7 +106,7 @@ class _Reader:
         if not done:
             return position
         wrapped = source.path not in (_OWN, _USAGE)
-        # A part may have a hundred thousand lines: other calls go on meanwhile.
+        # A chunk may have a hundred thousand lines: other calls go on meanwhile.
         line = await asyncio.to_thread(self.collector.add, source.name, text, position.line, wrapped=wrapped)
         return replace(position, line=line)
 

@@ -50,7 +50,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Lines:
-    """The whole lines of a part of a file, and how many bytes of the part are done with."""
+    """The whole lines of a chunk of a file, and how many bytes of the chunk are done with."""
 
     text: bytes
     done: int
@@ -96,7 +96,7 @@ class Collector:
 
 
 def whole_lines(data: bytes, *, begins: bool, ends: bool) -> Lines:
-    """The whole lines of a part of a file.
+    """The whole lines of a chunk of a file.
 
     It begins with the file's first byte, or with the one before the place where reading goes on: where that
     is no line break, a line that is too long goes on there. `ends`: nothing will follow it.

@@ -22,7 +22,7 @@ from shared.operate.output import refusal, stored_of, target_of
 
 #: Bytes of the files, their number, that of the folders, and how deep they lie, at most.
 MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32
-_PART = 4 << 20
+_CHUNK = 4 << 20
 #: What a ZIP file can say of a time.
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 _MODE = 0o100644 << 16
@@ -113,7 +113,7 @@ async def _archive(
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for member in tree.members:
             try:
-                first = await engine.read(target, directory, member.path, 0, _PART)
+                first = await engine.read(target, directory, member.path, 0, _CHUNK)
             except NotFound:  # deleted since, or a link of the job has taken its place
                 left_out += 1
                 continue
@@ -125,7 +125,7 @@ async def _archive(
                         raise too_much(f"more than {MOST_BYTES:,} bytes")
                     if chunk.next >= chunk.size:
                         break
-                    chunk = await engine.read(target, directory, member.path, chunk.next, _PART)
+                    chunk = await engine.read(target, directory, member.path, chunk.next, _CHUNK)
         if left_out:
             archive.comment = f"{left_out} entries of the directory are not in this file".encode()
     return Zipped(buffer.getvalue(), left_out)

@@ -17,7 +17,7 @@ app = typer.Typer(
 @app.command("list")
 def list_(utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List dead letters with the reason."""
-    raise typer.Exit(_does().list_dead(url, key, utc=utc, as_json=as_json))
+    raise typer.Exit(_command().list_dead(url, key, utc=utc, as_json=as_json))
 
 
 @app.command()
@@ -30,8 +30,8 @@ def redrive(
     key: Key = "",
 ) -> None:
     """Send dead messages back through their door, and dead events to their receivers, under the same ids."""
-    raise typer.Exit(_does().redrive(what, url, key, as_json=as_json))
+    raise typer.Exit(_command().redrive(what, url, key, as_json=as_json))
 
 
-def _does() -> Any:
+def _command() -> Any:
     return import_module("slipway.commands.dead")

@@ -13,7 +13,7 @@ app = typer.Typer(name="events", help="Inspect and redeliver webhook events.", n
 @app.command("list")
 def list_(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List a job's events with every delivery: receiver, time, answer, duration."""
-    raise typer.Exit(_does().list_events(job, url, key, utc=utc, as_json=as_json))
+    raise typer.Exit(_command().list_events(job, url, key, utc=utc, as_json=as_json))
 
 
 @app.command()
@@ -26,7 +26,7 @@ def redeliver(
     key: Key = "",
 ) -> None:
     """Send events again, whether or not they were delivered, with the same ids and the same bytes."""
-    raise typer.Exit(_does().redeliver(what, url, key, as_json=as_json))
+    raise typer.Exit(_command().redeliver(what, url, key, as_json=as_json))
 
 
 @app.command("test")
@@ -38,14 +38,14 @@ def try_(
     key: Key = "",
 ) -> None:
     """Send a signed test event. A receiver that accepts it is enabled again if a 410 had disabled it."""
-    raise typer.Exit(_does().test(receiver, secret, url, key, as_json=as_json))
+    raise typer.Exit(_command().test(receiver, secret, url, key, as_json=as_json))
 
 
 @app.command()
 def disabled(utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """List the receivers that are disabled because they answered 410."""
-    raise typer.Exit(_does().disabled(url, key, utc=utc, as_json=as_json))
+    raise typer.Exit(_command().disabled(url, key, utc=utc, as_json=as_json))
 
 
-def _does() -> Any:
+def _command() -> Any:
     return import_module("slipway.commands.events")

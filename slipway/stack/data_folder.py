@@ -41,8 +41,8 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
-def place(folder: Path) -> str:
-    """Of a folder that a stack holds: where that stack answers, once it does."""
+def whereabouts(folder: Path) -> str:
+    """Where the stack that holds a folder answers, for a sentence."""
     try:
         return f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
     except OSError:
@@ -51,8 +51,8 @@ def place(folder: Path) -> str:
 
 def _running(folder: Path) -> str:
     return (
-        f"a stack is running already, {place(folder)}, with its data in {display_path(folder)}; use it, stop "
-        "it (Ctrl-C where it runs), or start another by --data and --any-ports"
+        f"a stack is running already, {whereabouts(folder)}, with its data in {display_path(folder)}; use "
+        "it, stop it (Ctrl-C where it runs), or start another by --data and --any-ports"
     )
 
 

@@ -14,7 +14,7 @@ from local.nodes.docker import answering
 from local.setup.install import is_ready
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, ok, private, warn
 from slipway.settings import ROOT, UP
-from slipway.stack.data_folder import is_locked, place
+from slipway.stack.data_folder import is_locked, whereabouts
 from slipway.stack.ports import USUAL_PORTS, busy_ports
 
 #: Bytes of memory with which the stack and a job have room.
@@ -68,7 +68,7 @@ async def _node() -> Finding:
 def _stack() -> list[Finding]:
     secrets = [one for name in ("secrets.json", "local.settings.json") for one in private("stack", UP / name)]
     if is_locked(UP):
-        return [*secrets, ok("stack", f"runs, {place(UP)}")]
+        return [*secrets, ok("stack", f"runs, {whereabouts(UP)}")]
     if busy := busy_ports(USUAL_PORTS):
         numbers = ", ".join(str(port) for port in busy)
         text = f"does not run, and others use its ports {numbers}"

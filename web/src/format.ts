@@ -20,7 +20,7 @@ export function duration(milliseconds: number): string {
 }
 
 /** From one time to another, or until now. */
-export function between(start: string | undefined, end: string | undefined, now: number): string {
+export function elapsed(start: string | undefined, end: string | undefined, now: number): string {
   if (start === undefined) return "";
   return duration((end === undefined ? now : Date.parse(end)) - Date.parse(start));
 }

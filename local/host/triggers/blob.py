@@ -107,7 +107,7 @@ class BlobTriggers:
             threshold=parallel - batch,
             slowest_poll=host.queues.max_polling_interval.total_seconds(),
             retry_delay=host.queues.visibility_timeout.total_seconds(),
-            attempts=host.blobs.poison_blob_threshold,
+            tries=host.blobs.poison_blob_threshold,
             hidden=self._environment.hidden,
         )
 

@@ -26,7 +26,7 @@ class Outcome(Enum):
     """What became of a message."""
 
     DONE = auto()  #: delete it
-    FAILED = auto()  #: try again later, or poison after the last attempt
+    FAILED = auto()  #: try again later, or poison after the last one
     HOPELESS = auto()  #: poison at once
 
 
@@ -38,7 +38,7 @@ class ListenerOptions:
     threshold: int
     slowest_poll: float
     retry_delay: float
-    attempts: int
+    tries: int
     hidden: float
 
 
@@ -124,8 +124,8 @@ class QueueListener:
     async def _handle(self, message: QueueMessage) -> None:
         handle = _HeldMessage(self._queue, self._deletion, message, self._options.hidden)
         try:
-            if (message.dequeue_count or 0) > self._options.attempts:
-                await self._to_poison(handle, "its earlier attempts crashed")
+            if (message.dequeue_count or 0) > self._options.tries:
+                await self._to_poison(handle, "its earlier tries crashed")
                 return
             renewal = asyncio.create_task(handle.renew())
             try:
@@ -150,7 +150,7 @@ class QueueListener:
             await held_message.delete()
         elif outcome is Outcome.HOPELESS:
             await self._to_poison(held_message, "it cannot be decoded as host.json's messageEncoding says")
-        elif (held_message.message.dequeue_count or 0) >= self._options.attempts:
+        elif (held_message.message.dequeue_count or 0) >= self._options.tries:
             await self._to_poison(held_message, f"it failed {held_message.message.dequeue_count} times")
         else:
             await held_message.release(self._options.retry_delay)

@@ -46,7 +46,7 @@ def options_of(queues: Queues, visibility: float) -> ListenerOptions:
         threshold=queues.threshold,
         slowest_poll=queues.max_polling_interval.total_seconds(),
         retry_delay=queues.visibility_timeout.total_seconds(),
-        attempts=queues.max_dequeue_count,
+        tries=queues.max_dequeue_count,
         hidden=visibility,
     )
 

@@ -39,8 +39,8 @@ from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
 _GOOD = 300.0
 #: What numbers the runs of a job, as people are shown it.
 _RUN = "<number of the Slurm job>-<times it was requeued>"
-#: Partitions that are remembered.
-_PLACES = 1_000
+#: Views of partitions that are remembered.
+_MOST_VIEWS = 1_000
 
 
 class SlurmEngine:
@@ -178,7 +178,7 @@ class SlurmEngine:
             if failure := answer.failure():
                 raise failure
             lists[what] = answer.body.get(what) or ()
-        if len(self._listed) >= _PLACES:  # texts of jobs, not partitions
+        if len(self._listed) >= _MOST_VIEWS:  # texts of jobs, not partitions
             self._listed.clear()
         self._listed[view_key] = listed(partition, **lists)
         return view(replace(self._clusters[name], partition=partition), **lists)

@@ -26,7 +26,7 @@ def put(
 
     A file that an interrupted upload has begun goes on where it stopped.
     """
-    raise typer.Exit(_does("put").run(paths, to, container, settings, as_json=as_json))
+    raise typer.Exit(_command("put").run(paths, to, container, settings, as_json=as_json))
 
 
 @app.command("ls")
@@ -39,7 +39,9 @@ def ls(
     settings: SettingsFile = None,
 ) -> None:
     """List the files and folders of a folder."""
-    raise typer.Exit(_does("listing").run(folder, container, settings, tree=tree, utc=utc, as_json=as_json))
+    raise typer.Exit(
+        _command("listing").run(folder, container, settings, tree=tree, utc=utc, as_json=as_json)
+    )
 
 
 @app.command()
@@ -57,8 +59,8 @@ def get(
 
     Others of the same name are replaced. A download that was interrupted goes on where it stopped.
     """
-    raise typer.Exit(_does("get").run(names, to, container, settings, as_json=as_json))
+    raise typer.Exit(_command("get").run(names, to, container, settings, as_json=as_json))
 
 
-def _does(name: str) -> Any:
+def _command(name: str) -> Any:
     return import_module(f"slipway.commands.data.{name}")

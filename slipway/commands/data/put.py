@@ -38,11 +38,11 @@ def run(
     outcome = asyncio.run(ask())
     for name, reason in outcome.failed:
         sys.stderr.write(f"slipway: {printable(name)}: {reason}\n")
-    place = f"$AZ_BATCHAI_MOUNT_ROOT/{container}/{_folder(to)}"
-    answer = {"sent": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "mounted": place}
+    mounted = f"$AZ_BATCHAI_MOUNT_ROOT/{container}/{_folder(to)}"
+    answer = {"sent": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "mounted": mounted}
     addition = f"; {outcome.present} were there already" if outcome.present else ""
     count = f"{outcome.saved} file{'' if outcome.saved == 1 else 's'}, {outcome.bytes:,} bytes"
-    show(answer, lambda _: [f"{count}, for jobs in {place}{addition}"], as_json=as_json)
+    show(answer, lambda _: [f"{count}, for jobs in {mounted}{addition}"], as_json=as_json)
     return int(bool(outcome.failed))
 
 

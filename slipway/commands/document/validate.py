@@ -62,14 +62,14 @@ def run(
     `ignore` and `per_file_ignores` are as `ignored` takes them. `rules_url` is where the pages of the rules
     are; without it they are named by their path in the project. Raises Failure.
     """
-    tell, stdin = output == "text", stdin or sys.stdin.buffer
+    prints, stdin = output == "text", stdin or sys.stdin.buffer
     left_out = ignored(ignore, per_file_ignores, Path.cwd())
     facts = known_facts()
 
     def diagnose(source: Source, path: Path) -> tuple[Problem, ...]:
         return with_pages(left_out.remaining(diagnosed(source, path, facts), path), rules_url)
 
-    checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, tell=tell) for file in files]
+    checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, prints=prints) for file in files]
     if output == "json":
         body = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
         print(json.dumps(body, indent=2, ensure_ascii=False))
@@ -101,7 +101,7 @@ def _one(
     *,
     fix: bool,
     diff: bool,
-    tell: bool,
+    prints: bool,
 ) -> Checked:
     name = "standard input" if file == _STDIN else file
     path = Path("job.json") if file == _STDIN else Path(file).absolute()
@@ -114,7 +114,7 @@ def _one(
             if not is_object(after):
                 trouble = f"not changed: this is {kind(source)}, and no JSON object"
             elif after.data != source.data:
-                if tell:
+                if prints:
                     _show_changes(
                         source.masked(diagnose(source, path)), after.masked(diagnose(after, path)), name
                     )
@@ -123,12 +123,12 @@ def _one(
         problems = diagnose(source, path)
     except OSError as error:
         trouble = f"cannot be {doing}: {error.strerror}"
-    if tell:
-        _tell(name, problems, trouble)
+    if prints:
+        _print(name, problems, trouble)
     return Checked(name, problems, trouble)
 
 
-def _tell(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
+def _print(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
     members = report.problems_as_json(problems)
     print(report.text(members, name), end="")
     if certain := sum("edits" in one for one in members):

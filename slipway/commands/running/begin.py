@@ -55,10 +55,10 @@ class Beginning:
             before = await self._ids(api, {})
             uploaded = await upload(self._settings, self._folder, self._name, changed=True)
             self._uploaded = uploaded
-            place = f"{uploaded.container}/{self._target}/"
+            folder = f"{uploaded.container}/{self._target}/"
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"
             files = files if uploaded.number < len(uploaded.names) else f"{uploaded.number} files"
-            say(f"uploaded {files}, to {place}; the job starts when they have not changed for a moment")
+            say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
             if waits := await waits_of(self._settings, uploaded.names):
                 raise Failure(f"nothing runs yet: {'; '.join(waits)}")
             return await self._own(api, uploaded, before)

@@ -31,7 +31,7 @@ def _options(
     *, poll: float = 0.2, batch: int = 4, threshold: int = 4, hidden: float = 600
 ) -> ListenerOptions:
     return ListenerOptions(
-        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, attempts=2, hidden=hidden
+        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, tries=2, hidden=hidden
     )
 
 
@@ -125,7 +125,7 @@ async def test_a_queue_that_does_not_exist_yet_is_polled_until_it_does(storage: 
         await result.wait()
 
 
-async def test_a_message_whose_attempts_all_crashed_is_poisoned_without_running(storage: Storage) -> None:
+async def test_a_message_whose_tries_all_crashed_is_poisoned_without_running(storage: Storage) -> None:
     await storage.send("jobs", "crasher")
     queue = storage.queues.get_queue_client("jobs")
     for _ in range(2):  # received, and never finished: what a crash of the whole host leaves

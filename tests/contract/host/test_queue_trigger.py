@@ -1,4 +1,4 @@
-"""Queue triggers: values, outputs, attempts, poison, crashes and hangs; the same through both runtimes."""
+"""Queue triggers: values, outputs, tries, poison, crashes and hangs; the same through both runtimes."""
 
 import json
 

@@ -14,16 +14,16 @@ NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 
 
 @given(st.integers(0, 10_000), st.floats(0, 1, exclude_max=True))
-def test_full_jitter_stays_between_nothing_and_the_cap(attempt: int, jitter: float) -> None:
-    assert 0 <= full_jitter(attempt, 2.0, 600.0, jitter) <= 600.0
+def test_full_jitter_stays_between_nothing_and_the_cap(tries: int, jitter: float) -> None:
+    assert 0 <= full_jitter(tries, 2.0, 600.0, jitter) <= 600.0
 
 
 @pytest.mark.parametrize(
-    ("attempt", "ceiling"), [(0, 2), (1, 4), (2, 8), (8, 512), (9, 600), (64, 600), (5000, 600)]
+    ("tries", "ceiling"), [(0, 2), (1, 4), (2, 8), (8, 512), (9, 600), (64, 600), (5000, 600)]
 )
-def test_full_jitter_doubles_its_ceiling_up_to_the_cap(attempt: int, ceiling: float) -> None:
-    assert full_jitter(attempt, 2.0, 600.0, 0.5) == ceiling / 2
-    assert full_jitter(attempt, 2.0, 600.0, 0.0) == 0
+def test_full_jitter_doubles_its_ceiling_up_to_the_cap(tries: int, ceiling: float) -> None:
+    assert full_jitter(tries, 2.0, 600.0, 0.5) == ceiling / 2
+    assert full_jitter(tries, 2.0, 600.0, 0.0) == 0
 
 
 @pytest.mark.parametrize("jitter", [-0.1, 1.0, 2.0, float("nan")])
@@ -32,8 +32,8 @@ def test_a_jitter_outside_its_range_is_a_mistake(jitter: float) -> None:
         full_jitter(1, 1, 1, jitter)
 
 
-def test_a_negative_attempt_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="attempt"):
+def test_a_negative_number_of_tries_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="tries"):
         full_jitter(-1, 1, 1, 0.5)
 
 

@@ -63,7 +63,7 @@ async def test_the_same_files_make_the_same_bytes(world: World, job: Job) -> Non
 async def test_a_file_larger_than_one_read_is_whole(
     world: World, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PART", 2)
+    monkeypatch.setattr(module, "_CHUNK", 2)
 
     assert content(await zipped_of(world, job, "models"))["stdouterr/models/b.bin"] == b"bbb"
 

@@ -94,6 +94,19 @@ def _plain(name: str) -> str:
     return name.strip("_").lower()
 
 
+#: What TypeScript calls its functions, its types and its variables.
+_BINDING = re.compile(r"\b(function|class|interface|type|const|let)\s+(\w+)\b(?:\s*=\s*(?:async )?(\(|<))?")
+
+
+def bare_names_of_the_page(source: str) -> set[str]:
+    """The names of a file of TypeScript that no noun or verb is in."""
+    return {
+        name
+        for kind, name, is_act in _BINDING.findall(source)
+        if _plain(name) in (BARE if kind in ("const", "let") and not is_act else NO_ACTS)
+    }
+
+
 def vague_words(source: str) -> set[str]:
     """Those in the names, the comments and the docstrings of a file; a value may be one."""
     tree = ast.parse(source)
@@ -196,3 +209,25 @@ def test_a_name_is_no_bare_preposition_or_participle() -> None:
 )
 def test_such_a_name_is_seen_wherever_it_stands(source: str) -> None:
     assert bare_names("a.py", source)
+
+
+def test_a_name_of_the_page_is_no_bare_preposition_or_participle() -> None:
+    files = [path for path in (ROOT / "web" / "src").rglob("*.ts*") if path.is_file()]
+
+    bad = {path.name: names for path in files if (names := bare_names_of_the_page(path.read_text()))}
+
+    assert files
+    assert bad == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("export function between(a: Date): number {", {"between"}),
+        ("const inside = (name: string) => name;", {"inside"}),
+        ("let known = 1;", {"known"}),
+        ("const before = feed.last;", set()),
+    ],
+)
+def test_such_a_name_of_the_page_is_seen(source: str, names: set[str]) -> None:
+    assert bare_names_of_the_page(source) == names

@@ -23,14 +23,14 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
   const listed = useAnswer<{ files: Entry[] }>(`${job}/files`, { directory, path: path || "." }, ended);
   const [opened, open] = useState("");
   useEffect(() => open(""), [directory, path]);
-  const to = (...steps: string[]) => link(["jobs", id, "files", ...steps]);
-  const inside = (name: string) => [...folders, name].join("/");
+  const address = (...steps: string[]) => link(["jobs", id, "files", ...steps]);
+  const pathOf = (name: string) => [...folders, name].join("/");
   return (
     <section aria-labelledby="files">
       <h2 id="files">Files</h2>
       <nav class="tabs" aria-label="Output directories">
         {outputs.value?.outputs.map((one) => (
-          <a key={one.id} href={to(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
+          <a key={one.id} href={address(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
             {one.id}
           </a>
         ))}
@@ -38,21 +38,21 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
       <Refusal error={listed.error ?? outputs.error} />
       {folders.length > 0 && (
         <p>
-          <a href={to(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
+          <a href={address(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
         </p>
       )}
       <ul class="files">
         {listed.value?.files.map((file) => (
           <li key={file.name}>
             {file.bytes === null ? (
-              <Closed file={file} href={to(directory, ...folders, ...file.name.split("/"))} />
+              <Closed file={file} href={address(directory, ...folders, ...file.name.split("/"))} />
             ) : (
               <>
                 <button type="button" class="plain" aria-expanded={opened === file.name} onClick={() => open(opened === file.name ? "" : file.name)}>
                   {file.name}
                 </button>
                 <span class="quiet">{size(file.bytes)}</span>
-                <button type="button" onClick={() => void saveFile(id, directory, inside(file.name))}>
+                <button type="button" onClick={() => void saveFile(id, directory, pathOf(file.name))}>
                   Download<span class="hidden"> {file.name}</span>
                 </button>
               </>
@@ -62,7 +62,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
                 <Time at={file.modified} />
               </span>
             )}
-            {opened === file.name && <Preview id={id} directory={directory} path={inside(file.name)} />}
+            {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} />}
           </li>
         ))}
       </ul>

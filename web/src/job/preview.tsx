@@ -42,9 +42,9 @@ export function Preview({ id, directory, path }: Props) {
 function Picture({ data, type, name }: { data: Uint8Array<ArrayBuffer>; type: string; name: string }) {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
-    const made = URL.createObjectURL(new Blob([data], { type }));
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
+    const url = URL.createObjectURL(new Blob([data], { type }));
+    setAddress(url);
+    return () => URL.revokeObjectURL(url);
   }, [data]);
   return address === undefined ? null : <img class="preview" src={address} alt={name} />;
 }

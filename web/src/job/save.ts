@@ -1,7 +1,7 @@
 /** Files that a job wrote, read in parts, as the API gives them. */
 import { call } from "../api";
 
-const PART = 8 << 20;
+const CHUNK = 8 << 20;
 
 function place(id: string, directory: string, path: string): string {
   return ["jobs", id, "files", directory, ...path.split("/")].map(encodeURIComponent).join("/");
@@ -19,7 +19,7 @@ export async function saveFile(id: string, directory: string, path: string): Pro
   let tag = "";
   for (let start = 0, size = 1; start < size; ) {
     const condition: Record<string, string> = tag ? { "if-match": tag } : {};
-    const range = `bytes=${start}-${start + PART - 1}`;
+    const range = `bytes=${start}-${start + CHUNK - 1}`;
     const answer = await call(place(id, directory, path), { headers: { range, ...condition } });
     const part = await answer.arrayBuffer();
     tag = answer.headers.get("etag") ?? "";

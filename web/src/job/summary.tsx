@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ENDS, type JobDetail } from "../answers";
-import { between } from "../format";
+import { elapsed } from "../format";
 import { Notice, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
@@ -15,8 +15,8 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Arrived by", job.door],
     ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],
     ["Created", <Time at={job.createdAt} />],
-    ["Waited", between(job.createdAt, job.startedAt ?? job.endedAt, now)],
-    ["Ran", between(job.startedAt, job.endedAt, now)],
+    ["Waited", elapsed(job.createdAt, job.startedAt ?? job.endedAt, now)],
+    ["Ran", elapsed(job.startedAt, job.endedAt, now)],
     ["Exit code", job.exitCode],
     ["Attempt", job.attempt],
     ["On the cluster", job.engine && <code>{[job.engine.name, job.engine.id].filter(Boolean).join(" · ")}</code>],

@@ -1,5 +1,5 @@
 import type { JobDetail } from "../answers";
-import { between } from "../format";
+import { elapsed } from "../format";
 import { State, Time } from "../parts/parts";
 
 /** The states that a job came to, each with how long it stayed there. */
@@ -14,7 +14,7 @@ export function Timeline({ job }: { job: JobDetail }) {
           <li key={entry.sequence}>
             <State word={entry.state} /> <Time at={entry.at} />
             {entry.attempt > 1 && <span class="quiet"> attempt {entry.attempt}</span>}
-            {changes[index + 1] && <span class="quiet"> for {between(entry.at, changes[index + 1]?.at, 0)}</span>}
+            {changes[index + 1] && <span class="quiet"> for {elapsed(entry.at, changes[index + 1]?.at, 0)}</span>}
             {entry.reason && <span class="quiet"> ({entry.reason})</span>}
             {entry.note && <div class="remark">{entry.note}</div>}
           </li>

@@ -14,8 +14,8 @@ const newestFirst = (a: Job, b: Job) => (a.createdAt === b.createdAt ? 0 : a.cre
 /** The list after its first page was read again. */
 export function refreshed(list: JobList, page: JobPage): JobList {
   const [newest, oldest] = [list.jobs[0], page.jobs.at(-1)];
-  const known = new Set(list.jobs.map((job) => job.id));
-  const overlaps = page.jobs.some((job) => known.has(job.id));
+  const ids = new Set(list.jobs.map((job) => job.id));
+  const overlaps = page.jobs.some((job) => ids.has(job.id));
   // More jobs came than a page holds: what lies between is not known, so older jobs are read anew.
   if (newest === undefined || oldest === undefined || !overlaps || page.next === null) return page;
   const fresh = new Set(page.jobs.map((job) => job.id));
@@ -25,8 +25,8 @@ export function refreshed(list: JobList, page: JobPage): JobList {
 
 /** The list with the page that follows it. */
 export function extended(list: JobList, page: JobPage): JobList {
-  const known = new Set(list.jobs.map((job) => job.id));
-  return { ...page, jobs: [...list.jobs, ...page.jobs.filter((job) => !known.has(job.id))] };
+  const ids = new Set(list.jobs.map((job) => job.id));
+  return { ...page, jobs: [...list.jobs, ...page.jobs.filter((job) => !ids.has(job.id))] };
 }
 
 /** The list with newer answers about some of its jobs; others are left out. */

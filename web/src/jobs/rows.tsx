@@ -1,7 +1,7 @@
 /** A table of which only the visible rows are in the document, so that thousands of them cost nothing. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job } from "../answers";
-import { between } from "../format";
+import { elapsed } from "../format";
 import { State, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
@@ -38,11 +38,11 @@ export function Rows({ jobs, onEnd }: Props) {
   }, [last, jobs.length]);
 
   const choose = (index: number) => {
-    const within = Math.max(0, Math.min(jobs.length - 1, index));
-    setChosen(within);
-    reveal(box.current, within);
+    const row = Math.max(0, Math.min(jobs.length - 1, index));
+    setChosen(row);
+    reveal(box.current, row);
     measure();
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`#row-${within} a`)?.focus());
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`#row-${row} a`)?.focus());
   };
   const pressed = (event: KeyboardEvent) => {
     const step = STEPS[event.key]?.(Math.max(1, count - 2 * SPARE - 1), chosen, jobs.length);
@@ -109,8 +109,8 @@ function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: bool
       <span role="cell" class="cell-time">
         <Time at={job.createdAt} />
       </span>
-      <span role="cell" class="cell-more">{between(job.createdAt, job.startedAt ?? job.endedAt, now)}</span>
-      <span role="cell" class="cell-more">{between(job.startedAt, job.endedAt, now)}</span>
+      <span role="cell" class="cell-more">{elapsed(job.createdAt, job.startedAt ?? job.endedAt, now)}</span>
+      <span role="cell" class="cell-more">{elapsed(job.startedAt, job.endedAt, now)}</span>
     </div>
   );
 }

@@ -15,7 +15,7 @@ export function Health() {
   const [error, setError] = useState<ApiError>();
   const words = polled.value?.words;
   const isPaused = words?.["paused"] === true;
-  const turn = () =>
+  const toggle = () =>
     attempt(setError, async () => {
       if (isPaused) await call("resume", { method: "POST" });
       else await call("pause", { method: "POST", query: { reason } });
@@ -46,7 +46,7 @@ export function Health() {
             <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
           </label>
         )}
-        <button type="button" disabled={words === undefined} onClick={() => void turn()}>
+        <button type="button" disabled={words === undefined} onClick={() => void toggle()}>
           {isPaused ? "Resume submissions" : "Pause submissions"}
         </button>
       </div>
