@@ -26,7 +26,7 @@ from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import SlipwayError
 from shared.core.job import JobState
 from shared.core.ledger.listing import Query
-from shared.delivery.deliver import deliver
+from shared.delivery.deliver import deliver, finish
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.sweep import sweep
 from tests.unit.world import World, job_json
@@ -114,8 +114,10 @@ async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
         drops=BlobDrops(account, f"d{name}", f"r{name}", ["scripts"]),
         queues=StorageQueues(account),
     )
-    yield world
-    await account.close()
+    try:
+        yield world
+    finally:
+        await account.close()
 
 
 async def _journey(world: World) -> None:
@@ -132,6 +134,7 @@ async def _journey(world: World) -> None:
                 world.engine.set_state(name, JobState.SUCCEEDED)
         world.pass_time(100)
         await _survives(sweep(world.ports))
+        await finish(world.ports)
 
 
 async def _survives(act: Any) -> bool:

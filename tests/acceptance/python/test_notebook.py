@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
 
 from tests.acceptance.door import PATIENCE, Door
 
@@ -20,22 +20,31 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def run(door: Door, folder: Path, kernel: Path) -> list[str]:
-    """What each cell of code printed or showed; a cell that raises fails the test.
-
-    The kernel keeps its files, and the sockets that it talks by, below `kernel`.
-    """
-    notebook = nbformat.read(folder / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-    manager = AsyncKernelManager(transport="ipc", connection_file=str(kernel / "kernel.json"))
-    place = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, km=manager, timeout=int(PATIENCE), resources=place)
+    """What each cell of code printed or showed; a cell that raises fails the test."""
+    file = folder / NOTEBOOK
     environment = {"PYTHONPATH": str(ROOT), "SLIPWAY_URL": door.stack.host_url, "SLIPWAY_KEY": door.key}
     environment["IPYTHONDIR"] = str(kernel)
-    await client.async_execute(env={**os.environ, **door.stack.settings, **environment})
-    return ["".join(map(_text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"]
+    process = await asyncio.create_subprocess_exec(
+        *(
+            sys.executable,
+            "-m",
+            "tests.acceptance.python.notebook",
+            str(file),
+            str(kernel),
+            str(int(PATIENCE)),
+        ),
+        env={**os.environ, **door.stack.settings, **environment},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()
+    cells = json.loads(file.read_text())["cells"]
+    return ["".join(map(_text, cell["outputs"])) for cell in cells if cell["cell_type"] == "code"]
 
 
 def _text(output: dict[str, Any]) -> str:
-    return str(output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"])
+    text = output["text"] if output["output_type"] == "stream" else output["data"]["text/plain"]
+    return "".join(text)
 
 
 async def test_every_cell_does_what_the_text_beside_it_says(

@@ -79,9 +79,11 @@ async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> A
     await account.blobs.create_container(name)
     container = account.blobs.get_container_client(name)
     addresses = BlobAddresses(account, connection, VALID, lambda: datetime.now(UTC))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True)) as http:
-        yield Stored(container, addresses, http)
-    await account.close()
+    try:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True)) as http:
+            yield Stored(container, addresses, http)
+    finally:
+        await account.close()
 
 
 @dataclass
