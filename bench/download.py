@@ -120,7 +120,8 @@ async def _bare(bench: _Bench, folder: str) -> float:
         for url, at in ranges:
             headers = {"Range": f"bytes={at}-{at + DIRECT_CHUNK - 1}"}
             async with http.get(url, headers=headers, raise_for_status=True) as answer:
-                await answer.read()
+                async for _ in answer.content.iter_any():
+                    pass
 
     async with aiohttp.ClientSession() as http:
         await asyncio.gather(*(worker(http) for _ in range(PARALLEL)))

@@ -29,6 +29,10 @@ _MARGIN = timedelta(seconds=30)
 _PATIENCE = aiohttp.ClientTimeout(total=120, sock_connect=5)
 #: Reads in a row that fail, after which storage is taken to be out of reach from here.
 _FAILURES = 3
+#: Folders whose addresses are kept: files come in the order of their names, so few are read at once.
+_FOLDERS = 32
+#: Files of a folder after which its next page is asked for before it is needed.
+_FEW = 16
 
 
 class _NoAddress(Exception):
@@ -41,6 +45,7 @@ class Direct:
     def __init__(self, api: Service, job_id: str) -> None:
         self._api, self._job_id = api, job_id
         self._session: aiohttp.ClientSession | None = None
+        #: the one that was used last at the end
         self._folders: dict[tuple[str, str], _Folder] = {}
         #: output directories without addresses, and files that were begun that way in vain
         self._without: set[str] = set()
@@ -52,6 +57,8 @@ class Direct:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for folder in self._folders.values():
+            folder.close()
         if self._session is not None:
             await self._session.close()
 
@@ -64,11 +71,8 @@ class Direct:
     async def find(self, file: Remote, *, anew: bool = False) -> Blob | None:
         """What storage has of a file, if that is what the cluster lists; `anew`: its address has expired."""
         path, _, name = file.path.rpartition("/")
-        key = (file.directory, path)
-        if anew or key not in self._folders:
-            self._folders[key] = _Folder(self._api, self._job_id, file.directory, path)
         try:
-            blob = await self._folders[key].find(name)
+            blob = await self._folder(file.directory, path, anew=anew).find(name)
         except _NoAddress:
             self._without.add(file.directory)
             return None
@@ -78,6 +82,17 @@ class Direct:
         # An older blob is one that was not written when the job wrote the file again.
         current = blob and blob.size == file.size and int(file.modified or 0) <= blob.modified
         return blob if current else None
+
+    def _folder(self, directory: str, path: str, *, anew: bool) -> _Folder:
+        folder = self._folders.pop((directory, path), None)
+        if anew and folder is not None:
+            folder.close()
+        if anew or folder is None:
+            folder = _Folder(self._api, self._job_id, directory, path)
+        self._folders[directory, path] = folder
+        if len(self._folders) > _FOLDERS:
+            self._folders.pop(next(iter(self._folders))).close()
+        return folder
 
     async def get(self, url: str, first: int, last: int, tag: str) -> FileChunk:
         """A range of a blob. Raises Changed, _NoAddress."""
@@ -93,7 +108,7 @@ class Direct:
                 begins, size = range_of(answer, len(data))
                 whole = answer.headers.get("x-ms-blob-content-md5") if len(data) == size else None
                 complete = begins == first and len(data) == min(last + 1, size) - first
-                if answer.status != 206 or not complete or not _fits(data, whole):
+                if answer.status != 206 or not complete or not (whole is None or await _fits(data, whole)):
                     raise Failure(f"storage answered {answer.status}")
         except Changed:
             raise
@@ -128,12 +143,17 @@ class Reader:
 
 
 class _Folder:
-    """Addresses of one folder, page by page in the order of names; the last two pages are kept."""
+    """Addresses of one folder, page by page in the order of names; the last two pages are kept.
+
+    The next page is asked for while files of the last one are read, unless few files are wanted.
+    """
 
     def __init__(self, api: Service, job_id: str, directory: str, path: str) -> None:
         self._api, self._where = api, (job_id, directory, path or ".")
         self._pages: deque[AddressPage] = deque(maxlen=2)
         self._asking = asyncio.Lock()
+        self._ahead: asyncio.Task[AddressPage | None] | None = None
+        self._finds = 0
 
     async def find(self, name: str) -> Blob | None:
         """The blob of a file; cheap for names in their order. Raises _NoAddress, Failure."""
@@ -141,20 +161,33 @@ class _Folder:
             soon = datetime.now(UTC) + _MARGIN
             if self._pages and (name < self._pages[0].first or self._pages[0].expires < soon):
                 self._pages.clear()
+                self.close()
+                self._ahead = None
             if not self._pages:
                 await self._read("")
             while self._pages[-1].next and name > self._pages[-1].last:
                 await self._read(self._pages[-1].next)
+            self._finds += 1
+            following = self._pages[-1].next
+            if following and self._finds > _FEW and self._ahead is None:
+                self._ahead = asyncio.create_task(self._api.addresses(*self._where, following))
             return next((page.blobs[name] for page in self._pages if name in page.blobs), None)
 
     async def _read(self, after: str) -> None:
-        page = await self._api.addresses(*self._where, after)
+        ahead, self._ahead = self._ahead, None
+        page = await (ahead or self._api.addresses(*self._where, after))
         if page is None:
             raise _NoAddress
         self._pages.append(page)
 
+    def close(self) -> None:
+        """Ask for no more."""
+        if self._ahead is not None:
+            self._ahead.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._ahead.cancel()
 
-def _fits(data: bytes, md5: str | None) -> bool:
-    """Whether the bytes are those of the digest that storage keeps, if it does."""
-    digest = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
-    return md5 is None or md5 == digest
+
+async def _fits(data: bytes, md5: str) -> bool:
+    """Whether the bytes are those of the digest that storage keeps; other files go on meanwhile."""
+    digest = await asyncio.to_thread(hashlib.md5, data, usedforsecurity=False)
+    return md5 == base64.b64encode(digest.digest()).decode()

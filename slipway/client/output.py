@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 from slipway.client.direct import Direct
@@ -15,16 +17,25 @@ Answer = TypeVar("Answer")
 PARALLEL = 8
 #: Bytes of the chunks that a file is read in, fewer through the API: its worker holds some copies of each.
 CHUNK, DIRECT_CHUNK = 2 << 20, 8 << 20
-#: Chunks of one file that are asked for before they can be written.
-_AHEAD = 3
+#: Chunks of one file that are asked for before they can be written, fewer through the API.
+_AHEAD, _DIRECT_AHEAD = 3, PARALLEL
+#: Chunks of all files that are asked for and not yet written: what a download holds in memory.
+_HELD = 2 * PARALLEL
 #: Seconds without any answer after which a read is given up, and the longest wait between two tries.
 _PATIENCE, _LONGEST_WAIT = 60.0, 8.0
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What all the files of one download do together, at most."""
+
+    requests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
+    held: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HELD))
+
+
 async def chunks(
-    api: Service, job_id: str, file: Remote, gate: asyncio.Semaphore, start: int = 0,
-    direct: Direct | None = None,
-) -> AsyncGenerator[FileChunk]:  # fmt: skip
+    api: Service, job_id: str, file: Remote, bounds: Bounds, start: int = 0, direct: Direct | None = None
+) -> AsyncGenerator[FileChunk]:
     """The chunks of a file from `start` on, in order, some of them asked for at once; `direct` where it can.
 
     Raises Changed when the file changes in between, and Failure.
@@ -40,25 +51,35 @@ async def chunks(
                 raise Unanswered(f"{file.name}: an answer ended too early")
             return content
 
-        async with gate:
-            return await patiently(ask)
+        await bounds.held.acquire()
+        try:
+            async with bounds.requests:
+                return await patiently(ask)
+        except BaseException:
+            bounds.held.release()
+            raise
 
-    size = DIRECT_CHUNK if reader else CHUNK
-    first_part = await fetch(start, start + size - 1 if file.size > start else start - 1, "")
-    yield first_part
-    tag, step = first_part.tag, len(first_part.data)
-    ahead = iter(range(start + step, first_part.size, step) if step else ())
-    under_way: list[asyncio.Task[FileChunk]] = []
+    size, most = (DIRECT_CHUNK, _DIRECT_AHEAD) if reader else (CHUNK, _AHEAD)
+    last = start + size - 1 if file.size > start else start - 1
+    under_way = [asyncio.create_task(fetch(start, last, ""))]
+    ahead: Iterator[int] | None = None
     try:
-        while True:
-            while len(under_way) < _AHEAD and (first := next(ahead, None)) is not None:
-                under_way.append(asyncio.create_task(fetch(first, first + step - 1, tag)))
-            if not under_way:
-                return
-            yield await under_way.pop(0)
+        while under_way:
+            part = await under_way[0]
+            del under_way[0]
+            if ahead is None:
+                tag, step = part.tag, len(part.data)
+                ahead = iter(range(start + step, part.size, step) if step else ())
+            try:
+                for first in islice(ahead, most - len(under_way)):
+                    under_way.append(asyncio.create_task(fetch(first, first + step - 1, tag)))
+                yield part
+            finally:
+                bounds.held.release()
     finally:
         for task in under_way:
-            task.cancel()
+            if not task.cancel() and not task.cancelled() and not task.exception():
+                bounds.held.release()
 
 
 async def patiently(ask: Callable[[], Awaitable[Answer]]) -> Answer:

@@ -1,5 +1,6 @@
 """Files of a job, saved below a directory of one's own. The job chose their names: none leads out of it."""
 
+import asyncio
 import fcntl
 import hashlib
 import os
@@ -18,6 +19,8 @@ from slipway.failure import Failure
 _LONGEST = 255
 #: Bytes of a file that are read at once.
 _READ = 1 << 20
+#: Bytes that take longer to hand to a thread than to write.
+_SMALL = 1 << 16
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
 MARK = ".slipway-job"
 #: How the names begin of files that are not whole, and how much of such a name says which file it is.
@@ -171,7 +174,10 @@ async def _write(stream: BinaryIO, start: int, content: AsyncIterator[FileChunk]
     stream.seek(start)
     whole = start
     async for piece in content:
-        stream.write(piece.data)
+        if len(piece.data) < _SMALL:
+            stream.write(piece.data)
+        else:  # other files go on meanwhile
+            await asyncio.to_thread(stream.write, piece.data)
         whole = piece.size
         yield len(piece.data)
     if stream.tell() != whole:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slipway.client.direct import Direct
-from slipway.client.output import PARALLEL, chunks
+from slipway.client.output import PARALLEL, Bounds, chunks
 from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
 from slipway.client.save import Destination
@@ -91,7 +91,7 @@ def cat(job: str, name: str, url: str, key: str) -> int:
             raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
         file = Remote(directory, path, sizes[last], None)
         count, whole = 0, 0
-        async with aclosing(chunks(api, job_id, file, asyncio.Semaphore(PARALLEL))) as content:
+        async with aclosing(chunks(api, job_id, file, Bounds())) as content:
             async for chunk in content:
                 count, whole = count + len(chunk.data), chunk.size
                 sys.stdout.buffer.write(chunk.data)
@@ -107,7 +107,7 @@ async def save(
     api: Service, job_id: str, files: Sequence[Remote], to: Path, advance: Callable[[int], None]
 ) -> Outcome:
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
-    outcome, gate, waiting = Outcome(), asyncio.Semaphore(PARALLEL), iter(files)
+    outcome, bounds, waiting = Outcome(), Bounds(), iter(files)
     destination = Destination(to, files, job_id)
 
     async def worker() -> None:
@@ -117,7 +117,7 @@ async def save(
                     outcome.present += 1
                     advance(file.size)
                     continue
-                size = await _save(api, job_id, file, destination, gate, direct, advance)
+                size = await _save(api, job_id, file, destination, bounds, direct, advance)
                 outcome.bytes += size
                 outcome.saved += 1
             except (Failure, OSError) as error:
@@ -135,7 +135,7 @@ async def save(
 
 
 async def _save(
-    api: Service, job_id: str, file: Remote, destination: Destination, gate: asyncio.Semaphore,
+    api: Service, job_id: str, file: Remote, destination: Destination, bounds: Bounds,
     direct: Direct, advance: Callable[[int], None],
 ) -> int:  # fmt: skip
     start, reads = destination.begun(file), 1
@@ -143,7 +143,7 @@ async def _save(
         advance(count := start)
         try:
             async with (
-                aclosing(chunks(api, job_id, file, gate, start, direct)) as content,
+                aclosing(chunks(api, job_id, file, bounds, start, direct)) as content,
                 aclosing(destination.save(file, start, content)) as written,
             ):
                 async for size in written:

@@ -222,7 +222,7 @@ async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path)
     api = Wrote({"w": b"0123456789"})
     (file,) = (await walk(api, "j_1", ["OUT"])).files
     place = Destination(tmp_path, [file], "j_1")
-    writing = place.save(file, 0, output.chunks(api, "j_1", file, asyncio.Semaphore(1)))
+    writing = place.save(file, 0, output.chunks(api, "j_1", file, output.Bounds()))
     await anext(writing)
 
     outcome = await fetched(api, tmp_path)
