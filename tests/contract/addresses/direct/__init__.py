@@ -1,0 +1,1 @@
+"""`slipway download` from storage itself."""
