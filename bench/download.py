@@ -1,4 +1,4 @@
-"""What a job wrote comes home: the same bytes in one file and in many, and what the worker holds meanwhile.
+"""Downloads of what a job wrote: the same bytes in one file and in many, and the memory of the worker.
 
 Bare: ranged GETs of the blobs by their addresses, as many at once, thrown away. Direct: `slipway download`,
 which lists the files and reads storage itself. Through the app: the same without addresses.
@@ -31,7 +31,7 @@ from slipway.stack.provision import Plan
 _CONTAINER = "datalake-bench"
 _SETTINGS = {**QUIET, "SLIPWAY_ADDRESS_MINUTES": "60", "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"}
 _MB = 1e6
-#: Writes `one/0` with that many bytes, and the same bytes in so many files.
+#: Writes `one/0` with that many bytes, and the same bytes split into files.
 _WRITES = """set -e; cd "$AZ_BATCHAI_OUTPUT_OUT"; mkdir one many
 head -c {bytes} /dev/urandom > one/0
 split --bytes={part} --suffix-length=6 --numeric-suffixes one/0 many/
@@ -47,7 +47,7 @@ class _WithoutAddresses(Service):
 
 @dataclass(frozen=True)
 class _Bench:
-    """A stack with a job that has written everything."""
+    """A running stack, and the job that wrote the files."""
 
     stack: World
     http: aiohttp.ClientSession
@@ -58,7 +58,7 @@ class _Bench:
 
 
 async def download(megabytes: float, files: int) -> dict[str, float]:
-    """The whole; each kind of reading once for the one file and once for the many."""
+    """Measure each kind of download, for the one file and for the many."""
     figures: dict[str, float] = {}
     async with _written(int(megabytes * _MB), files) as bench:
         idle = bench.stack.worker.memory_info().rss
@@ -111,7 +111,7 @@ def _document(size: int, files: int) -> str:
 
 
 async def _bare(bench: _Bench, folder: str) -> float:
-    """Seconds for the bytes alone."""
+    """Seconds of bare ranged GETs."""
     urls = await _addresses(bench, folder)
     ranges = iter([(url, at) for url, size in urls for at in range(0, size, DIRECT_CHUNK)])
     began = time.perf_counter()
@@ -155,7 +155,7 @@ async def _saved(bench: _Bench, service: Service, folder: str) -> float:
 
 @asynccontextmanager
 async def _memory(process: psutil.Process) -> AsyncIterator[Sequence[int]]:
-    """What the process holds meanwhile, some times a second."""
+    """Resident memory of the process, sampled during the block."""
     sizes = [process.memory_info().rss]
 
     async def watch() -> None:

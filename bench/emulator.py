@@ -71,7 +71,7 @@ class Api:
         await self.send("PUT", f"{workspace}/clusters/{name}", {"properties": properties})
 
     async def jobs(self, workspace: str, count: int) -> float:
-        """Put so many jobs into the queue; how many a second it took."""
+        """Put jobs into the queue; how many it took per second."""
         cluster = f"{_BASE}{workspace}/clusters/c"
         properties = {
             "cluster": {"id": cluster},

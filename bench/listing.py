@@ -42,12 +42,12 @@ _LISTS = {
 
 
 async def pages(storage: str, finished: int) -> dict[str, float]:
-    """Pages over a table of Azurite, with so many jobs that have ended."""
+    """Pages over a table of Azurite, with jobs that have ended."""
     return await _pages(storage, "list", partial(_fill, finished=finished))
 
 
 async def long_pages(finished: int, rtt: float) -> dict[str, float]:
-    """The same over a table that seeks: so many rows that Azurite would take minutes for one of them."""
+    """The same over a table that seeks: with this many rows, a page of Azurite would take minutes."""
     layout = {**LAYOUT, "Shards": SHARDS, "Version": 2, **listed_until("0" * 15)}
     every = (row for shard in range(SHARDS) for row in _rows(shard, finished + RUNNING))
     async with seeking((layout, *every), rtt) as storage:
@@ -100,7 +100,7 @@ async def _by_turns(*ask: Callable[[], Awaitable[None]]) -> list[float]:
 
 
 async def _fill(table: RestTable, finished: int) -> None:
-    """The rows by which lists show so many jobs that have ended, and those that run."""
+    """The rows by which lists show jobs that have ended, and those that run."""
 
     async def write(shard: int) -> None:
         operations: list[Operation] = []

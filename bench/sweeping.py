@@ -141,7 +141,7 @@ async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator
 
 
 async def _at_once(ledger: TableLedger, jobs: list[Job]) -> None:
-    """Put jobs into the table, so many at a time that the service keeps up."""
+    """Put jobs into the table, as fast as the service keeps up."""
     for at in range(0, len(jobs), 1000):
         await asyncio.gather(*(ledger.create(job, None, None) for job in jobs[at : at + 1000]))
 

@@ -19,7 +19,7 @@ _WARM = 20
 #: Messages that are sent before the webhooks of earlier ones have come: what worker and host hold, and some
 #: that wait. A call to a queue of Azurite costs more the deeper it is; for that the floor goes in chunks.
 _AHEAD = 128
-#: After so many webhooks as many messages follow.
+#: After this many webhooks, the same number of messages follows.
 _STEP = 8
 #: Seconds between two looks at what came; as with the peer, so that watching costs both the same.
 _LOOK_EVERY = 0.005

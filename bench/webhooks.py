@@ -124,7 +124,7 @@ async def _timer(run: Run) -> None:
 
 
 async def _host(run: Run) -> None:
-    """The queue trigger: messages that are visible, so many at once."""
+    """The queue trigger: visible messages, a batch at a time."""
     gate, queues = asyncio.Semaphore(_INVOCATIONS), run.world.queues
 
     async def invoke(body: str, delay: float) -> None:

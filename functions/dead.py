@@ -1,4 +1,4 @@
-"""The HTTP API of what is dead: messages that failed too often, events that some target never took."""
+"""The HTTP API of what is dead: messages that failed too often, events that some receiver never accepted."""
 
 from __future__ import annotations
 

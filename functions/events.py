@@ -1,4 +1,4 @@
-"""The HTTP API of events: what became of them, the same once more, and a test of an address."""
+"""The HTTP API of events: list them, send them again, and test an address."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.route("pause", methods=["POST"])
 @api_route("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
-    """Stop submissions, not acceptance: ?reason=. Say it again to change the reason."""
+    """Stop submissions, not acceptance: ?reason=. Repeat it to change the reason."""
     from shared.lifecycle import admit
 
     by = _operator()
@@ -80,7 +80,7 @@ async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _operator() -> str:
-    """Who turns the switch. Raises Misuse (403) for who may not."""
+    """The caller who pauses or resumes. Raises Misuse (403) without the right to."""
     who = caller()
     who.needs(ADMIN)
     return who.id or "the holder of a function key"

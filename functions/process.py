@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: So many new objects make the collector look for cycles among them.
+#: The number of new objects after which the collector looks for cycles among them.
 _YOUNG = 50_000
 _ports: Ports | None = None
 

@@ -18,7 +18,7 @@ from local.names import is_name
 
 _PARALLEL = 8
 _FOLDER_MARK = "hdi_isfolder"
-#: A job has put something in the way. What it made stays.
+#: A job has put something else in the file's place. What it made stays.
 _IN_THE_WAY = (Refused, NotADirectoryError)
 
 

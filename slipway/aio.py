@@ -101,7 +101,7 @@ class AsyncJob:
         """Write the log to `to`, by default standard output; with `follow` until the job ends.
 
         `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process, or of
-        the one with the rank. `tail` begins with so many of the last lines of each, `grep` leaves lines that
+        the one with the rank. `tail` begins with that many last lines of each, `grep` leaves lines that
         the expression matches, `timestamps` puts the time of arrival in front of those that are followed.
         """
         selection = Selection(file, str(rank), tail)

@@ -1,14 +1,20 @@
-"""What every engine can do, as the table of docs/reference/engines.md. Pure.
+"""What every engine can do, as the table of docs/reference/engines.md.
 
-`python -m slipway.engines_page` writes the table, from the engines' own declarations.
+`python -m slipway.engines_page` writes the table into the page, from the engines' own declarations; a test
+compares.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from shared.core.engine import ABILITIES, Ability
 from shared.engines import registry
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "engines.md"
+_TABLE = re.compile(r"(?<=\n\n)\| \| .*?(?=\n\n)", re.DOTALL)
 
 #: Engine → what it declares in its module `abilities`.
 ENGINES: Mapping[str, Mapping[str, Ability]] = {
@@ -26,12 +32,15 @@ def table() -> str:
     return "\n".join(rows)
 
 
+def page(text: str) -> str:
+    """The page with the table of these engines in place of its first one without a name above its rows."""
+    return _TABLE.sub(lambda _: table(), text, count=1)
+
+
 def _cell(ability: Ability) -> str:
     answer = "where configured" if ability.answer == "configured" else ability.answer
     return f"{answer}: {ability.note}" if ability.note else answer
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(table() + "\n")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -84,12 +84,12 @@ def cells(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """The text, filled with spaces up to so many columns."""
+    """The text, filled with spaces up to `width` columns."""
     return text + " " * (width - cells(text))
 
 
 def cut(text: str, width: int) -> str:
-    """The text, or as much of it as fits into so many columns with an ellipsis behind it."""
+    """The text, or as much of it as fits into `width` columns with an ellipsis behind it."""
     if cells(text) <= width:
         return text
     from rich.cells import set_cell_size

@@ -108,7 +108,7 @@ class Simulation:
         return self._usage(number)
 
     async def sweep(self, active: int) -> Usage:
-        """For one sweep of so many active jobs, of which none has changed."""
+        """Requests of one sweep over `active` jobs, none of which has changed."""
         other = MemoryLedger(self.world.clock, self.world.ports.ledger.shards, self.table)
         jobs = [_queued(n) for n in range(active)]
         for at in range(0, active, PAGE):

@@ -1,4 +1,4 @@
-"""One run of a function, as all triggers want it: logged, its outputs written, retried where it may be."""
+"""One run of a function for any trigger: logged, its outputs written, retried if its policy allows."""
 
 import asyncio
 import logging
@@ -66,7 +66,7 @@ class Invoker:
 
 
 def delay_of(retry: RetryPolicy, retries: int) -> float:
-    """Seconds before the next retry, after this number of others."""
+    """Seconds before the next retry; `retries` counts those that were made."""
     if retry.strategy == "fixed_delay":
         return retry.delay
     doubled: float = max(retry.minimum, 0.1) * 2.0 ** min(retries, 30)

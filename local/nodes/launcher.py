@@ -14,7 +14,7 @@ _PROGRAM = Path(__file__).with_name("process_starter.py")
 
 
 class Launcher:
-    """Starts `launch.py` when the first order comes, and again if it has died."""
+    """Starts `process_starter.py` when the first order comes, and again if it has died."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()

@@ -68,7 +68,7 @@ class Mounter:
         return mirror.files
 
     async def release(self, volume: Volume, tries: int = 3) -> None:
-        """Write the rest back. Raises MountError if the container does not take it in `tries` tries."""
+        """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
         key = (volume.account, volume.name)
         if volume.kind != "blob" or not self._holders.get(key):
             return

@@ -106,7 +106,7 @@ def oci_conf(site: Site) -> str:
 
 
 def devices(home: Path, count: int) -> str:
-    """The files of so many GPUs, as a host list; Slurm takes their indices from their names."""
+    """The files of the GPUs, as a host list; Slurm takes their indices from their names."""
     return f"{home}/dev/nvidia[0-{count - 1}]"
 
 

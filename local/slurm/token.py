@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 
 
 def token(key: bytes, user: str, now: int, seconds: int) -> str:
-    """A token of the user, valid from `now` (a Unix time) for so many seconds."""
+    """A token of the user, valid from `now` (a Unix time) for `seconds`."""
     claims = {"iat": now, "exp": now + seconds, "sun": user}
     signed = f"{_encoded({'alg': 'HS256', 'typ': 'JWT'})}.{_encoded(claims)}"
     return f"{signed}.{_text(hmac.digest(key, signed.encode(), 'sha256'))}"

@@ -32,7 +32,7 @@ QUEUE = "job-events"
 
 @dataclass
 class _Progress:
-    """Whether a delivery has come to an end lately, whichever."""
+    """Whether any delivery has ended since the last look."""
 
     advanced: bool = False
 
@@ -78,7 +78,7 @@ async def finish(ports: Ports) -> None:
 
 
 async def _learn(ports: Ports) -> None:
-    """Now and then: which receivers are disabled."""
+    """Read, every few minutes, which receivers are disabled."""
     if not ports.receivers.stale(ports.clock()):
         return
     try:

@@ -59,7 +59,7 @@ async def read_end_soon(
     ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None, seconds: float,
     reason: Reason | None,
 ) -> LastLines | None:  # fmt: skip
-    """The same, if the files of the cluster give it within so many seconds. Never raises.
+    """The same, if the files of the cluster give it within `seconds`. Never raises.
 
     They have a breaker of their own: a share that hangs says nothing of the scheduler. While it is open,
     nothing is read. The deadline does not count: one job may have written files by the thousand.

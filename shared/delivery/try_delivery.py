@@ -37,7 +37,7 @@ async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: da
     except SlipwayError as error:
         return _retry(ports, notice, _count_try(delivery), now, str(error)[:200], None)
     except Exception as error:
-        # A defect of ours costs this delivery a try; were it raised, the others would be forgotten.
+        # A defect of ours costs this delivery a try; if it were raised, the other deliveries would be lost.
         log.exception("event %s: a delivery failed", notice.event_id, extra={"job": notice.job_id})
         return _retry(ports, notice, _count_try(delivery), now, type(error).__name__, None)
     return _count_try(delivery).model_copy(update={"state": "delivered", "last": "stored"})

@@ -49,7 +49,7 @@ class Lately(Generic[Subject]):
         return (await self._look_at(subject, self._good)).view
 
     async def now(self, subject: Subject, since: float) -> ClusterView | None:
-        """The view, no older than so many seconds; None while it does not answer."""
+        """The view, no older than `since` seconds; None while it does not answer."""
         snapshot = await self._look_at(subject, min(since, self._good))
         return None if snapshot.failed else snapshot.view
 

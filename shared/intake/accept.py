@@ -109,7 +109,7 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
 
 
 def _stuck_notes(job: Job) -> tuple[str, ...]:
-    """What its cluster said already: that it waits for what will not come by itself."""
+    """What the cluster has reported: the job waits for something that will not come by itself."""
     waits = job.waiting
     return (f"warning: {waits.text}",) if waits is not None and waits.never else ()
 

@@ -1,4 +1,4 @@
-"""arrive: what came through the queue door or the blob trigger goes its way."""
+"""arrive: pass on what came through the queue door or the blob trigger."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
 log = logging.getLogger(__name__)
 
-#: What fails for the sake of storage, of a cluster or of the settings, and not for that of the message.
+#: Errors of storage, of a cluster or of the settings: the message itself may be right.
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
 #: What `accept` says of a key that another payload has (HTTP 422).
 _KEY_TAKEN = 422
@@ -91,7 +91,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
 
 
 async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> list[Accepted]:
-    """Once more: the tries before may all have met an outage, which is no reason to give a message up."""
+    """Try once more: all earlier tries may have met an outage, which is no reason to give up a message."""
     own = pointed_to(body) is None  # what any other one points to is kept already
     if own and not await hold(ports, "jobs", message_id, body):
         return []
@@ -117,7 +117,7 @@ async def _try(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
 
 
 async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
-    """A dead message once more, under the id that it had: what it had started after all is joined."""
+    """Process a dead message again under its old id, so that it joins a job that it had started after all."""
     dead = await ports.dead.get(dead_id)
     if dead is None:
         log.info("%s was already processed", dead_id[:80])

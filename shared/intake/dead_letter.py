@@ -28,7 +28,7 @@ _LATER = 300.0
 #: The reasons of a message that is held for one more try, and of one that is tried again after an outage.
 _TRIED = "of its tries did not end: the process died, or storage stopped answering"
 _AGAIN = "is tried again: "
-#: How many tries in a row may not end. One proves nothing: storage that failed for long may fail once more.
+#: How many tries in a row may fail to end. One proves nothing: storage after a long outage may fail again.
 _UNENDED = 3
 
 

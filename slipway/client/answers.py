@@ -42,7 +42,7 @@ class Body(dict[str, Any]):
 
 
 def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
-    """The first byte of an answer of so many bytes, and the size of the whole file. Raises Failure."""
+    """The first byte of an answer of `count` bytes, and the size of the whole file. Raises Failure."""
     if answer.status != 206:
         return 0, count
     match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))

@@ -14,7 +14,7 @@ ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
 #: States in which there may be something new in the log.
 _HAS_LOG = frozenset({"running", "succeeded", "failed", "cancelled"})
 _STYLES = {"succeeded": "green", "running": "cyan", "queued": "", "accepted": "", "submitting": ""}
-#: Logs are read at every so manyth look.
+#: Every this many polls, the logs are read.
 _LOG_EVERY = 3
 
 

@@ -205,7 +205,7 @@ def log(
     ] = "",
     rank: Annotated[str, typer.Option(help="only the process of this rank, such as 0 or wk-1")] = "",
     tail: Annotated[
-        int | None, typer.Option(min=0, help="begin with the last lines, so many of each process")
+        int | None, typer.Option(min=0, help="begin with this many of the last lines of each process")
     ] = None,
     grep: Annotated[
         str, typer.Option(metavar="PATTERN", help="only lines in which this regular expression matches")

@@ -20,7 +20,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Provision:
-    """Order that many new nodes."""
+    """Order `count` new nodes."""
 
     count: int
 

@@ -19,7 +19,7 @@ _STOPPED = {
 }
 
 
-#: A job whose launcher dies each time would go round for ever.
+#: Without this limit, a job whose launcher dies each time would be requeued for ever.
 _MOST_ATTEMPTS = 5
 _LOST = Fault(code="NodeFailed", message="The processes of the job were lost on every attempt to run it")
 

@@ -43,7 +43,7 @@ class Scan:
         self._unreachable = False
 
     async def run(self, every: float) -> None:
-        """Scan every so many seconds until cancelled."""
+        """Scan every `every` seconds until cancelled."""
         while True:
             try:
                 await self.scan_once()

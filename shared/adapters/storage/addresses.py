@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 #: Blobs of a page.
 _PAGE = 1_000
-#: How long a key is asked for beyond an address, and how much earlier it begins: clocks differ.
+#: How much longer than an address a key is valid, and how much earlier it begins: clocks differ.
 _LASTING, _EARLIER = timedelta(hours=1), timedelta(minutes=5)
-#: A blob that says of itself that it is no file: a folder, or (of blobfuse) a link.
+#: Metadata of a blob that is no file: a folder, or a link that blobfuse wrote.
 _NO_FILE = ("hdi_isfolder", "is_symlink")
 
 

@@ -13,9 +13,9 @@ from shared.core.ports import Blob, Content
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
-#: STATUS lines that a process remembers having written or seen; each spares a look at the blob.
+#: STATUS lines that a process remembers to have written or read; each saves a request for the blob.
 _LINES = 20_000
-#: How often a line is tried again when another writer was quicker.
+#: How often a write of a line is repeated when another writer was faster.
 _RACES = 6
 
 
@@ -200,7 +200,7 @@ class BlobDrops:
 async def _beginning(
     blob: BlobClient, length: int, condition: Mapping[str, Any]
 ) -> StorageStreamDownloader[bytes]:
-    """At most so many bytes of a blob. Without a range the SDK reads 32 MiB before it reports the size."""
+    """At most `length` bytes of a blob. Without a range the SDK reads 32 MiB before it reports the size."""
     from azure.core.exceptions import HttpResponseError
 
     stream: StorageStreamDownloader[bytes]

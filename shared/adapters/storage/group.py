@@ -112,7 +112,7 @@ class GroupCommit:
         try:
             etags = iter(await self._table.transact(operations))
         except (Refused, Misuse) as refused:
-            # Too large may be one write, and is the whole because of it: the others must not suffer.
+            # One write alone may make the transaction too large: the others must not suffer.
             if len(writes) == 1:
                 return [refused]
             alone = (self._table.transact(write.operations) for write in writes)

@@ -16,7 +16,7 @@ _LAYOUT = 2
 _BOTH = Range("meta", "layout", "p")
 #: The key of the first.
 LAYOUT = {"PartitionKey": "meta", "RowKey": "layout"}
-#: Since ever: this version's own tables have every job in its lists.
+#: From the beginning: this version's own tables have every job in its lists.
 _ALWAYS = "0" * 15
 
 

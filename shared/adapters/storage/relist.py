@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 #: Rows of one look; how many jobs are written at once.
 _ROWS, _PARALLEL = 1_000, 50
-#: By so much the clocks of two processes may differ, and a write may be late.
+#: How far the clocks of two processes may differ, and how late a write may be.
 _MARGIN = timedelta(hours=1)
 
 
@@ -63,14 +63,14 @@ async def _moved(store: Store, row: Active) -> bool:
 
 
 class _Listed(NamedTuple):
-    """How many jobs of a shard were listed, and whether that were all."""
+    """How many jobs of a shard were listed, and whether those were all."""
 
     number: int
     whole: bool
 
 
 async def _active(store: Store, shard: int, end: float) -> _Listed:
-    """How many active jobs of a shard were listed as they are, and whether that were all."""
+    """How many active jobs of a shard were listed as they are, and whether those were all."""
     entities = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
     old = [row for row in store.legible(entities, rows.active_of) if not row.listed_now]
     number = 0
@@ -82,7 +82,7 @@ async def _active(store: Store, shard: int, end: float) -> _Listed:
 
 
 async def _shard(store: Store, shard: int, first: str, end: float) -> _Listed:
-    """How many jobs of a shard were put into lists, and whether that were all."""
+    """How many jobs of a shard were put into lists, and whether those were all."""
     number = 0
     while True:
         range_ = Range(rows.partition(shard), first, "f}", select=("RowKey", "Listed"), limit=_ROWS)

@@ -19,7 +19,7 @@ ETAG = "odata.etag"
 
 
 class Refused(Exception):
-    """The table took nothing of a transaction: 404 missing, 409 exists already, 412 another version."""
+    """The table refused a transaction: 404 missing, 409 exists already, 412 another version."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"the table answered {status}")

@@ -1,7 +1,7 @@
 """Send signed events to receivers that strangers chose: the outgoing door.
 
-The address text passes the URL gate first (`core/webhook_url.py`); the real protection is the connect-time
-gate (`gate.py`).
+The address text passes the URL gate first (`core/notify/webhook_url.py`); the real protection is the
+connect-time gate (`gate.py`).
 """
 
 from __future__ import annotations
@@ -115,11 +115,11 @@ class WebhookSender:
 
 
 class _NoSlotError(Exception):
-    """As many requests as may be are under way to one receiver."""
+    """The limit of requests at once is reached, for one receiver or in all."""
 
 
 class _Slots:
-    """So many deliveries at once, to one receiver and in all: a hanging one cannot delay the others."""
+    """Limits the requests at once, to one receiver and in all: a hung receiver cannot delay the others."""
 
     def __init__(self, per_host: int, at_once: int, patience: float) -> None:
         self._per_host = per_host
@@ -137,7 +137,7 @@ class _Slots:
             async with AsyncExitStack() as stack:
                 try:
                     async with asyncio.timeout(self._patience):
-                        # The receiver's own first: who waits for it takes nothing from the others.
+                        # The receiver's own slot first: a request that waits for it takes no other's.
                         await stack.enter_async_context(slots)
                         await stack.enter_async_context(self._all)
                 except TimeoutError:

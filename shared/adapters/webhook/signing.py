@@ -73,7 +73,7 @@ def _signature(key: bytes, signed: bytes) -> str:
 
 @lru_cache(maxsize=64)
 def _key(secret: str) -> bytes:
-    """Decode strictly: a lenient decoder turns a mistyped secret into another key without a word."""
+    """Decode strictly: a lenient decoder silently turns a mistyped secret into another key."""
     if not secret.startswith(_PREFIX):
         raise ValueError(f"the secret does not start with {_PREFIX!r}; {_HOW_TO_MAKE_ONE}")
     encoded = secret.removeprefix(_PREFIX)

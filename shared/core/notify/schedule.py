@@ -75,7 +75,7 @@ class Schedule:
         return timedelta(days=math.ceil(longest / timedelta(days=1)))
 
     def delay(self, tries: int, *, retry_after: float | None = None, jitter: float = 0.5) -> float | None:
-        """Return the seconds until the next try after so many, or None when all are used up.
+        """Return the seconds until the next try after `tries` of them, or None when all are used up.
 
         `jitter` in [0, 1) picks the place within the spread; `retry_after` (seconds) is never undercut.
         """

@@ -19,7 +19,7 @@ _FRESH = 1800.0
 _MOST = 20_000
 #: Folders whose addresses are kept, fewer of large ones.
 _FOLDERS, _ALL = 200, 60_000
-#: A missing file is looked for again after so many times as long as its list took, in seconds at most.
+#: A missing file is looked for again after this multiple of the time that its list took; seconds at most.
 _PAUSE, _LONGEST = 20.0, 300.0
 #: Missing files of one folder that are remembered.
 _MOST_ABSENCES = 100

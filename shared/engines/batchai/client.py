@@ -54,7 +54,7 @@ class Workspace:
 def connect(workspace: Workspace) -> Any:
     """The SDK's async client, imported now. Raises Misconfigured for a service that no longer is.
 
-    So it does for plain http beyond this machine.
+    Also raises it for plain http to another machine.
     """
     if workspace.trouble:
         raise Misconfigured(workspace.trouble)

@@ -65,7 +65,7 @@ def _size(answer: ClientResponse, size: int) -> int:
 
 
 async def _upto(content: StreamReader, limit: int) -> bytes:
-    """At most so many bytes of an answer."""
+    """At most `limit` bytes of an answer."""
     data = bytearray()
     while len(data) < limit and (chunk := await content.read(limit - len(data))):
         data += chunk

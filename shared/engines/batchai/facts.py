@@ -12,7 +12,7 @@ from shared.engines.options import checked, each_cluster
 from shared.jobspec import parse_duration
 from shared.jobspec.format.mounts import MOUNT_LISTS
 
-#: Sizes with GPUs: one for six cores, and so much memory (GiB) for each, less in the first NC and NV.
+#: Sizes with GPUs: one for six cores, and GiB of memory for each GPU, less in the first NC and NV.
 _GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)
 _CORES, _MEMORY, _FIRST_MEMORY = 6, 112, 56
 #: option → what its value is

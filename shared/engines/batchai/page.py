@@ -1,4 +1,4 @@
-"""A page of a list of jobs. Of each only what `observation` looks at becomes objects: the least of 1.9 KB."""
+"""A page of a list of jobs. Of the 1.9 KB of a job, only what `observation` reads becomes objects."""
 
 from __future__ import annotations
 

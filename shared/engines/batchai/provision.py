@@ -44,7 +44,7 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
     from azure.core.exceptions import ResourceExistsError
     from azure.storage.fileshare.aio import ShareServiceClient
 
-    # Its default is to wait a minute and more for a service that is not there.
+    # By default it waits for more than a minute for a service that is not there.
     client = ShareServiceClient.from_connection_string(
         string, retry_total=2, initial_backoff=1, connection_timeout=5
     )

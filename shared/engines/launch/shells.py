@@ -95,7 +95,7 @@ CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 
 def quote(text: str, names: Collection[str]) -> str:
-    """Shell text for a word of the job file: known variables get their values on the node, all else stays."""
+    """Shell text for a word of the job file: the node expands known variables, all else is literal."""
     result, end = "", 0
     for match in _VARIABLE.finditer(text):
         name = match[1] or match[2]

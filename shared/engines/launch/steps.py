@@ -54,7 +54,7 @@ class Steps:
         return self._step(start, "", ("usage.jsonl", "/dev/null"), service=True)
 
     def ranked(self, command: str, count: int, more: Mapping[str, str]) -> Step:
-        """So many processes, each with its rank and files of its own."""
+        """`count` processes, each with its rank and files of its own."""
         shell = RANKED % self.site.scheduler.rank
         start = self._entered(("bash", "-c", shell))
         return self._step(
@@ -64,7 +64,7 @@ class Steps:
     def under_mpi(
         self, command: str, count: int, more: Mapping[str, str] | None = None, *, own_files: bool = False
     ) -> Step:
-        """So many processes that MPI starts; with `own_files` each writes into files of its own."""
+        """`count` processes that MPI starts; with `own_files` each writes into files of its own."""
         more, site = more or {}, self.site
         native = site.mpi != "mpirun"
         rank = site.scheduler.rank if native else "OMPI_COMM_WORLD_RANK"

@@ -1,4 +1,4 @@
-"""What runs on the nodes of a cluster: a program for any Python from 3.6 on, sent as one text (`launch.py`).
+"""The program on the nodes of a cluster, for any Python from 3.6 on, sent as one text (`launch/plan.py`).
 
 Comes in: a plan in the environment. Goes out: the processes of the job, and `result.json` with their end.
 Only its tests import it here. Within these files, an import from this package stands on one line.

@@ -96,7 +96,7 @@ class Claim:
         with suppress(OSError):
             (self._directory / self.run / NODES_CLEAR).touch()
 
-    def tell(self, ends: str) -> None:
+    def announce(self, ends: str) -> None:
         """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
         directory = Path(ends) / self._token
         with suppress(OSError):

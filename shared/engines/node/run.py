@@ -1,6 +1,6 @@
 """One run of an attempt, on the nodes that a scheduler gave it. It starts on the first of them.
 
-Does what the plan in SLIPWAY_PLAN says (`launch.py` makes it): claim the attempt, make the directories, make
+Follows the plan in SLIPWAY_PLAN, which `launch/plan.py` makes: claim the attempt, make the directories, make
 every node ready, prepare it, start the toolkit, keep the time, write `result.json`. Every command of the plan
 is a list of words; what a person wrote meets a shell only as the job's own command.
 """
@@ -78,7 +78,7 @@ class Run:
             for command in self._plan["cleanup"]:
                 subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
         if self._plan["ends"]:
-            self._claim.tell(self._plan["ends"])  # last, since the scheduler has the end from our exit
+            self._claim.announce(self._plan["ends"])  # last, since the scheduler has the end from our exit
         return end.code
 
     def _execute(self) -> End:
@@ -209,7 +209,7 @@ class Run:
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return
-        shown_code = {"preparation": 1}.get(end.reason, end.code)  # as the service told it
+        shown_code = {"preparation": 1}.get(end.reason, end.code)  # as the service reported it
         exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else shown_code
         record.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
         self._claim.record(dict(record, exitCode=exit_code, ended=stamp()))

@@ -23,7 +23,7 @@ ANSWERS = (
 )
 #: Other resources have those two as well.
 _OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
-#: From so many answers on, a document is one.
+#: The fewest answers that make a document one.
 _MANY = 3
 #: What a template says of a resource that changes how often or whether it is made.
 _MAKING = ("copy", "condition", "dependsOn")

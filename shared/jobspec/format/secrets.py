@@ -42,7 +42,7 @@ _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one,
 _VALUES = frozenset(("value", "Value", "VALUE"))
 #: Objects from names of variables to values: in them a name counts in any case.
 _ENVIRONMENT = "env"
-#: Misspelt: at most so many letters differ.
+#: Misspelt: at most this many letters differ.
 _CLOSE = 2
 _LONGEST_NAME = 256
 

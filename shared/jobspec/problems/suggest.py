@@ -12,7 +12,7 @@ _LONGEST = 64
 _MOST_KNOWN = 100
 #: Suggestions for one document; more than that are never read, and each one costs.
 _MOST = 200
-#: From so many letters on, two slips of the fingers still leave no doubt.
+#: A word of this many letters is recognised in spite of two typing errors.
 _TWO_SLIPS = 9
 
 

@@ -8,7 +8,7 @@ from shared.jobspec.problems.fix import Edit, applied
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.reader.source import Source
 
-#: A change may uncover the next mistake; no text needs so many rounds.
+#: A change may uncover the next mistake; no text needs more rounds than this.
 _MOST_ROUNDS = 200
 
 

@@ -12,7 +12,7 @@ from slipway.failure import Failure
 
 @asynccontextmanager
 async def data_lake(container: str, settings_file: Path | None) -> AsyncIterator[DataLake]:
-    """The container, for the length of the block. Raises Failure where it is not there, or not for data."""
+    """The container, for the length of the block. Raises Failure if it does not exist, or is not for data."""
     settings = settings_for("", settings_file)
     if container in {settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")}:
         raise Failure(

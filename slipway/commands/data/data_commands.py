@@ -22,9 +22,9 @@ def put(
     as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:
-    """Upload files and folders under their names. What is there with the same content is not sent again.
+    """Upload files and folders under their names. Files that are there with the same content are not sent.
 
-    A file that an interrupted upload has begun goes on where it stopped.
+    An interrupted upload continues where it stopped.
     """
     raise typer.Exit(_command("put").run(paths, to, container, settings, as_json=as_json))
 
@@ -55,9 +55,9 @@ def get(
     as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:
-    """Download files and folders under their whole names. What is there with the same content is left alone.
+    """Download files and folders under their whole names. Files with the same content are left alone.
 
-    Others of the same name are replaced. A download that was interrupted goes on where it stopped.
+    Others of the same name are replaced. An interrupted download continues where it stopped.
     """
     raise typer.Exit(_command("get").run(names, to, container, settings, as_json=as_json))
 

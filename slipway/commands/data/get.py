@@ -51,7 +51,7 @@ async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
 
 
 async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Callable[[int], None]) -> Outcome:
-    """Save them below a directory, several at once. Raises Failure where that cannot be."""
+    """Save the files below a directory, several at once. Raises Failure if nothing can be saved there."""
     outcome, waiting = Outcome(), iter(files)
     destination = Destination(to, files)
 

@@ -1,4 +1,4 @@
-"""`slipway data ls`: what there is."""
+"""`slipway data ls`: the files and folders in the container of the data."""
 
 import asyncio
 from collections.abc import Sequence

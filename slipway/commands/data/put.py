@@ -59,7 +59,7 @@ def to_put(paths: Sequence[Path], to: str) -> list[LocalFile]:
 
 
 async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int], None]) -> Outcome:
-    """Send what is not there, several at once."""
+    """Upload the files that the container does not have yet, several at once."""
     outcome, waiting = Outcome(), iter(files)
     known_files = await _present(lake, files)
 
@@ -107,7 +107,7 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
 
 
 def _folder(to: str) -> str:
-    """What names begin with. Raises Failure for a folder that jobs could not name."""
+    """The prefix of the names. Raises Failure for a folder that jobs could not name."""
     folder = to.strip("/")
     if not folder:
         return ""

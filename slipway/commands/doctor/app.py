@@ -16,10 +16,10 @@ from slipway.settings import ADDRESS, UP
 from slipway.times import moment
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-#: Seconds by which clocks may differ before signatures are refused, and from which on it is worth a word.
+#: Seconds by which clocks may differ before signatures are refused, and before a warning is shown.
 _REFUSED, _NOTABLE = 300, 30
 _CLOCK = "signatures of webhooks and SAS hold for a time; let both machines keep time by NTP"
-#: Of what is bad in an answer about health: how bad, what it means, and what to do.
+#: Member and value of an answer about health that report trouble → the finding.
 _BAD: Mapping[tuple[str, object], Finding] = {
     ("storage", "does not answer"): fail(
         "app", "its storage account does not answer", "check its SLIPWAY_STORAGE, and its identity's roles"
@@ -34,7 +34,7 @@ _COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait 
 
 
 async def check(options: Options) -> list[Finding]:
-    """Which deployment is meant, and how it is."""
+    """Find the deployment, and check that it works."""
     try:
         deployment = await find_deployment(options.url, options.key)
         profile = None if options.url else chosen_profile()
@@ -55,7 +55,7 @@ async def check(options: Options) -> list[Finding]:
 
 
 def clock(ahead: float) -> Finding:
-    """How far the clock here is ahead of the app's, in seconds."""
+    """The finding about the clocks; this one is `ahead` of the app's, in seconds."""
     if abs(ahead) < _NOTABLE:
         return ok("clock", f"agrees with the app's within {_NOTABLE} s")
     text = f"is {abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} the app's"
@@ -63,7 +63,7 @@ def clock(ahead: float) -> Finding:
 
 
 def complaints(answer: Health) -> list[Finding]:
-    """What an app says of itself."""
+    """The findings in an answer about health."""
     findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
     findings += [_BAD[one] for one in answer.words.items() if one in _BAD]
     for name, what in _COUNTED.items():
@@ -100,14 +100,14 @@ def _address(options: Options, deployment: Deployment, profile: Profile | None) 
 
 
 def _silent(text: str, *, chosen: bool) -> Finding:
-    """It does not answer; where no one has `chosen` one, none may be wanted yet."""
+    """The finding where none answers; if no address was `chosen`, none may be wanted yet."""
     if not chosen:
         return warn("app", text, "choose one: `slipway login URL`, or `slipway up` in a clone")
     return fail("app", text, "check the address, and that it runs (`slipway up` starts a local one)")
 
 
 async def _behind_the_key(deployment: Deployment) -> list[Finding]:
-    """What only callers get to know."""
+    """The findings for which a caller needs the key: version and clusters."""
     async with service(deployment.url, deployment.key) as api:
         try:
             version = await api.version()

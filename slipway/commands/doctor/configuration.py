@@ -16,7 +16,7 @@ from slipway.commands.drop import has_container
 from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, is_local, load
 
-#: What the command, the local stack and its tests read beside the settings of the app.
+#: Variables of the command, the local stack and its tests, besides the settings of the app.
 _OWN = frozenset(
     {"SLIPWAY_URL", "SLIPWAY_KEY", "SLIPWAY_PROFILE", "SLIPWAY_NODE", "SLIPWAY_NODE_MODULES", "SLIPWAY_AZ"}
 )
@@ -82,7 +82,7 @@ async def _settings(options: Options) -> list[Finding]:
 
 
 def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
-    """What they contradict; of those of a whole app also its clusters. Raises Misconfigured."""
+    """What is wrong with the settings, and for a whole app with its clusters. Raises Misconfigured."""
     settings.check()
     settings.connection()
     if not of_app:
@@ -98,7 +98,7 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
 
 
 async def _storage(settings: Settings) -> Finding:
-    """Whether the container for drops is there, and may be seen by who is signed in here."""
+    """Whether the container for drops is there, and visible to the identity that is signed in here."""
     name = settings.text("SLIPWAY_DROP_CONTAINER")
     try:
         async with asyncio.timeout(_PATIENCE):

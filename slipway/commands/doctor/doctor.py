@@ -25,7 +25,7 @@ def run(options: Options, more: Sequence[Check] = (), *, as_json: bool) -> int:
 
 
 async def _findings(checks: Sequence[Check], options: Options) -> list[Finding]:
-    """All of them at once, in the order of the checks."""
+    """Run all checks at once; their findings in the order of the checks."""
     return [one for some in await asyncio.gather(*(_one(check, options) for check in checks)) for one in some]
 
 

@@ -27,34 +27,34 @@ class Finding:
 
 @dataclass(frozen=True)
 class Options:
-    """What the command was given: which deployment, and which settings."""
+    """The options of the command: which deployment, and which settings."""
 
     url: str
     key: str = field(repr=False)
     settings_file: Path | None = None
 
 
-#: Looks at one thing. Raises nothing that a person could mend: that is a finding.
+#: Checks one thing. What a person can mend is a finding, not an exception.
 Check = Callable[[Options], Awaitable[list[Finding]]]
 
 
 def ok(subject: str, text: str) -> Finding:
-    """It works, or is not needed."""
+    """A finding: it works, or is not needed."""
     return Finding(subject, "ok", text)
 
 
 def warn(subject: str, text: str, remedy: str = "") -> Finding:
-    """It may be in the way of something."""
+    """A finding: it may cause trouble."""
     return Finding(subject, "warn", text, remedy)
 
 
 def fail(subject: str, text: str, remedy: str = "") -> Finding:
-    """It does not work."""
+    """A finding: it does not work."""
     return Finding(subject, "fail", text, remedy)
 
 
 def private(subject: str, file: Path) -> list[Finding]:
-    """What is wrong with the mode of a file that holds keys; nothing if only its owner may read it."""
+    """A warning for a file with keys that others may read; none if only its owner may."""
     try:
         open_to_others = file.stat().st_mode & 0o077
     except OSError:
@@ -85,7 +85,7 @@ def lines(findings: Sequence[Finding], width: int | None = None, *, colour: bool
 
 
 def print_lines(findings: Sequence[Finding]) -> None:
-    """Print them as standard output can take them."""
+    """Print them: in colour and wrapped on a terminal, one line each elsewhere."""
     terminal = sys.stdout.isatty()
     width = max(shutil.get_terminal_size().columns, _NARROWEST) if terminal else None
     print("\n".join(lines(findings, width, colour=coloured(sys.stdout))))

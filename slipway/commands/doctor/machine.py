@@ -1,4 +1,4 @@
-"""The Python that runs the command, and the disk that downloads come to."""
+"""The Python that runs the command, and the disk for downloads."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ async def check(_: Options) -> list[Finding]:
 
 
 def python(version: tuple[int, int] | None = None) -> Finding:
-    """Whether Slipway was tested with this Python; `version` is another one."""
+    """Whether Slipway was tested with this Python; `version` replaces its version, in tests."""
     major, minor = version or sys.version_info[:2]
     what = f"Python {sys.version.split()[0]} runs slipway {__version__}, from {sys.prefix}"
     tested = _tested()
@@ -29,7 +29,7 @@ def python(version: tuple[int, int] | None = None) -> Finding:
 
 
 def disk(folder: Path, free: int | None = None) -> Finding:
-    """Whether there is room where downloads and the local stack write; `free` bytes are another number."""
+    """Whether downloads and the local stack have room; `free` replaces the free bytes, in tests."""
     space = shutil.disk_usage(folder).free if free is None else free
     text = f"{space / (1 << 30):,.1f} GiB free at {folder}"
     if space < _NOTHING:

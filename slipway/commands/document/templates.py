@@ -116,7 +116,7 @@ if hvd.rank() == 0:
 
 @dataclass(frozen=True)
 class Template:
-    """A script, the toolkit that starts it on so many nodes, and the toolkit's members beside the script.
+    """A script, the toolkit that starts it on a number of nodes, and the toolkit's members beside the script.
 
     What it imports comes from packages that each node installs, or from an image.
     """

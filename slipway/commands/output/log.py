@@ -107,7 +107,7 @@ async def read(
     """The exit code; 1 where a log could not be read. What is not of the log goes to standard error.
 
     Raises Failure. Each run of a job has files of its own, so an offset is good for one run only. Without
-    `remarks`, the caller says how the job ended.
+    `remarks`, the caller reports how the job ended.
     """
     offsets: dict[str, int] = {}
     unread: set[str] = set()

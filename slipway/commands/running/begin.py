@@ -15,7 +15,7 @@ from slipway.screen import say
 
 #: Seconds between two looks at the jobs.
 _EVERY = 1.0
-#: Looks after which a person hears what may be wrong: an app looks at a quiet folder within seconds.
+#: Polls after which the command shows what may be wrong: an app looks at a quiet folder within seconds.
 _LOOKS = 60
 #: Jobs in which the new one is looked for.
 _LISTED = 50

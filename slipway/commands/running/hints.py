@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-#: They are about the job, not of the script.
+#: These files describe the job; the script does not use them.
 _JOB_FILES = ("job.json", "slipway.json")
 
 

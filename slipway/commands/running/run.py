@@ -1,4 +1,4 @@
-"""`slipway run`: upload a script or a folder, follow its job, and bring home what it wrote."""
+"""`slipway run`: upload a script or a folder, follow its job, and download what it wrote."""
 
 import asyncio
 import sys

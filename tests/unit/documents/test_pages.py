@@ -50,12 +50,13 @@ def test_every_page_that_a_text_names_is_there() -> None:
     assert sorted((file, name) for file, name in named if not (ROOT / name).exists()) == []
 
 
-def test_every_source_file_that_a_page_names_is_there() -> None:
-    have = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+def test_every_source_file_that_a_page_or_a_docstring_names_is_there() -> None:
+    sources = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    have = [path.relative_to(ROOT).as_posix() for path in sources]
+    pages = [page for page in PAGES if page.name != "CHANGELOG.md" and "rules" not in page.parts]
     named = {
         (page.name, name)
-        for page in PAGES
-        if page.name != "CHANGELOG.md" and "rules" not in page.parts
+        for page in (*pages, *(path for path in sources if "tests" not in path.parts))
         for name in re.findall(r"`((?:\w+/)*\w+\.py)`", page.read_text(encoding="utf-8"))
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.engine import SlurmEngine
-from slipway.engines_page import ENGINES, table
+from slipway.engines_page import ENGINES, PAGE, page, table
 from tests.doubles.memory_engine import MemoryEngine
 
 BARE = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
@@ -23,24 +22,24 @@ BATCH_AI = BatchAIEngine(Workspace("https://x", "s", "g", "w"))
 BY_NAME: dict[str, Engine] = {"batchai": BATCH_AI, "slurm": SLURM}
 FIXED = ClusterView("gpu", "x", "steady", 2, {}, 2, 2, "", priority="dedicated")
 ELASTIC = replace(FIXED, minimum=0, priority="lowpriority")
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "engines.md"
 
 
 def test_the_table_of_the_page_is_the_generated_one() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert f"\n\n{table()}\n\n" in text, "put in what `python -m slipway.engines_page` writes"
+    assert f"\n\n{table()}\n\n" in page(text)
+    assert text == page(text), "write it with `python -m slipway.engines_page`"
 
 
-@pytest.mark.parametrize(
-    "engine",
-    [MemoryEngine(), BATCH_AI, SLURM],
-    ids=["memory", "batchai", "slurm"],
-)
+@pytest.mark.parametrize("engine", [MemoryEngine(), *BY_NAME.values()], ids=["memory", *BY_NAME])
 def test_every_engine_declares_every_ability(engine: Engine) -> None:
     assert engine.capabilities("gpu").keys() == ABILITIES.keys()
 
 
-@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_is_tried() -> None:
+    assert BY_NAME.keys() == ENGINES.keys(), "add an instance to BY_NAME"
+
+
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_cluster_answers_as_the_table_does_and_yes_or_no_where_that_depends_on_it(name: str) -> None:
     for view in (FIXED, ELASTIC):
         for ability, answer in BY_NAME[name].capabilities("gpu", view).items():

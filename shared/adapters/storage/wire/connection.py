@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobServiceClient
 
 
-#: Every write of ours may be repeated: it carries a condition.
+#: All our writes may be repeated: each carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
 

@@ -22,7 +22,7 @@ from shared.core.errors import Misuse, Unavailable
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-#: Statuses that say nothing about the request itself: it is tried again.
+#: Statuses that do not concern the request itself, which is tried again.
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _TRIES = 5
 #: Seconds: the longest wait between two tries, and the longest that the service may ask for.
