@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from shared.settings import Settings
 from slipway.failure import Failure
@@ -15,18 +16,25 @@ ADDRESS = "url"
 _USUAL = "http://127.0.0.1:7071"
 
 
-def load(file: Path | None, environment: Mapping[str, str]) -> tuple[Settings, str]:
+class SourcedSettings(NamedTuple):
+    """Settings, and where they are from."""
+
+    settings: Settings
+    source: str
+
+
+def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
     """The settings and their source: the file if one is named, else the environment, else a local stack's.
 
     Raises Failure.
     """
     if file is not None:
-        return Settings(_values(file)), str(file)
+        return SourcedSettings(Settings(_values(file)), str(file))
     if any(name.startswith("SLIPWAY_STORAGE") for name in environment):
-        return Settings(dict(environment)), "the environment"
+        return SourcedSettings(Settings(dict(environment)), "the environment")
     local = UP / _FILE
     if local.is_file():
-        return Settings(_values(local)), display_path(local)
+        return SourcedSettings(Settings(_values(local)), display_path(local))
     raise Failure(
         "there are no settings: start a local stack (`slipway up`), name a file (--settings FILE), "
         "or set SLIPWAY_STORAGE and the others in the environment"

@@ -3,12 +3,11 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import Failure
-from slipway.settings import is_local, load, local_url
+from slipway.settings import SourcedSettings, is_local, load, local_url
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
@@ -37,13 +36,6 @@ async def find_deployment(url: str, key: str) -> Deployment:
     return Deployment(profile.url, key or await _key_of(profile))
 
 
-class SourcedSettings(NamedTuple):
-    """Settings, and where they are from."""
-
-    settings: Settings
-    source: str
-
-
 def settings_for(url: str, file: Path | None) -> Settings:
     """Those that say where the storage is. Raises Failure where they would be of another deployment."""
     return sourced_settings(url, file).settings
@@ -51,14 +43,14 @@ def settings_for(url: str, file: Path | None) -> Settings:
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same, with where they are from. Raises Failure where they would be of another deployment."""
-    settings, source = load(file, os.environ)
-    if not url and file is None and is_local(source):
+    result = load(file, os.environ)
+    if not url and file is None and is_local(result.source):
         profile = chosen_profile()
         if profile and profile.url != local_url():
             raise Failure(
                 "the profile names no storage account; name it: --settings FILE, or SLIPWAY_STORAGE"
             )
-    return SourcedSettings(settings, source)
+    return result
 
 
 def refuse_credentials(url: str) -> None:

@@ -5,7 +5,7 @@ import shlex
 import socket
 from configparser import ConfigParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.clusters.emulator import emulator_folder
 from slipway.failure import Failure
@@ -26,8 +26,15 @@ def run(data: Path | None) -> int:
     return 0
 
 
-def environment(data: Path) -> tuple[dict[str, str], str]:
-    """The variables and the command to log in with; it also writes a configuration folder for `az`."""
+class Environment(NamedTuple):
+    """What a shell needs: variables, and a remark with the command to log in with."""
+
+    variables: dict[str, str]
+    remark: str
+
+
+def environment(data: Path) -> Environment:
+    """The variables and the remark; it also writes a configuration folder for `az`."""
     https = _read(emulator_folder(data) / "https.json")
     folder = data / "az"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,7 +63,7 @@ def environment(data: Path) -> tuple[dict[str, str], str]:
         **_storage(data / "local.settings.json"),
     }
     login = f"az login --service-principal --username slipway --password local --tenant {https['tenant']}"
-    return variables, f"once: {login}"
+    return Environment(variables, f"once: {login}")
 
 
 def _check_emulator(data: Path) -> None:

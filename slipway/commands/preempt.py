@@ -25,7 +25,7 @@ Node = Mapping[str, Any]
 
 def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
     """Preempt a node; without one, show all nodes. Raises Failure."""
-    settings = Settings({_SETTING: url}) if url else load(settings_file, os.environ)[0]
+    settings = Settings({_SETTING: url}) if url else load(settings_file, os.environ).settings
     return asyncio.run(_run(node, cluster, _emulator(settings).rstrip("/")))
 
 

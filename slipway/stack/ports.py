@@ -43,7 +43,7 @@ def usable_ports(ports: Ports) -> Ports:
     return replace(ports, azurite=azurite, host=host, emulator=emulator, receiver=receiver)
 
 
-def _single(ports: Ports) -> tuple[int, int, int]:
+def _single(ports: Ports) -> tuple[int, ...]:
     return ports.host, ports.emulator, ports.receiver
 
 

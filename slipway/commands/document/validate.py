@@ -85,7 +85,7 @@ def run(
 def known_facts() -> dict[str, ClusterFacts]:
     """What the settings of the environment, or of the local stack, say of clusters, by name and by id."""
     try:
-        settings, _ = load(None, os.environ)
+        settings = load(None, os.environ).settings
         engines = ConfiguredEngines(settings)
     except (Failure, Misconfigured):
         return {}

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from getpass import getpass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from slipway.client.deployment import PROFILE, refuse_credentials, token
@@ -50,8 +51,15 @@ async def _ask(api: Service) -> None:
     await api.jobs(limit=1)
 
 
-def _address(url: str) -> tuple[str, str]:
-    """The address as it is kept, and its host. Raises Failure for one that may hold a key."""
+class _Address(NamedTuple):
+    """An address as it is kept, and its host."""
+
+    url: str
+    host: str
+
+
+def _address(url: str) -> _Address:
+    """Read the address of a deployment. Raises Failure for one that may hold a key."""
     refuse_credentials(url)
     try:
         parts = urlsplit(url)
@@ -59,7 +67,7 @@ def _address(url: str) -> tuple[str, str]:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Failure("the address is to have the form https://HOST")
-    return url.rstrip("/").removesuffix("/api"), parts.hostname
+    return _Address(url.rstrip("/").removesuffix("/api"), parts.hostname)
 
 
 def _key() -> str:
