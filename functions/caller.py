@@ -19,6 +19,14 @@ def caller() -> Caller:
     return _caller.get()
 
 
+def sign_in() -> dict[str, dict[str, str]]:
+    """What a page needs to let a person sign in, as members of a refusal."""
+    tokens = ports().tokens
+    way = tokens.sign_in if tokens else None
+    names = ("authorize", "token", "issuer", "client", "scope")
+    return {"signIn": {name: getattr(way, name) for name in names}} if way else {}
+
+
 async def identify(req: func.HttpRequest) -> None:
     """Find out who calls. Raises Misuse: 401 without a good token, 403 without any role."""
     tokens = ports().tokens

@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: health, pause, resume, audit; and its own description."""
+"""The part of the HTTP API for operators: health, pause, resume, audit, rights; and its own description."""
 
 from __future__ import annotations
 
@@ -67,6 +67,15 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     if not readiness.ready:
         return problem(503, "not ready", "ask again in a minute", retry_after=10, **members)
     return answer({"status": "ok", **members})
+
+
+@blueprint.function_name("get_me")
+@blueprint.route("me", methods=["GET"])
+@api_route()
+async def get_me(req: func.HttpRequest) -> func.HttpResponse:
+    """Who calls, and what they may do, so that a page offers nothing else."""
+    who = caller()
+    return answer({"id": who.id or None, "roles": sorted(who.roles)})
 
 
 @blueprint.function_name("get_openapi")

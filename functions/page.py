@@ -13,28 +13,26 @@ from pathlib import Path
 import azure.functions as func
 
 from functions.problem import problem, public_route
+from functions.process import ports
+from shared.core.errors import Misconfigured
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 FOLDER = Path(__file__).resolve().parents[1] / "page"
 _NAME = re.compile(r"(assets/)?\w[\w-]*(\.[\w-]+)*", re.ASCII)
 #: Nothing of another origin, nothing inline, and no frame around it.
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' blob:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
+_POLICY = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
 )
 HEADERS = {
-    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -66,7 +64,7 @@ def _file(req: func.HttpRequest, name: str, content: bytes) -> func.HttpResponse
     """A name below assets/ changes with the content, so such a file is kept for good."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     caching = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
-    headers = {**HEADERS, "Cache-Control": caching, "ETag": tag}
+    headers = {**HEADERS, "Content-Security-Policy": _policy(), "Cache-Control": caching, "ETag": tag}
     if req.headers.get("If-None-Match") == tag:
         return func.HttpResponse(status_code=304, headers=headers)
     if "gzip" in req.headers.get("Accept-Encoding", ""):
@@ -76,3 +74,13 @@ def _file(req: func.HttpRequest, name: str, content: bytes) -> func.HttpResponse
         headers["Content-Encoding"] = "gzip"
     mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return func.HttpResponse(content, status_code=200, headers=headers, mimetype=mimetype, charset="utf-8")
+
+
+def _policy() -> str:
+    """The page calls its own origin, and the one where people sign in, if there is one."""
+    try:
+        tokens = ports().tokens
+    except Misconfigured:
+        tokens = None  # the page says so when it calls the API
+    way = tokens.sign_in if tokens else None
+    return "; ".join((*_POLICY, f"connect-src 'self' {way.origin}" if way else "connect-src 'self'"))

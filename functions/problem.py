@@ -11,7 +11,7 @@ from typing import Any
 
 import azure.functions as func
 
-from functions.caller import identify
+from functions.caller import identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
 from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
@@ -125,7 +125,8 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
             _refuse_form(req)
             return if_changed(req, await handler(req))
         except Misuse as error:
-            return problem(error.status, str(error), error.remedy, retry_after=error.retry_after)
+            members = sign_in() if error.status == 401 else {}
+            return problem(error.status, str(error), error.remedy, retry_after=error.retry_after, **members)
         except Misconfigured as error:
             # It may quote a setting, and the caller may be anonymous.
             log.error("misconfigured: %s", error)

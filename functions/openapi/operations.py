@@ -258,6 +258,7 @@ OPERATIONS: Mapping[str, Operation] = {
         public=True,
         refusals={503: operate.NotReady},
     ),
+    "get_me": Operation("GET", "me", "Get who calls, and what they may do", {200: operate.Identity}),
     "get_openapi": Operation("GET", "openapi.json", "Get this document", {200: BYTES}),
     "get_page": Operation(
         "GET",

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from shared.core.caller import ROLES, Caller
+from shared.core.caller import ROLES, Caller, SignIn
 from shared.core.errors import Misuse, Unavailable
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ _LEEWAY, _PATIENCE, _PAUSE = 60, 10.0, 60.0
 _DAY = 86_400.0
 #: Seconds for which keys are used while younger ones cannot be fetched.
 _WEEK = 7 * _DAY
+#: An application's id.
+_APPLICATION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _REQUIRED = ("exp", "iat", "iss", "aud", "tid", "oid")
 #: Longer ones are not looked at.
 _LONGEST = 16_384
@@ -44,6 +48,7 @@ class EntraTokens:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         base = f"{authority.rstrip('/')}/{tenant}"
+        self.sign_in = _sign_in(authority, base, audiences)
         self._keys_url = f"{base}/discovery/v2.0/keys"
         # Tokens of version 1 come from a host of their own.
         self._issuers = [f"{base}/v2.0", f"https://sts.windows.net/{tenant}/"]
@@ -118,6 +123,22 @@ class EntraTokens:
             log.warning("the keys of the tenant cannot be fetched: %s", type(error).__name__)
             raise Unavailable("the keys that sign tokens cannot be fetched") from None
         return {key.key_id: key for key in keys if key.key_id}
+
+
+def _sign_in(authority: str, base: str, audiences: tuple[str, ...]) -> SignIn | None:
+    """An application may ask for a token for itself only by its id, so one audience has to be that."""
+    client = next((one for one in audiences if _APPLICATION.fullmatch(one)), None)
+    if client is None:
+        return None
+    parts = urlsplit(authority)
+    return SignIn(
+        origin=f"{parts.scheme}://{parts.netloc}",
+        authorize=f"{base}/oauth2/v2.0/authorize",
+        token=f"{base}/oauth2/v2.0/token",
+        issuer=f"{base}/v2.0",
+        client=client,
+        scope=f"openid {client}/.default",
+    )
 
 
 _WHY = {

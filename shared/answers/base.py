@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from shared.core.caller import ROLES
 from shared.core.states import JobState, Reason
 
 
@@ -32,3 +33,4 @@ Time: TypeAlias = AwareDatetime
 #: Texts, so that a client goes on with a word of a newer version.
 StateWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in JobState]})]
 ReasonWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in Reason]})]
+RoleWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": sorted(ROLES)})]

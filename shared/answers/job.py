@@ -58,6 +58,8 @@ class JobLine(Answer):
     generation: int
     rerun_of: str | None = None
     engine: AttemptOnEngine | None = None
+    owner: str | None = None
+    """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
 
 
 class DroppedFile(Answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from shared.answers.base import Answer, StateWord, Time
+from shared.answers.base import Answer, RoleWord, StateWord, Time
 from shared.answers.job import OtherJob
 from shared.answers.problem import Finding, ProblemDocument
 
@@ -77,6 +77,15 @@ class Switch(Answer):
     since: Time | None = None
     by: str | None = None
     reason: str | None = None
+
+
+class Identity(Answer):
+    """Who calls, and what they may do."""
+
+    id: str | None
+    """As `owner` of jobs; null for a holder of a function key."""
+    roles: tuple[RoleWord, ...]
+    """A holder of a function key has every role; an administrator may do all, with this one role."""
 
 
 class AuditDifference(Answer):

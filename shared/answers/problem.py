@@ -54,6 +54,16 @@ class Validated(Answer):
     notes: tuple[str, ...]
 
 
+class SignInWay(Answer):
+    """Where a browser gets an access token: OAuth 2.0, authorization code with PKCE."""
+
+    authorize: str
+    token: str
+    issuer: str
+    client: str
+    scope: str
+
+
 class ProblemDocument(Answer):
     """An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run."""
 
@@ -66,3 +76,5 @@ class ProblemDocument(Answer):
     job_id: str | None = None
     errors: tuple[Finding, ...] | None = None
     receipt: str | None = None
+    sign_in: SignInWay | None = None
+    """Of a 401 that asks for a token, where people can sign in."""

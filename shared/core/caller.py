@@ -58,5 +58,24 @@ class Caller:
             self.needs(ADMIN)
 
 
+@dataclass(frozen=True)
+class SignIn:
+    """Where a browser signs people in (OAuth 2.0, code with PKCE): as which application, and for what."""
+
+    #: scheme and host of both addresses
+    origin: str
+    authorize: str
+    token: str
+    issuer: str
+    client: str
+    scope: str
+
+
+def owner_of(job: Job) -> str:
+    """The id of the caller who asked for it; "" for a holder of a function key, and for every other door."""
+    kind, _, caller = job.source.partition(":")
+    return caller if kind == "http" else ""
+
+
 #: The holder of a function key.
 KEY_HOLDER = Caller()

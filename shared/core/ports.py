@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from shared.core.breaker import Breaker
-from shared.core.caller import Caller
+from shared.core.caller import Caller, SignIn
 from shared.core.engine import (
     Ability,
     Cluster,
@@ -170,6 +170,10 @@ class Seal(Protocol):
 
 class Tokens(Protocol):
     """Who is behind an access token."""
+
+    @property
+    def sign_in(self) -> SignIn | None:
+        """Where a browser gets one; None where the settings name no application by its id."""
 
     async def verify(self, token: str) -> Caller:
         """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from shared.core.caller import owner_of
 from shared.core.job import Dependency, Entry, Job
 from shared.jobspec import redact
 
@@ -45,7 +46,7 @@ def summary(job: Job) -> dict[str, Any]:
 def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
-    return {"id": job.id, **summary(job), **_without_nothing(more)}
+    return {"id": job.id, **summary(job), **_without_nothing({**more, "owner": owner_of(job)})}
 
 
 def whole(job: Job) -> dict[str, Any]:

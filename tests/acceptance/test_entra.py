@@ -65,7 +65,7 @@ EVERY_ROUTE = (
     *(("GET", path) for path in ("jobs/j_x/outputs", "jobs/j_x/files/MODEL/a.bin", "jobs/j_x/receipt")),
     *(("GET", path) for path in ("jobs/j_x/addresses", "jobs/j_x/zip")),
     ("POST", "jobs/j_x/cancel"),
-    ("GET", "openapi.json"),
+    *(("GET", path) for path in ("openapi.json", "me")),
     *(("GET", path) for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers/disabled", "dead")),
     *(("POST", path) for path in ("jobs/j_x/events/redeliver", "events/j_x/redeliver")),
     *(("POST", path) for path in ("receivers/test", "dead/j_x/redrive")),
@@ -102,6 +102,7 @@ async def test_a_job_belongs_to_who_asked_for_it(guarded: Door, bearer: As) -> N
     auditor, boss = bearer("cay", "Jobs.Read.All"), bearer("dan", "Jobs.Admin")
     _, job, _ = await guarded.call("POST", "jobs", shell("sleep 60"), **ann)
     path = f"jobs/{job['id']}"
+    assert job["owner"] == "ann"
 
     async def status(method: str, path: str, who: dict[str, str]) -> int:
         return (await guarded.call(method, path, None, **who))[0]
@@ -122,6 +123,7 @@ async def test_roles_limit_what_one_may_do(guarded: Door, bearer: As) -> None:
     assert (await guarded.call("POST", "jobs", shell("true"), **auditor))[0] == 403
     assert (await guarded.call("POST", "pause", None, **submitter))[0] == 403
     assert (await guarded.call("POST", "validate", shell("true"), **auditor))[0] == 200
+    assert (await guarded.call("GET", "me", None, **auditor))[1] == {"id": "cay", "roles": ["Jobs.Read.All"]}
 
 
 async def test_an_idempotency_key_is_its_callers_own_in_quotes_or_not(guarded: Door, bearer: As) -> None:

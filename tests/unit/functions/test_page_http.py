@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import azure.functions as func
 import pytest
 
 from functions import page
+from shared.adapters.entra import EntraTokens
+from tests.unit.functions.calls import call, use
+from tests.unit.world import World
 
 SCRIPT = b"console.log(1)"
 
 
 @pytest.fixture(autouse=True)
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def built(tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
+    use(world, monkeypatch)
     folder = tmp_path / "page"
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_bytes(b"<!doctype html>")
@@ -60,6 +66,40 @@ async def test_nothing_foreign_and_nothing_inline_runs_and_no_one_frames_it() ->
     assert "script-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
     assert not [one for one in policy if "unsafe" in one or "http" in one or "*" in one]
+
+
+@pytest.mark.parametrize(
+    ("audience", "connect"),
+    [
+        ("api://slipway", "connect-src 'self'"),
+        ("6f0c1c5e-0000-4000-8000-2b1d3a5c7e9f", "connect-src 'self' https://login.example"),
+    ],
+)
+async def test_it_calls_the_authority_only_where_people_can_sign_in(
+    world: World, audience: str, connect: str
+) -> None:
+    tokens = EntraTokens("https://login.example/", "tenant", ("api://other", audience))
+    world.ports = replace(world.ports, tokens=tokens)
+
+    policy = (await get("")).headers["Content-Security-Policy"].split("; ")
+
+    assert [one for one in policy if one.startswith("connect-src")] == [connect]
+
+
+async def test_a_refusal_says_where_people_can_sign_in(world: World) -> None:
+    client = "6f0c1c5e-0000-4000-8000-2b1d3a5c7e9f"
+    world.ports = replace(world.ports, tokens=EntraTokens("https://login.example", "tenant", (client,)))
+
+    refused = await call("GET", "/api/me")
+
+    assert refused.status_code == 401
+    assert json.loads(refused.get_body())["signIn"] == {
+        "authorize": "https://login.example/tenant/oauth2/v2.0/authorize",
+        "token": "https://login.example/tenant/oauth2/v2.0/token",
+        "issuer": "https://login.example/tenant/v2.0",
+        "client": client,
+        "scope": f"openid {client}/.default",
+    }
 
 
 async def test_an_address_without_its_slash_leads_to_the_one_with_it_also_behind_a_path() -> None:
