@@ -151,7 +151,11 @@ _ROWS: Mapping[str, Setting] = {
         "access", "text", "", "Entra tenant whose tokens the API asks for; empty: function keys"
     ),
     "SLIPWAY_AUDIENCE": Setting(
-        "access", "names", "", "audiences of those tokens, comma separated: the application's id, api://…"
+        "access",
+        "names",
+        "",
+        "audiences of those tokens, comma separated: the application's id (people sign in to the page by it), "
+        "api://…",
     ),
     "SLIPWAY_AUTHORITY": Setting(
         "access", "text", "https://login.microsoftonline.com", "where the tenant's keys are published"

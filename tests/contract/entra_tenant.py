@@ -1,10 +1,15 @@
-"""A tenant of Entra, as far as it publishes keys and signs tokens."""
+"""A tenant of Entra, as far as it publishes keys, signs tokens, and signs people in with a code and PKCE."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import secrets
 import time
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import jwt
 from aiohttp import web
@@ -12,6 +17,17 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 TENANT = "11111111-2222-3333-4444-555555555555"
 AUDIENCE = "api://slipway"
+#: The application's id: what a browser asks for a token of.
+CLIENT = "6f0c1c5e-1111-4000-8000-2b1d3a5c7e9f"
+
+
+@dataclass
+class Person:
+    """Who sits at the browser. `spoilt`: claims of the identity in place of the right ones."""
+
+    oid: str = "ann"
+    roles: tuple[str, ...] = ("Jobs.Submit",)
+    spoilt: dict[str, str] = field(default_factory=dict)
 
 
 class Tenant:
@@ -23,11 +39,17 @@ class Tenant:
         self.fetched = 0
         #: in place of the keys
         self.answer: web.Response | None = None
+        self.person = Person()
+        self.redeemed = 0
+        #: code → the request that it answers
+        self._codes: dict[str, dict[str, str]] = {}
 
     def app(self) -> web.Application:
         """The server of the keys."""
         app = web.Application()
         app.router.add_get(f"/{TENANT}/discovery/v2.0/keys", self._publish)
+        app.router.add_get(f"/{TENANT}/oauth2/v2.0/authorize", self._authorize)
+        app.router.add_post(f"/{TENANT}/oauth2/v2.0/token", self._redeem)
         return app
 
     def public(self, kid: str) -> rsa.RSAPublicKey:
@@ -57,3 +79,32 @@ class Tenant:
             return web.Response(status=self.answer.status, body=self.answer.body)
         key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.public("one")))
         return web.json_response({"keys": [{**key, "kid": "one", "use": "sig", "alg": "RS256"}]})
+
+    async def _authorize(self, request: web.Request) -> web.Response:
+        """Send the browser back with a code, as for a person who is signed in and has consented."""
+        asked = dict(request.query)
+        fixed = {"client_id": CLIENT, "response_type": "code", "response_mode": "fragment"}
+        fixed |= {"scope": f"openid {CLIENT}/.default", "code_challenge_method": "S256"}
+        if {name: asked.get(name) for name in fixed} != fixed or not asked.get("nonce"):
+            return web.Response(status=400, text=f"AADSTS900144: {sorted(asked)}")
+        code = secrets.token_urlsafe(16)
+        self._codes[code] = asked
+        answer = urlencode({"code": code, "state": asked["state"]})
+        raise web.HTTPFound(f"{asked['redirect_uri']}#{answer}")
+
+    async def _redeem(self, request: web.Request) -> web.Response:
+        """A code once, for whoever has its verifier and names the same address."""
+        self.redeemed += 1
+        form = await request.post()
+        asked = self._codes.pop(str(form.get("code")), None)
+        digest = hashlib.sha256(str(form.get("code_verifier")).encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        wanted = asked and (asked["code_challenge"], asked["redirect_uri"], CLIENT)
+        headers = {"Access-Control-Allow-Origin": request.headers.get("Origin", "null")}
+        if asked is None or wanted != (challenge, form.get("redirect_uri"), form.get("client_id")):
+            body = {"error": "invalid_grant", "error_description": "AADSTS501481: the verifier does not fit"}
+            return web.json_response(body, status=400, headers=headers)
+        identity = {"aud": CLIENT, "nonce": asked["nonce"], **self.person.spoilt}
+        access = self.token(aud=CLIENT, oid=self.person.oid, roles=list(self.person.roles))
+        body = {"access_token": access, "id_token": self.token(**identity), "token_type": "Bearer"}
+        return web.json_response(body, headers=headers)

@@ -26,6 +26,8 @@ export interface Job {
   startedAt?: string;
   endedAt?: string;
   receipt: string;
+  /** the id of the caller who asked for it with a token */
+  owner?: string;
   rerunOf?: string;
   engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };
 }

@@ -20,6 +20,14 @@ export class ApiError extends Error {
   }
 }
 
+const UNKNOWN_CALLER = "slipway-unknown-caller";
+
+/** Whenever a call is refused because the API does not know, or no longer knows, who calls. */
+export function onUnknownCaller(act: () => void): () => void {
+  window.addEventListener(UNKNOWN_CALLER, act);
+  return () => window.removeEventListener(UNKNOWN_CALLER, act);
+}
+
 export type Query = Record<string, string | number | undefined>;
 
 interface Options {
@@ -57,6 +65,7 @@ export async function call(path: string, options: Options = {}): Promise<Respons
     if (signal?.aborted) throw error;
     throw new ApiError(0, "The deployment does not answer", "The page tries again by itself.", false);
   }
+  if (answer.status === 401) window.dispatchEvent(new Event(UNKNOWN_CALLER));
   if (!answer.ok && answer.status !== 304) throw await refusal(answer);
   return answer;
 }

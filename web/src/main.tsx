@@ -1,48 +1,37 @@
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { ApiError, call } from "./api";
+import { useEffect } from "preact/hooks";
 import { Clusters } from "./clusters/clusters";
+import { finish } from "./entra";
+import { useEntrance } from "./entrance";
 import { JobView } from "./job/job";
 import { Jobs } from "./jobs/jobs";
 import { NewJob } from "./new/new";
 import { Operate } from "./operate/operate";
+import { Refusal } from "./parts/parts";
+import { CallerContext } from "./rights";
 import { link, type Route, useRoute } from "./route";
 import { credential, signOut } from "./session";
 import { SignIn } from "./signin";
 import "./style.css";
 
-/** Whether the API takes this caller, asked once before any view; a view that is refused later asks again. */
-function useEntrance() {
-  const [refusal, setRefusal] = useState<ApiError | null>();
-  const ask = async () => {
-    try {
-      await call("jobs", { query: { limit: 1 } });
-      setRefusal(null);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setRefusal(error.status === 401 ? error : null); // a view shows anything else
-    }
-  };
-  useEffect(() => void ask(), []);
-  return { refusal, ask };
-}
-
 const VIEWS: Record<string, string> = { jobs: "Jobs", clusters: "Clusters", operate: "Operate", new: "New job" };
+/** Until the API has said who calls. */
+const NOBODY = { id: null, roles: [] };
 
-function Page() {
+function Page({ failure }: { failure: string }) {
   const route = useRoute();
-  const { refusal, ask } = useEntrance();
+  const { caller, refusal, ask } = useEntrance();
   useEffect(() => {
     document.title = [...route.steps.slice(0, 2), "Slipway"].join(" · ");
   }, [route]);
   if (refusal === undefined) return <p role="status">Loading…</p>;
-  if (refusal !== null) return <SignIn error={refusal} onSignedIn={ask} />;
+  if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} onSignedIn={ask} />;
   const leave = () => {
     signOut();
-    void ask();
+    ask();
   };
   return (
-    <>
+    <CallerContext.Provider value={caller ?? NOBODY}>
       <header>
         <a class="brand" href={link(["jobs"])}>
           Slipway
@@ -60,8 +49,15 @@ function Page() {
           </button>
         )}
       </header>
-      <View route={route} />
-    </>
+      {refusal === null ? (
+        <View route={route} />
+      ) : (
+        <main>
+          <h1>You may not use this deployment</h1>
+          <Refusal error={refusal} />
+        </main>
+      )}
+    </CallerContext.Provider>
   );
 }
 
@@ -82,5 +78,6 @@ function View({ route }: { route: Route }) {
   );
 }
 
+const failure = await finish();
 const place = document.getElementById("page");
-if (place !== null) render(<Page />, place);
+if (place !== null) render(<Page failure={failure} />, place);

@@ -1,12 +1,38 @@
 import { useState } from "preact/hooks";
 import type { ApiError } from "./api";
+import { begin, signInWay } from "./entra";
+import { Notice } from "./parts/parts";
 import { credential, signIn } from "./session";
 
+interface Props {
+  error: ApiError;
+  /** Why signing in with Entra failed, or "". */
+  failure: string;
+  onSignedIn: () => void;
+}
+
 /** Asks for what the deployment wants: a function key, or a token where it checks tokens of Entra ID. */
-export function SignIn({ error, onSignedIn }: { error: ApiError; onSignedIn: () => void }) {
+export function SignIn({ error, failure, onSignedIn }: Props) {
+  const way = signInWay(error.problem);
+  return (
+    <main class="sign-in">
+      <h1>Sign in</h1>
+      {failure && <Notice kind="error">{failure}</Notice>}
+      {credential() !== null && <Notice kind="error">The deployment refused the last one. {error.wantsToken && error.message}</Notice>}
+      {way ? (
+        <button type="button" onClick={() => void begin(way)}>
+          Sign in with Entra ID
+        </button>
+      ) : (
+        <CredentialForm kind={error.wantsToken ? "token" : "key"} onSignedIn={onSignedIn} />
+      )}
+      <p class="quiet">What you sign in with stays in this tab, and is forgotten when you close it.</p>
+    </main>
+  );
+}
+
+function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedIn: () => void }) {
   const [text, setText] = useState("");
-  const kind = error.wantsToken ? "token" : "key";
-  const label = kind === "token" ? "Access token" : "Function key";
   const submit = (event: Event) => {
     event.preventDefault();
     if (!text.trim()) return;
@@ -14,10 +40,9 @@ export function SignIn({ error, onSignedIn }: { error: ApiError; onSignedIn: () 
     onSignedIn();
   };
   return (
-    <main class="sign-in">
-      <h1>Sign in</h1>
+    <>
       <form onSubmit={submit}>
-        <label for="credential">{label}</label>
+        <label for="credential">{kind === "token" ? "Access token" : "Function key"}</label>
         <input
           id="credential"
           type="password"
@@ -28,13 +53,11 @@ export function SignIn({ error, onSignedIn }: { error: ApiError; onSignedIn: () 
         />
         <button type="submit">Sign in</button>
       </form>
-      {credential() !== null && <p role="alert">The deployment refused the last one.</p>}
       <p class="quiet">
         {kind === "token"
           ? "An access token of Entra ID for this deployment, as `az account get-access-token` prints it."
-          : "A function key of the deployment, as the Azure portal lists it under App keys."}{" "}
-        It stays in this tab, and is forgotten when you close it.
+          : "A function key of the deployment, as the Azure portal lists it under App keys."}
       </p>
-    </main>
+    </>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
 import { type ApiError, call, json } from "../api";
 import { Refusal } from "../parts/parts";
+import { useRights } from "../rights";
 import { link } from "../route";
 import { attempt } from "./attempt";
 
@@ -9,6 +10,7 @@ import { attempt } from "./attempt";
 export function Actions({ job, onChange }: { job: JobDetail; onChange: () => void }) {
   const [error, setError] = useState<ApiError>();
   const [isAsking, ask] = useState(false);
+  const { maySubmit, mayChange } = useRights();
   const path = `jobs/${encodeURIComponent(job.id)}`;
   const cancel = () =>
     attempt(setError, async () => {
@@ -26,12 +28,13 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
   return (
     <div class="actions">
       {ENDS.has(job.state) ? (
-        job.state !== "rejected" && (
+        job.state !== "rejected" &&
+        maySubmit && (
           <button type="button" onClick={() => void rerun()}>
             Run again
           </button>
         )
-      ) : isAsking ? (
+      ) : !mayChange(job) ? null : isAsking ? (
         <>
           <button type="button" onClick={() => void cancel()}>
             Yes, cancel the job

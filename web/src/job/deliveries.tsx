@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
-import type { ApiError } from "../api";
-import { call, Feed } from "../api";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import type { Job } from "../answers";
+import { type ApiError, call, Feed } from "../api";
 import { Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
+import { useRights } from "../rights";
 import { attempt } from "./attempt";
 
 interface Try {
@@ -21,8 +21,9 @@ interface JobEvent {
 }
 
 /** The events of a job that have a receiver, with every try of each delivery. */
-export function Deliveries({ id }: { id: string }) {
-  const path = `jobs/${encodeURIComponent(id)}/events`;
+export function Deliveries({ job }: { job: Job }) {
+  const path = `jobs/${encodeURIComponent(job.id)}/events`;
+  const { maySubmit, mayChange } = useRights();
   const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST });
   const [error, setError] = useState<ApiError>();
@@ -44,9 +45,11 @@ export function Deliveries({ id }: { id: string }) {
           </h3>
           <p class="quiet">
             <code>{event.id}</code>{" "}
-            <button type="button" onClick={() => void again(event)}>
-              Send again
-            </button>
+            {maySubmit && mayChange(job) && (
+              <button type="button" onClick={() => void again(event)}>
+                Send again
+              </button>
+            )}
           </p>
           {event.targets.map((receiver) => (
             <div key={receiver.url}>

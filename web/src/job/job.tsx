@@ -56,7 +56,7 @@ function Tab({ job, name, at }: { job: JobDetail; name: string; at: string[] }) 
   if (name === "metrics") return <Metrics job={job} />;
   if (name === "files") return <Files id={job.id} at={at} ended={ENDS.has(job.state)} />;
   if (name === "document") return <Document job={job} />;
-  if (name === "deliveries") return <Deliveries id={job.id} />;
+  if (name === "deliveries") return <Deliveries job={job} />;
   return (
     <>
       <Summary job={job} />

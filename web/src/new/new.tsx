@@ -4,6 +4,7 @@ import { ApiError, json } from "../api";
 import { attempt } from "../job/attempt";
 import { Findings } from "../parts/findings";
 import { Notice, Refusal } from "../parts/parts";
+import { useRights } from "../rights";
 import { link } from "../route";
 import { fixed } from "./edits";
 
@@ -27,6 +28,7 @@ interface Explanation {
 
 /** A job.json that is checked while it is written, explained, and submitted. */
 export function NewJob() {
+  const { maySubmit } = useRights();
   const [text, setText] = useState(FIRST);
   const [name, setName] = useState("first");
   const [explanation, setExplanation] = useState<Explanation>();
@@ -73,9 +75,11 @@ export function NewJob() {
           <button type="button" onClick={() => void explain()}>
             Explain
           </button>
-          <button type="button" disabled={isValid === false} onClick={() => void submit()}>
-            Submit
-          </button>
+          {maySubmit && (
+            <button type="button" disabled={isValid === false} onClick={() => void submit()}>
+              Submit
+            </button>
+          )}
           <span role="status">{isValid === undefined ? "" : isValid ? "This document can run." : "This document cannot run."}</span>
         </div>
       </form>

@@ -3,6 +3,7 @@ import { ApiError, call, json } from "../api";
 import { attempt } from "../job/attempt";
 import { Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
+import { useRights } from "../rights";
 
 type Words = Record<string, unknown>;
 const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"];
@@ -14,6 +15,7 @@ export function Health() {
   const [reason, setReason] = useState("");
   const [error, setError] = useState<ApiError>();
   const words = polled.value?.words;
+  const { isAdmin } = useRights();
   const isPaused = words?.["paused"] === true;
   const toggle = () =>
     attempt(setError, async () => {
@@ -39,17 +41,19 @@ export function Health() {
           </div>
         </dl>
       )}
-      <div class="filters">
-        {!isPaused && (
-          <label>
-            Reason of a pause
-            <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
-          </label>
-        )}
-        <button type="button" disabled={words === undefined} onClick={() => void toggle()}>
-          {isPaused ? "Resume submissions" : "Pause submissions"}
-        </button>
-      </div>
+      {isAdmin && (
+        <div class="filters">
+          {!isPaused && (
+            <label>
+              Reason of a pause
+              <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+            </label>
+          )}
+          <button type="button" disabled={words === undefined} onClick={() => void toggle()}>
+            {isPaused ? "Resume submissions" : "Pause submissions"}
+          </button>
+        </div>
+      )}
       <Refusal error={error} />
     </section>
   );

@@ -3,6 +3,7 @@ import { ApiError, call, Feed, json } from "../api";
 import { attempt } from "../job/attempt";
 import { Refusal, Time } from "../parts/parts";
 import { LATEST, type Polled, usePoll } from "../poll";
+import { useRights } from "../rights";
 import { Audit } from "./audit";
 import { Health } from "./health";
 
@@ -23,13 +24,14 @@ interface Disabled {
 
 /** What an operator looks after. Three calls at a time, a third as often. */
 export function Operate() {
+  const { isAdmin } = useRights();
   return (
     <main>
       <h1>Operate</h1>
       <Health />
-      <DeadLetters />
-      <DisabledReceivers />
-      <Audit />
+      {isAdmin && <DeadLetters />}
+      {isAdmin && <DisabledReceivers />}
+      {isAdmin && <Audit />}
     </main>
   );
 }

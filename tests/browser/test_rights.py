@@ -1,0 +1,167 @@
+"""Signing in with Entra, and what each role is offered: a stack of its own, and a tenant at the wire."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from aiohttp.test_utils import TestServer
+from playwright.async_api import Page, expect
+
+from local.stack import Options, stack
+from tests.acceptance.conftest import provisioned
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import PATIENCE, Reader
+from tests.contract.entra_tenant import AUDIENCE, CLIENT, TENANT, Person, Tenant
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def tenant() -> AsyncIterator[Tenant]:
+    tenant = Tenant()
+    async with TestServer(tenant.app(), host="127.0.0.1") as server:
+        tenant.authority = str(server.make_url("")).rstrip("/")
+        yield tenant
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    """The stack, which asks for tokens of the tenant."""
+    options = Options(
+        data=tmp_path_factory.mktemp("guarded"),
+        in_memory=True,
+        overrides={
+            "SLIPWAY_TENANT": TENANT,
+            "SLIPWAY_AUDIENCE": f"{AUDIENCE},{CLIENT}",
+            "SLIPWAY_AUTHORITY": tenant.authority,
+            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "LOCAL_HOST_MASTER_KEY": "master-key",
+        },
+        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
+    )
+    async with stack(options, provisioned) as running, Door(running, "none") as opened:
+        yield opened
+
+
+@pytest.fixture
+def visitor(page: Page, guarded: Door) -> Reader:
+    return Reader(page, f"{guarded.stack.host_url}/api/ui/")
+
+
+async def enter(visitor: Reader, tenant: Tenant, oid: str, *roles: str, address: str = "jobs") -> None:
+    """Open a view as this person, by way of the tenant."""
+    tenant.person = Person(oid, roles)
+    await visitor.open(address)
+    await visitor.page.get_by_role("button", name="Sign in with Entra ID").click()
+    await expect(visitor.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+async def job_of(guarded: Door, tenant: Tenant, oid: str) -> str:
+    """The id of a job of theirs that goes on."""
+    token = tenant.token(oid=oid, roles=["Jobs.Submit"])
+    document = {"name": unique("theirs"), "spec": shell("sleep 600")}
+    status, job, _ = await guarded.call("POST", "jobs", document, Authorization=f"Bearer {token}")
+    assert status == 202, job
+    return str(job["id"])
+
+
+async def test_a_person_signs_in_and_comes_back_to_where_they_were(visitor: Reader, tenant: Tenant) -> None:
+    page = visitor.page
+
+    await enter(visitor, tenant, "ann", "Jobs.Submit", address="clusters")
+
+    await expect(page.get_by_role("heading", name="Clusters", exact=True)).to_be_visible()
+    assert page.url == f"{visitor.url}#/clusters"
+    await page.reload()
+    await expect(page.get_by_role("heading", name="Clusters", exact=True)).to_be_visible()
+    assert await page.evaluate("Object.values(localStorage).length + document.cookie.length") == 0
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_role("button", name="Sign in with Entra ID")).to_be_visible()
+    assert await page.evaluate("Object.values(sessionStorage).length") == 0
+
+
+async def test_an_answer_that_this_tab_did_not_ask_for_is_not_taken(visitor: Reader, tenant: Tenant) -> None:
+    before = tenant.redeemed
+
+    await visitor.page.goto(f"{visitor.url}#code=stolen&state=forged")
+
+    await expect(visitor.page.get_by_role("alert")).to_contain_text("did not ask")
+    assert tenant.redeemed == before
+    assert visitor.page.url == f"{visitor.url}#/jobs"
+
+
+@pytest.mark.parametrize(("claim", "value"), [("nonce", "another"), ("aud", AUDIENCE), ("iss", "https://x")])
+async def test_an_identity_of_another_sign_in_is_not_taken(
+    visitor: Reader, tenant: Tenant, claim: str, value: str
+) -> None:
+    tenant.person = Person(spoilt={claim: value})
+    await visitor.open("jobs")
+    await visitor.page.get_by_role("button", name="Sign in with Entra ID").click()
+
+    await expect(visitor.page.get_by_role("alert")).to_contain_text("belongs to another sign-in")
+    assert await visitor.page.evaluate("sessionStorage.getItem('slipway-credential')") is None
+
+
+async def test_who_declines_to_sign_in_reads_what_the_tenant_says(visitor: Reader) -> None:
+    page = visitor.page
+
+    await visitor.open("jobs")
+    await page.get_by_role("button", name="Sign in with Entra ID").wait_for()
+    await page.evaluate(
+        "sessionStorage.setItem('slipway-sign-in', JSON.stringify({state: 's', hash: '#/jobs', way: {}}))"
+    )
+    await page.goto("about:blank")
+    await page.goto(f"{visitor.url}#error=access_denied&error_description=<b>declined</b>&state=s")
+
+    await expect(page.get_by_role("alert")).to_contain_text("<b>declined</b>")
+
+
+async def test_an_expired_token_leads_back_to_the_sign_in(visitor: Reader, tenant: Tenant) -> None:
+    page = visitor.page
+    await enter(visitor, tenant, "ann", "Jobs.Submit")
+    await page.evaluate(f"sessionStorage.setItem('slipway-credential', 'token {tenant.token(exp=1)}')")
+
+    await page.get_by_role("link", name="Clusters").click()
+
+    await expect(page.get_by_role("button", name="Sign in with Entra ID")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("alert")).to_contain_text("it has expired")
+
+
+@pytest.mark.parametrize(
+    ("oid", "role", "offered"),
+    [
+        ("ann", "Jobs.Submit", {"Cancel", "Submit"}),
+        ("cay", "Jobs.Read.All", set()),
+        ("dan", "Jobs.Admin", {"Cancel", "Submit", "Pause submissions"}),
+    ],
+)
+async def test_what_a_role_may_not_do_is_not_offered(
+    visitor: Reader, guarded: Door, tenant: Tenant, oid: str, role: str, offered: set[str]
+) -> None:
+    page, job = visitor.page, await job_of(guarded, tenant, "ann")
+    await enter(visitor, tenant, oid, role, address=f"jobs/{job}")
+
+    async def look_for(name: str) -> None:
+        expected = int(name in offered)
+        await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(expected)
+
+    await expect(page.get_by_role("heading", name="Timeline")).to_be_visible()
+    await look_for("Cancel")
+    await visitor.open("new")
+    await expect(page.get_by_role("button", name="Explain")).to_be_visible()
+    await look_for("Submit")
+    await visitor.open("operate")
+    await expect(page.get_by_role("heading", name="Health")).to_be_visible()
+    await expect(page.get_by_text("go on")).to_be_visible()
+    await look_for("Pause submissions")
+    await expect(page.get_by_role("heading", level=2)).to_have_count(4 if role == "Jobs.Admin" else 1)
+    assert await visitor.violations() == []
+
+
+async def test_someone_without_a_role_reads_why_nothing_is_shown(visitor: Reader, tenant: Tenant) -> None:
+    await enter(visitor, tenant, "eve", "Mail.Read")
+
+    await expect(visitor.page.get_by_role("alert")).to_contain_text("none of the roles")
+    await expect(visitor.page.get_by_role("search")).to_have_count(0)
