@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import azure.functions as func
@@ -16,10 +17,11 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("sweep")
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
-    """Compare every active job with what its engine says, or have it done in parts."""
+    """Compare every active job with what its engine says, or have it done in parts; count the nodes."""
+    from shared.lifecycle.count_nodes import count_nodes
     from shared.lifecycle.parts import begin
 
-    swept = await begin(ports())
+    swept, _ = await asyncio.gather(begin(ports()), count_nodes(ports()))
     if swept is None:
         return
     if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:

@@ -154,8 +154,8 @@ _ROWS: Mapping[str, Setting] = {
         "access",
         "names",
         "",
-        "audiences of those tokens, comma separated: the application's id (people sign in to the page by it), "
-        "api://…",
+        "audiences of those tokens, comma separated: api://…, and the application's id, by which the page "
+        "signs people in",
     ),
     "SLIPWAY_AUTHORITY": Setting(
         "access", "text", "https://login.microsoftonline.com", "where the tenant's keys are published"

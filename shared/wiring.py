@@ -56,6 +56,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.finished_rows import TableFinishedJobs
     from shared.adapters.storage.leases import TableLeases
     from shared.adapters.storage.ledger import TableLedger
+    from shared.adapters.storage.node_history import TableNodeHistories
     from shared.adapters.storage.outbox import TableOutbox
     from shared.adapters.storage.queues import StorageQueues
     from shared.adapters.storage.store import Store
@@ -78,6 +79,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         finished=TableFinishedJobs(store),
         archive=BlobArchive(account, archive),
         leases=TableLeases(store),
+        node_histories=TableNodeHistories(store),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=WebhookSender(policy.urls),

@@ -237,7 +237,15 @@ OPERATIONS: Mapping[str, Operation] = {
         (KEY,),
         JOB_DOCUMENT,
     ),
-    "get_clusters": Operation("GET", "clusters", "List clusters as they are now", {200: operate.ClusterList}),
+    "get_clusters": Operation(
+        "GET",
+        "clusters",
+        "List clusters as they are now",
+        {200: operate.ClusterList},
+        query=(
+            _text("history", "also their nodes since then: a number with s, m, h, d or w, or a time", "6h"),
+        ),
+    ),
     "pause": Operation(
         "POST",
         "pause",

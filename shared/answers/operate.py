@@ -35,6 +35,14 @@ class Capability(Answer):
     note: str
 
 
+class NodeHistory(Answer):
+    """The nodes of a cluster over time; each point holds until the next, for ten minutes at most."""
+
+    states: tuple[str, ...]
+    points: tuple[tuple[int | None, ...], ...]
+    """Seconds since 1970, then the nodes in each state; null for a cluster that did not answer."""
+
+
 class ClusterState(Answer):
     """A cluster as it is now."""
 
@@ -53,6 +61,8 @@ class ClusterState(Answer):
     """The nodes one by one; empty where the engine only counts them."""
     facts: Facts
     capabilities: dict[str, Capability]
+    history: NodeHistory | None = None
+    """Where it was asked for."""
 
 
 class SilentCluster(Answer):
@@ -62,6 +72,8 @@ class SilentCluster(Answer):
     error: str
     since: Time | None = None
     """Since when the sweeps get no answer either, if one has asked lately."""
+    history: NodeHistory | None = None
+    """Where it was asked for."""
 
 
 class ClusterList(Answer):

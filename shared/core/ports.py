@@ -33,6 +33,7 @@ from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.listing import Page, Query
+from shared.core.ledger.node_history import NodeHistories
 from shared.core.ledger.records import (
     Active,
     Change,
@@ -268,6 +269,7 @@ class Ports:
     finished: FinishedJobs
     archive: Archive
     leases: Leases
+    node_histories: NodeHistories
     drops: Drops
     queues: Queues
     webhooks: Webhooks

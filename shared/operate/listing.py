@@ -48,7 +48,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
         cluster=parameters.get("cluster", ""),
         label=_label(parameters["label"]) if "label" in parameters else None,
         doors=frozenset(map(_door, _words(parameters, "source"))),
-        since=_moment(parameters["since"], now) if "since" in parameters else None,
+        since=moment("since", parameters["since"], now) if "since" in parameters else None,
     )
 
 
@@ -90,16 +90,17 @@ def _label(text: str) -> Label:
     return Label(name, value if equals else None)
 
 
-def _moment(text: str, now: datetime) -> datetime:
+def moment(name: str, text: str, now: datetime) -> datetime:
+    """What a parameter means: how long ago, or when. Raises Misuse."""
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     try:
-        moment = datetime.fromisoformat(text)
+        when = datetime.fromisoformat(text)
     except ValueError:
-        moment = None
-    if moment is None:
+        when = None
+    if when is None:
         raise Misuse(
-            f"since={text[:40]!r} is neither a time nor a duration",
+            f"{name}={text[:40]!r} is neither a time nor a duration",
             remedy="e.g. 2h, 7d, or 2026-11-20T10:00:00Z (a + in an address is written %2B)",
         )
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)

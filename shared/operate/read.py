@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared.core.errors import EngineError
 from shared.core.facts import together
+from shared.core.ledger.node_history import NodeHistory
 from shared.core.ports import ClusterView, Ports
 from shared.lifecycle.calling import cluster_path
 from shared.operate.waits import silent_clusters
@@ -25,6 +27,12 @@ class ClusterAnswer:
     error: str = ""
     #: since when the sweeps get no answer either; None where none has asked lately
     since: datetime | None = None
+
+
+async def node_histories(ports: Ports, since: datetime) -> Mapping[str, NodeHistory]:
+    """The nodes of each configured cluster since then, as far as the sweep's timer noted them."""
+    known = await ports.node_histories.all()
+    return {name: known.get(name, NodeHistory(name)).since(since) for name in ports.engines.clusters}
 
 
 async def clusters(ports: Ports) -> list[ClusterAnswer]:

@@ -19,6 +19,7 @@ from typing import Any
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.breaker import Breaker
 from shared.core.engine import Why
@@ -229,6 +230,7 @@ class Run:
             finished=TableFinishedJobs(ledger.store),
             archive=Seam(ports.archive, "archive", chaos),
             leases=TableLeases(ledger.store),
+            node_histories=TableNodeHistories(ledger.store),
             breaker=Breaker(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),

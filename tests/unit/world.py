@@ -14,6 +14,7 @@ from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import Job
 from shared.core.policy import Policy
@@ -75,6 +76,7 @@ class World:
             finished=self.finished,
             archive=self.archive,
             leases=TableLeases(self.ledger.store),
+            node_histories=TableNodeHistories(self.ledger.store),
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

@@ -11,6 +11,7 @@ import pytest
 from functions.openapi.document import document
 from functions.openapi.operations import OPERATIONS
 from shared.core.job import JobState
+from shared.lifecycle.count_nodes import count_nodes
 from tests.unit.functions.calls import call, function_of, use
 from tests.unit.world import World, job_json
 
@@ -129,6 +130,10 @@ async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
     assert (await answered("POST", "/api/validate", job_json()))[1]["valid"] is True
     assert (await answered("POST", "/api/explain", job_json()))[1]["verdict"] == "runs"
     assert (await answered("GET", "/api/clusters"))[1]["clusters"]
+    await count_nodes(api.ports)
+    (cluster,) = (await answered("GET", "/api/clusters?history=6h"))[1]["clusters"]
+    assert [nodes for _, *nodes in cluster["history"]["points"]] == [[0] * 5]
+    assert (await answered("GET", "/api/clusters?history=soon"))[0] == 400
     assert (await answered("POST", "/api/pause?reason=x"))[1]["paused"] is True
     assert (await answered("POST", "/api/resume"))[1]["paused"] is False
     assert (await answered("GET", "/api/audit"))[1]["differences"] == []

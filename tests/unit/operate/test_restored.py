@@ -8,6 +8,7 @@ from typing import Any
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import JobState
 from shared.intake.inventory import inventory
@@ -37,6 +38,7 @@ def _backup(world: World) -> Restore:
             dead=TableDeadMessages(store),
             finished=TableFinishedJobs(store),
             leases=TableLeases(store),
+            node_histories=TableNodeHistories(store),
         )
 
     return restore

@@ -1,0 +1,71 @@
+"""Histories of nodes as rows of the ledger's table, guarded by their ETags. Partition `nodes`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from shared.adapters.storage.rows import joined, split
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row
+from shared.core.ledger.node_history import NodeHistory, Point
+
+_PARTITION = "nodes"
+
+
+class TableNodeHistories:
+    """The port over the ledger's store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        #: as this process wrote or read them last; another process's write refuses the next one of ours
+        self._known: dict[str, NodeHistory] = {}
+
+    async def get(self, cluster: str) -> NodeHistory:
+        """A point read, once a process. A row that cannot be read counts as empty, and is written anew."""
+        if cluster in self._known:
+            return self._known[cluster]
+        row = await self._store.get(_PARTITION, _key(cluster))
+        if row is None:
+            return NodeHistory(cluster)
+        history = self._store.perhaps(row.row, _history_of) or NodeHistory(cluster)
+        self._known[cluster] = replace(history, version=row.etag)
+        return self._known[cluster]
+
+    async def put(self, history: NodeHistory) -> NodeHistory | None:
+        """A write that fails if another process wrote."""
+        row = _row_of(history)
+        verb = Operation("replace", row, history.version) if history.version else Operation("create", row)
+        try:
+            written = replace(history, version=await self._store.write_other(verb))
+        except Refused:
+            self._known.pop(history.cluster, None)
+            return None
+        self._known[history.cluster] = written
+        return written
+
+    async def all(self) -> dict[str, NodeHistory]:
+        """One range query."""
+        rows = await self._store.rows(Range(_PARTITION, "", "", etags=True))
+        histories = self._store.legible(rows, _history_of)
+        return {one.cluster: one for one in histories}
+
+
+def _key(cluster: str) -> str:
+    return hashlib.sha256(cluster.encode()).hexdigest()[:32]
+
+
+def _row_of(history: NodeHistory) -> Row:
+    points = [[round(point.at.timestamp()), *(point.nodes or ())] for point in history.points]
+    keys = {"PartitionKey": _PARTITION, "RowKey": _key(history.cluster)}
+    return {**keys, "Cluster": history.cluster, **split("Points", json.dumps(points))}
+
+
+def _history_of(row: Row) -> NodeHistory:
+    points = (
+        Point(datetime.fromtimestamp(int(at), UTC), tuple(map(int, nodes)) or None)
+        for at, *nodes in json.loads(joined("Points", row))
+    )
+    return NodeHistory(str(row["Cluster"]), tuple(points), str(row.get(ETAG, "")))

@@ -1,0 +1,73 @@
+"""How many nodes a cluster had in each state, over the last hours: a ring of points. Pure.
+
+A point holds until the next one, so that nothing is written while nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+#: What is counted; engines have the same words for it.
+NODE_STATES = ("idle", "running", "preparing", "leaving", "unusable")
+#: The most points of a cluster: eight hours in which each minute changes something.
+MOST_POINTS = 480
+#: Between two points at most, also of the same nodes: for a longer gap no one looked.
+LONGEST = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A moment, and the nodes in each of NODE_STATES; None for a cluster that did not answer."""
+
+    at: datetime
+    nodes: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class NodeHistory:
+    """The points of one cluster, oldest first, and the version of the row that holds them ("": none yet)."""
+
+    cluster: str
+    points: tuple[Point, ...] = ()
+    version: str = ""
+
+    def rests(self, now: datetime) -> bool:
+        """Whether this minute has its point already."""
+        return bool(self.points) and _minute(self.points[-1].at) == _minute(now)
+
+    def since(self, moment: datetime) -> NodeHistory:
+        """From that moment on: with the point before it, which held then."""
+        older = [point for point in self.points if point.at < moment]
+        return replace(self, points=(*older[-1:], *self.points[len(older) :]))
+
+    def extended(self, point: Point) -> NodeHistory:
+        """With a point more, the oldest beyond the bound left out; the same where it says nothing new."""
+        last = self.points[-1] if self.points else None
+        if last and last.nodes == point.nodes and timedelta() <= point.at - last.at < LONGEST:
+            return self
+        return replace(self, points=(*self.points, point)[-MOST_POINTS:])
+
+
+def _minute(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+def counted(counts: Mapping[str, int]) -> tuple[int, ...]:
+    """The nodes in each of NODE_STATES."""
+    return tuple(counts.get(state, 0) for state in NODE_STATES)
+
+
+class NodeHistories(Protocol):
+    """The histories of all clusters: one row each."""
+
+    async def get(self, cluster: str) -> NodeHistory:
+        """That of one cluster, as this process saw it last; without points where there is none."""
+
+    async def put(self, history: NodeHistory) -> NodeHistory | None:
+        """Write it if its row is still at that version: as it stands then; None where another was quicker."""
+
+    async def all(self) -> dict[str, NodeHistory]:
+        """Those of every cluster, by name, in one range query."""

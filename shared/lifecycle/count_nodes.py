@@ -1,0 +1,52 @@
+"""count_nodes: the sweep's timer notes how many nodes each cluster has, at most once a minute each."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from shared.core.errors import EngineError, SlipwayError
+from shared.core.ledger.node_history import Point, counted
+from shared.core.ports import Ports
+from shared.lifecycle.calling import left_alone
+
+log = logging.getLogger(__name__)
+
+
+async def count_nodes(ports: Ports) -> int:
+    """Note the nodes of every cluster whose last point is old enough; how many points. It never raises.
+
+    While nothing changes it costs each cluster a question a minute, and the ledger a write in ten minutes.
+    """
+    noted = await asyncio.gather(*(_count(ports, name) for name in ports.engines.clusters))
+    return sum(noted)
+
+
+async def _count(ports: Ports, cluster: str) -> bool:
+    """Note those of one cluster; whether a point was written."""
+    try:
+        history = await ports.node_histories.get(cluster)
+        if history.rests(ports.clock()):
+            return False
+        longer = history.extended(await _point(ports, cluster))
+        return longer is not history and await ports.node_histories.put(longer) is not None
+    except SlipwayError as error:
+        log.warning("the nodes of %s are not noted: %s", cluster, error)
+        return False
+
+
+async def _point(ports: Ports, cluster: str) -> Point:
+    """The nodes now. It does not take the probe of the cluster's breaker, which is for jobs."""
+    engine = ports.engines.clusters[cluster].engine
+    if left_alone(ports, engine, cluster):
+        return Point(ports.clock(), None)
+    try:
+        async with asyncio.timeout(ports.policy.dispatch_deadline):
+            view = await ports.engines.get(engine).nodes(cluster)
+    except (EngineError, TimeoutError):
+        return Point(ports.clock(), None)
+    except Exception:
+        # A defect of one adapter must not keep the other clusters from being counted.
+        log.exception("cluster %s cannot be counted", cluster)
+        return Point(ports.clock(), None)
+    return Point(ports.clock(), counted(view.counts))
