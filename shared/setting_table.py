@@ -151,11 +151,7 @@ _ROWS: Mapping[str, Setting] = {
         "access", "text", "", "Entra tenant whose tokens the API asks for; empty: function keys"
     ),
     "SLIPWAY_AUDIENCE": Setting(
-        "access",
-        "names",
-        "",
-        "audiences of those tokens, comma separated: api://…, and the application's id, by which the page "
-        "signs people in",
+        "access", "names", "", "their audiences, comma separated: api://…; the application's id (the page)"
     ),
     "SLIPWAY_AUTHORITY": Setting(
         "access", "text", "https://login.microsoftonline.com", "where the tenant's keys are published"

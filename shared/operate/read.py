@@ -31,8 +31,8 @@ class ClusterAnswer:
 
 async def node_histories(ports: Ports, since: datetime) -> Mapping[str, NodeHistory]:
     """The nodes of each configured cluster since then, as far as the sweep's timer noted them."""
-    known = await ports.node_histories.all()
-    return {name: known.get(name, NodeHistory(name)).since(since) for name in ports.engines.clusters}
+    histories = await ports.node_histories.all()
+    return {name: histories.get(name, NodeHistory(name)).since(since) for name in ports.engines.clusters}
 
 
 async def clusters(ports: Ports) -> list[ClusterAnswer]:

@@ -82,29 +82,29 @@ class Tenant:
 
     async def _authorize(self, request: web.Request) -> web.Response:
         """Send the browser back with a code, as for a person who is signed in and has consented."""
-        asked = dict(request.query)
+        query = dict(request.query)
         fixed = {"client_id": CLIENT, "response_type": "code", "response_mode": "fragment"}
         fixed |= {"scope": f"openid {CLIENT}/.default", "code_challenge_method": "S256"}
-        if {name: asked.get(name) for name in fixed} != fixed or not asked.get("nonce"):
-            return web.Response(status=400, text=f"AADSTS900144: {sorted(asked)}")
+        if {name: query.get(name) for name in fixed} != fixed or not query.get("nonce"):
+            return web.Response(status=400, text=f"AADSTS900144: {sorted(query)}")
         code = secrets.token_urlsafe(16)
-        self._codes[code] = asked
-        answer = urlencode({"code": code, "state": asked["state"]})
-        raise web.HTTPFound(f"{asked['redirect_uri']}#{answer}")
+        self._codes[code] = query
+        answer = urlencode({"code": code, "state": query["state"]})
+        raise web.HTTPFound(f"{query['redirect_uri']}#{answer}")
 
     async def _redeem(self, request: web.Request) -> web.Response:
-        """A code once, for whoever has its verifier and names the same address."""
+        """A code once, for a request with its verifier and the same address."""
         self.redeemed += 1
         form = await request.post()
-        asked = self._codes.pop(str(form.get("code")), None)
+        query = self._codes.pop(str(form.get("code")), None)
         digest = hashlib.sha256(str(form.get("code_verifier")).encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        wanted = asked and (asked["code_challenge"], asked["redirect_uri"], CLIENT)
+        expected = query and (query["code_challenge"], query["redirect_uri"], CLIENT)
         headers = {"Access-Control-Allow-Origin": request.headers.get("Origin", "null")}
-        if asked is None or wanted != (challenge, form.get("redirect_uri"), form.get("client_id")):
+        if query is None or expected != (challenge, form.get("redirect_uri"), form.get("client_id")):
             body = {"error": "invalid_grant", "error_description": "AADSTS501481: the verifier does not fit"}
             return web.json_response(body, status=400, headers=headers)
-        identity = {"aud": CLIENT, "nonce": asked["nonce"], **self.person.spoilt}
+        identity = {"aud": CLIENT, "nonce": query["nonce"], **self.person.spoilt}
         access = self.token(aud=CLIENT, oid=self.person.oid, roles=list(self.person.roles))
         body = {"access_token": access, "id_token": self.token(**identity), "token_type": "Bearer"}
         return web.json_response(body, headers=headers)

@@ -21,18 +21,18 @@ class TableNodeHistories:
     def __init__(self, store: Store) -> None:
         self._store = store
         #: as this process wrote or read them last; another process's write refuses the next one of ours
-        self._known: dict[str, NodeHistory] = {}
+        self._histories: dict[str, NodeHistory] = {}
 
     async def get(self, cluster: str) -> NodeHistory:
         """A point read, once a process. A row that cannot be read counts as empty, and is written anew."""
-        if cluster in self._known:
-            return self._known[cluster]
+        if cluster in self._histories:
+            return self._histories[cluster]
         row = await self._store.get(_PARTITION, _key(cluster))
         if row is None:
             return NodeHistory(cluster)
         history = self._store.perhaps(row.row, _history_of) or NodeHistory(cluster)
-        self._known[cluster] = replace(history, version=row.etag)
-        return self._known[cluster]
+        self._histories[cluster] = replace(history, version=row.etag)
+        return self._histories[cluster]
 
     async def put(self, history: NodeHistory) -> NodeHistory | None:
         """A write that fails if another process wrote."""
@@ -41,9 +41,9 @@ class TableNodeHistories:
         try:
             written = replace(history, version=await self._store.write_other(verb))
         except Refused:
-            self._known.pop(history.cluster, None)
+            self._histories.pop(history.cluster, None)
             return None
-        self._known[history.cluster] = written
+        self._histories[history.cluster] = written
         return written
 
     async def all(self) -> dict[str, NodeHistory]:

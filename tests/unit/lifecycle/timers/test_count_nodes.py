@@ -86,11 +86,11 @@ async def test_of_two_processes_one_notes_a_minute(world: World) -> None:
 
 
 async def test_storage_that_does_not_answer_stops_nothing(world: World) -> None:
-    class Down(TableNodeHistories):
+    class SilentStorage(TableNodeHistories):
         async def get(self, cluster: str) -> NodeHistory:
             raise Unavailable("no answer")
 
-    assert await count_nodes(replace(world.ports, node_histories=Down(world.ledger.store))) == 0
+    assert await count_nodes(replace(world.ports, node_histories=SilentStorage(world.ledger.store))) == 0
 
 
 async def test_what_is_read_begins_with_the_point_that_held_then(world: World) -> None:
