@@ -38,7 +38,7 @@ export async function begin(way: SignInWay): Promise<void> {
     client_id: way.client,
     response_type: "code",
     response_mode: "fragment",
-    redirect_uri: here(),
+    redirect_uri: pageAddress(),
     scope: way.scope,
     state: begun.state,
     nonce: begun.nonce,
@@ -75,22 +75,22 @@ async function redeem({ way, nonce, verifier }: Begun, code: string): Promise<st
       client_id: way.client,
       grant_type: "authorization_code",
       code,
-      redirect_uri: here(),
+      redirect_uri: pageAddress(),
       scope: way.scope,
       code_verifier: verifier,
     }),
   });
-  const given: Record<string, unknown> = await answer.json();
-  if (!answer.ok) return String(given["error_description"] ?? given["error"] ?? `The answer was ${answer.status}`);
+  const grant: Record<string, unknown> = await answer.json();
+  if (!answer.ok) return String(grant["error_description"] ?? grant["error"] ?? `The answer was ${answer.status}`);
   // It came over TLS from the authority itself, so its signature need not be checked (OpenID Connect Core, 3.1.3.7).
-  const identity = claims(String(given["id_token"]));
+  const identity = claims(String(grant["id_token"]));
   const isOurs = identity["nonce"] === nonce && identity["aud"] === way.client && identity["iss"] === way.issuer;
   if (!isOurs) return "The answer belongs to another sign-in. Sign in again.";
-  signIn({ kind: "token", text: String(given["access_token"]) });
+  signIn({ kind: "token", text: String(grant["access_token"]) });
   return "";
 }
 
-function here(): string {
+function pageAddress(): string {
   return new URL("./", document.baseURI.replace(/[?#].*/, "")).href;
 }
 
