@@ -182,7 +182,7 @@ class AsyncClient:
         says where to upload to, as `--settings` does. Standard error shows what happens.
         """
         from slipway.client.deployment import settings_for
-        from slipway.commands.drop import check
+        from slipway.commands.drop import check, target_of
         from slipway.commands.running.begin import Beginning
         from slipway.commands.running.stage import Options, staged
 
@@ -191,7 +191,7 @@ class AsyncClient:
         chosen = Options(choices, name, script=script)
         deployment = settings_for(self._url, Path(settings) if settings else None)
         with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-            check(folder)
+            check(folder, target_of(folder, name))
             return self._job(await Beginning(deployment, folder, name).job(self._url, self._key))
 
     async def submit(

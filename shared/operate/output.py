@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.errors import Misuse, NotFound
+from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import FileChunk, OutputFile, Ports
 from shared.core.visible import is_askable
@@ -58,7 +58,7 @@ async def files(
     target = target_of(stored)
     try:
         return await ports.engines.get(target.engine).files(target, directory, path)
-    except NotFound as error:
+    except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
 
@@ -70,7 +70,7 @@ async def content(
     Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
     """
     stored = await stored_of(ports, job_id, directory, path, who)
-    if not path.strip("./"):
+    if not any(level not in ("", ".") for level in path.split("/")):
         raise Misuse("no file is named", remedy="list the files: …/files")
     target = target_of(stored)
     engine = ports.engines.get(target.engine)
@@ -90,7 +90,7 @@ async def content(
         first = span.first or 0
         limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
         return await engine.read(target, directory, path, first, limit)
-    except NotFound as error:
+    except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.errors import Misuse, NotFound
+from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Target
 from shared.core.ports import Engine, Ports
 from shared.core.visible import is_askable
@@ -74,7 +74,7 @@ async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Call
         if not tree.members and not tree.left_out:
             raise NotFound(f"there is no file in {named}")
         return await _archive(engine, target, directory, tree, too_much)
-    except NotFound as error:
+    except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
 

@@ -53,6 +53,7 @@ class _Folder:
 
 @dataclass
 class _Walk:
+    patterns: Sequence[str] = ()
     files: list[Remote] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -76,6 +77,8 @@ class _Walk:
         below = []
         for entry in entries:
             name = f"{folder.path}/{entry['name']}".lstrip("/")
+            if not _Folder(folder.directory, name).may_hold(self.patterns):
+                continue
             if entry.get("link"):
                 reason = "it is a link that leads out of the job's folder"
                 self.skipped.append((f"{folder.directory}/{name}", reason))
@@ -100,7 +103,7 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
 
     What cannot be listed, and what lies beyond the bound of one walk, is in `unread`; the rest is there.
     """
-    tree, gate = _Walk(), asyncio.Semaphore(PARALLEL)
+    tree, gate = _Walk(patterns), asyncio.Semaphore(PARALLEL)
     ahead = deque(_Folder(directory, "") for directory in directories)
 
     async def entries(folder: _Folder) -> list[dict[str, Any]] | None:
@@ -117,7 +120,7 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
         some = [ahead.popleft() for _ in range(min(len(ahead), 4 * PARALLEL))]
         for folder, held in zip(some, await asyncio.gather(*map(entries, some)), strict=True):
             if held is not None:
-                ahead += (below for below in tree.take(folder, held) if below.may_hold(patterns))
+                ahead += tree.take(folder, held)
     if ahead:
         many = f"it and {len(ahead) - 1:,} more folders" if len(ahead) > 1 else "it"
         tree.unread.append((

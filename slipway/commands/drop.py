@@ -15,7 +15,7 @@ from shared.settings import Settings
 from slipway.client.deployment import settings_for
 from slipway.client.save import MARK
 from slipway.client.storage import storage_account
-from slipway.commands.document.diagnose import diagnosed
+from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.jobs import show
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
@@ -33,13 +33,16 @@ def run(
     """Upload, and show each file; with `force` also what cannot run. Raises Failure."""
     settings = settings_for("", settings_file)
     if not force:
-        check(folder)
+        check(folder, target_of(folder, to))
     asyncio.run(_upload_and_show(settings, folder, to, as_json=as_json))
     return 0
 
 
-def check(folder: Path) -> None:
-    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded."""
+def check(folder: Path, target: str) -> None:
+    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded.
+
+    Nor is it where the job would run the files of another upload, not those that go to `target`.
+    """
     file = folder / "job.json"
     if not file.is_file():
         return  # a script for a template, or a folder that gets its job.json later
@@ -47,6 +50,13 @@ def check(folder: Path) -> None:
     if has_errors(problems):
         shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
         raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
+    own = f"{folder.resolve().name}/"
+    for name in () if f"{target}/" == own else scripts_named(file, target):
+        if name.startswith(own) and (folder / (path := name.removeprefix(own))).is_file():
+            raise Failure(
+                f"nothing was uploaded: {path} would go to {target}/, and the job.json runs {name}, of "
+                f"another upload; write <SLIPWAY_FOLDER>/{path} there"
+            )
 
 
 @dataclass

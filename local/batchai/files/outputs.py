@@ -133,7 +133,7 @@ def _check_inside(path: str) -> None:
     names = [part for part in path.split("/") if part not in ("", ".", "..")]
     if len(path) > _LONGEST_PATH or not all(map(is_name, names)):
         raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
-    if posixpath.normpath(path).startswith(("..", "/")):
+    if posixpath.normpath(path).partition("/")[0] in ("..", ""):
         raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")
 
 

@@ -17,7 +17,7 @@ REQUIREMENTS = "requirements.txt"
 _PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
 _AT_ONCE = Order()
 #: What a path in a job.json may consist of for Slipway to find the script in the drop container.
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,11 @@ def compose(
     for name in (script, *folder.split("/")):
         if not _PLAIN.fullmatch(name):
             raise Failure(
-                f"{name!r} cannot stand in the path of a script: letters, digits, '.', '_' and '-' can; "
+                f"{name!r} cannot stand in the path of a script: letters, digits and '_' can, and "
+                "'.' and '-' behind the first of them; "
                 f"rename the script{'' if name == script else ', or name the folder by --name'}"
             )
-    path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{script}"
+    path = f"<SLIPWAY_FOLDER>/{script}"  # wherever the folder is dropped
     arguments = shlex.join(choices.arguments)
     properties: dict[str, Any] = {"nodeCount": choices.nodes}
     if script.endswith(".py"):
@@ -77,7 +78,7 @@ def compose(
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
     environment = dict(choices.environment)
     if requirements:
-        file = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/{REQUIREMENTS}"
+        file = f"<SLIPWAY_FOLDER>/{REQUIREMENTS}"
         install = f'python -m pip install --target "{_PACKAGES}" -r "{file}"'
         properties["jobPreparation"] = {"commandLine": install}
         own = environment.get("PYTHONPATH")

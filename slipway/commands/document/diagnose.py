@@ -55,6 +55,15 @@ def diagnosed(
     return source.locate(diagnosis)
 
 
+def scripts_named(file: Path, folder: str) -> tuple[str, ...]:
+    """The blobs that a job.json runs when it is dropped into this folder of the container."""
+    document = read_request(file.read_bytes(), Limits()).document
+    if document is None:
+        return ()
+    completed, _ = complete(document, _DEFAULTS, script=_script(document, file), folder=folder)
+    return scripts_wanted(completed, container=_DROPS)
+
+
 def _of_envelope(source: Source) -> tuple[Problem, ...]:
     document, problems = read_through(source)
     return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])

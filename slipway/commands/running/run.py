@@ -11,7 +11,7 @@ from slipway.client.deployment import settings_for
 from slipway.client.output import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
-from slipway.commands.drop import check
+from slipway.commands.drop import check, target_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
 from slipway.commands.output.download import fetch
@@ -32,7 +32,7 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
     settings = settings_for(url, settings_file)
     options = asyncio.run(_ordered(options, url, key))
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-        check(folder)
+        check(folder, target_of(folder, options.name))
         beginning = Beginning(settings, folder, options.name)
         try:
             job_id = asyncio.run(beginning.job(url, key))

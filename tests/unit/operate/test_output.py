@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from shared.core.errors import Misuse
+from shared.core.errors import Misuse, Rejected
 from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
 from shared.operate import output
 from shared.operate.output import Span
+from shared.operate.zipped import zipped
 from tests.unit.world import World, job_json
 
 
@@ -202,3 +203,26 @@ async def test_a_path_is_whole_once_the_cluster_has_named_it(world: World) -> No
 
     (one,) = await output.outputs(world.ports, job.id)
     assert one["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs/s/jobs/n/1/stdouterr"
+
+
+async def test_a_name_that_the_cluster_refuses_is_no_cluster_that_does_not_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = await running(world)
+
+    async def refuse(*_: object) -> None:
+        raise Rejected("400 InvalidParameter Is not the name of a directory.")
+
+    for call in ("files", "read"):
+        monkeypatch.setattr(world.engine, call, refuse)
+    for ask in (output.files, output.content, zipped):
+        with pytest.raises(Misuse, match="InvalidParameter") as caught:
+            await ask(world.ports, job.id, "stdouterr", "odd")
+        assert caught.value.status == 404
+
+
+async def test_a_file_whose_name_has_nothing_but_points_is_one(world: World) -> None:
+    job = await running(world)
+    world.engine.output["..."] = b"data"
+
+    assert (await output.content(world.ports, job.id, "stdouterr", "...")).data == b"data"

@@ -215,7 +215,8 @@ async def test_no_name_has_a_line_break_or_more_than_255_characters(lab: Lab) ->
 
 async def test_what_a_job_calls_its_files_breaks_no_listing_and_no_later_job(lab: Lab) -> None:
     await lab.make_cluster(autoscale(1))
-    names = r"""cd "$AZ_BATCHAI_STDOUTERR_DIR"; touch fine $'a\xffb' $'a\nb' $'a\x01b'; mkdir $'d\xff'"""
+    names = r"""cd "$AZ_BATCHAI_STDOUTERR_DIR"; touch fine $'a\xffb' $'a\nb' $'a\x01b'; mkdir $'d\xff';"""
+    names += " mkdir ..data ...; touch ..data/in .../in"
     await lab.submit("job", **custom(names))
     await lab.ends("job")
     path = f"{lab.path}/experiments/digits/jobs/job/listOutputFiles"
@@ -228,6 +229,8 @@ async def test_what_a_job_calls_its_files_breaks_no_listing_and_no_later_job(lab
         assert (status, body.keys()) in ((400, {"error"}), (200, {"value"})), directory[:20]
 
     usual = {"execution.log", "stderr.txt", "stdout.txt", "usage.jsonl"}
-    assert listed.keys() == {"fine", r"a\nb", r"a\x01b", r"a\xffb", r"d\xff"} | usual
+    for directory in ("..data", "...", "..data/../..."):
+        assert (await lab.files("job", path=directory)).keys() == {"in"}
+    assert listed.keys() == {"..data", "...", "fine", r"a\nb", r"a\x01b", r"a\xffb", r"d\xff"} | usual
     await lab.submit("later", **custom("true"))
     assert (await lab.ends("later")).execution_state == "succeeded"

@@ -159,3 +159,21 @@ async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
 
     assert [file.path for file in tree.files] == ["good"]
     assert tree.unread == (("OUT/a\\n", "it is there, and cannot be asked for"),)
+
+
+async def test_what_cannot_be_asked_for_is_said_only_where_it_may_have_been_meant() -> None:
+    class Odd(Wrote):
+        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+            odd = {"name": "a\\n", "bytes": None, "modified": None, "leftOut": True}
+            return [*await super().files(job_id, directory, path), odd]
+
+    api = Odd({"good": b"good", "out": None})
+
+    assert await _counts(api, "OUT/go*") == (0, 0)
+    assert await _counts(api, "*.bin") == (1, 1)
+    assert await _counts(api, "OUT/a*") == (0, 1)
+
+
+async def _counts(api: Wrote, pattern: str) -> tuple[int, int]:
+    tree = await walk(api, "j_1", ["OUT"], [pattern])
+    return len(tree.skipped), len(tree.unread)

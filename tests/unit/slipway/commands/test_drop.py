@@ -1,5 +1,6 @@
 """`slipway drop`: what goes up, in which order and where to; and what it then waits for."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,6 +47,24 @@ def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:
         to_upload(tmp_path)
 
 
+def test_files_of_another_upload_are_not_run_in_place_of_those_of_this_one(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "digits", "train.py")
+    job = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "python {}/train.py"}}
+
+    def write(place: str) -> None:
+        text = json.dumps({"properties": job}).replace("{}", place)
+        (folder / "job.json").write_text(text)
+
+    write("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits")
+    check(folder, "digits")
+    with pytest.raises(Failure, match=r"nothing was uploaded: train\.py .* write <SLIPWAY_FOLDER>/train\.py"):
+        check(folder, "team/digits")
+    write("<SLIPWAY_FOLDER>")
+    check(folder, "team/digits")
+    write("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/common")
+    check(folder, "team/digits")  # of another folder on purpose
+
+
 @pytest.mark.parametrize("to", ["../x", "a/../b", "./a", "a//b", "a/.hidden", "/", "a\\b"])
 def test_a_folder_that_no_one_looks_into_is_refused(to: str, tmp_path: Path) -> None:
     with pytest.raises(Failure, match=r"is not a folder to drop into: .*--to team/digits"):
@@ -86,7 +105,7 @@ async def test_a_template_that_lies_there_already_runs_the_script() -> None:
 def test_a_job_that_cannot_run_is_refused_with_its_problems(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
     with pytest.raises(Failure, match=r"nothing was uploaded[^$]*did you mean \"nodeCount\""):
-        check(tmp_path)
+        check(tmp_path, tmp_path.name)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +116,9 @@ def test_a_job_that_cannot_run_is_refused_with_its_problems(tmp_path: Path) -> N
     ],
 )
 def test_a_job_and_a_template_may_go_up(tmp_path: Path, text: str) -> None:
-    check(tmp_path)  # a script for the template above it
+    check(tmp_path, tmp_path.name)  # a script for the template above it
     (tmp_path / "job.json").write_text(text)
-    check(tmp_path)
+    check(tmp_path, tmp_path.name)
 
 
 def test_what_earlier_jobs_wrote_stays_here(tmp_path: Path) -> None:

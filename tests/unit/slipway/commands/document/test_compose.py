@@ -39,7 +39,15 @@ def test_another_kind_of_script_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", [("train it.py", "d"), ("train.py", "my jobs"), ("tr$x.py", "d"), ("ü.py", "d")]
+    "place",
+    [
+        ("train it.py", "d"),
+        ("train.py", "my jobs"),
+        ("tr$x.py", "d"),
+        ("ü.py", "d"),
+        ("-x.py", "d"),
+        ("x.py", "-d"),
+    ],
 )
 def test_a_script_that_no_path_of_a_job_json_finds_is_refused(place: tuple[str, str]) -> None:
     with pytest.raises(Failure, match=r"cannot stand in the path of a script.*rename the script"):

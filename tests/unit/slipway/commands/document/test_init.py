@@ -25,7 +25,7 @@ def test_a_template_is_a_script_with_a_job_json_without_a_problem(
     job_file = folder / "job.json"
     assert diagnosed(Source(job_file.read_bytes()), job_file) == ()
     settings = json.loads(job_file.read_text())["properties"][TEMPLATES[name].toolkit]
-    assert settings["pythonScriptFilePath"].endswith("/scripts/digits/train.py")
+    assert settings["pythonScriptFilePath"] == "<SLIPWAY_FOLDER>/train.py"
     packages = TEMPLATES[name].packages
     assert (folder / "requirements.txt").is_file() == bool(packages)
     assert ("jobPreparation" in json.loads(job_file.read_text())["properties"]) == bool(packages)

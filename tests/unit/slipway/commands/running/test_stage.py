@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.commands.document.compose import Choices
+from slipway.commands.document.diagnose import scripts_named
 from slipway.commands.document.order import Order
 from slipway.commands.running.stage import Options, staged
 from slipway.failure import Failure
@@ -24,7 +25,7 @@ def test_a_script_goes_alone_with_a_job_json_made_for_it(tmp_path: Path) -> None
         assert folder.name == "train"
         assert sorted(path.name for path in folder.iterdir()) == ["job.json", "train.py"]
         properties = json.loads((folder / "job.json").read_text())["properties"]
-    assert properties["pyTorchSettings"]["pythonScriptFilePath"].endswith("/scripts/train/train.py")
+    assert properties["pyTorchSettings"]["pythonScriptFilePath"] == "<SLIPWAY_FOLDER>/train.py"
     assert not folder.exists()
     assert not (tmp_path / "job.json").exists()
 
@@ -98,7 +99,7 @@ def test_packages_that_a_folder_lists_are_installed_on_each_node(tmp_path: Path)
 
     packages = "$AZ_BATCHAI_JOB_TEMP/packages"
     assert (
-        f'--target "{packages}" -r "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/'
+        f'--target "{packages}" -r "<SLIPWAY_FOLDER>/requirements.txt"'
         in (properties["jobPreparation"]["commandLine"])
     )
     assert properties["environmentVariables"] == [{"name": "PYTHONPATH", "value": f"{packages}:lib"}]
@@ -181,3 +182,13 @@ def test_gpus_leave_what_else_a_folder_asks_for(tmp_path: Path) -> None:
         assert json.loads((folder / "slipway.json").read_text()) == {
             "resources": {"gpus": 1, "memory": "16G"}
         }
+
+
+def test_a_job_json_that_was_kept_for_a_script_runs_its_folder_under_any_name(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)")
+    with staged(tmp_path / "train.py", Options(Choices(), keep=True), PREFIX):
+        pass
+
+    file = tmp_path / "job.json"
+    assert scripts_named(file, "train") == ("train/train.py",)
+    assert scripts_named(file, "team/other") == ("team/other/train.py",)
