@@ -12,7 +12,7 @@ _OWN = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime", "taskN
 
 
 class JsonLines(logging.Formatter):
-    """Text of people stands in it escaped, so that no line can be forged."""
+    """Formats a record as JSON, which escapes its texts, so that no one can forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line of JSON, with the record's own fields."""

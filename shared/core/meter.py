@@ -26,7 +26,7 @@ class Meter(Protocol):
         """Measure how long the block takes."""
 
     def annotate(self, **attributes: str) -> None:
-        """Say more of the span that is open."""
+        """Add attributes to the span that is open."""
 
 
 class NoMeter:

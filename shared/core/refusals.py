@@ -1,4 +1,4 @@
-"""Problems that only a deployment can have with a request: SW101 and up. The format's own are in `spec`."""
+"""Problems that only a deployment finds in a request: SW101 and up. The format's own are in `jobspec`."""
 
 from __future__ import annotations
 

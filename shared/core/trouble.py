@@ -15,7 +15,7 @@ from shared.core.ledger.records import Silent
 #: A row that cannot be read, a job that waits for the deployment to be mended, a sweep that failed, a part
 #: that our settings do not fit, and a cluster that does not answer.
 Kind = Literal["row", "job", "sweep", "settings", "cluster"]
-#: How the words begin that say what only an operator can help.
+#: The beginning of reasons that only an operator can remove.
 OPERATOR_NEEDED = "waits for the deployment to be mended"
 #: How long one counts that was not seen again: longer than any wait until the next look. The next sweep may
 #: be another process's, which knows of no failure to take back.

@@ -1,4 +1,4 @@
-"""What clusters said of themselves lately, so that a job costs no question of its own."""
+"""The last answers of clusters, so that a job costs no query of its own."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from shared.engines.batchai.entry import ENTRY as BATCHAI
 from shared.engines.entry import Entry
 from shared.engines.slurm.entry import ENTRY as SLURM
 
-#: By the word with which SLIPWAY_CLUSTERS and a record name it.
+#: By its name in SLIPWAY_CLUSTERS and in records.
 ENGINES: Mapping[str, Entry] = MappingProxyType({"batchai": BATCHAI, "slurm": SLURM})
 #: The engine of a cluster that is named without an engine, as all were in earlier versions.
 UNNAMED = "batchai"

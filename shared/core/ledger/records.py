@@ -91,7 +91,7 @@ def unpacked(text: str) -> Job:
 
 
 def checksum(text: str) -> str:
-    """What tells one packed record from another: zlib ends with a checksum of what it holds."""
+    """What distinguishes one packed record from another: the checksum at the end of what zlib wrote."""
     return text[-8:]
 
 

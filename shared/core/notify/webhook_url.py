@@ -1,7 +1,8 @@
 """The URL gate: which webhook addresses are accepted at all. Pure.
 
-It refuses what is wrong to read, before anything is stored or sent. What a name resolves to is the
-connect-time gate's matter (`webhooks.py`): no check of text alone keeps a request out of a private network.
+It refuses what the text alone shows to be wrong, before anything is stored or sent. Where a name leads, the
+connect-time gate checks (`adapters/webhook/gate.py`): no check of a text keeps a request out of a private
+network.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
-    """More nodes than there will ever be."""
+    """Report more nodes than the cluster will ever have."""
     node = context.properties.member("nodeCount")
     if node.whole is not None and facts.max_nodes is not None and node.whole > facts.max_nodes:
         message = f"{facts.cluster} has at most {facts.max_nodes} nodes, so the job would wait forever"

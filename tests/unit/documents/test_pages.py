@@ -120,6 +120,8 @@ def test_the_changelog_keeps_its_format() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## Unreleased" in text
     assert "### Added" in text
+    offer = text.partition("The first release offers:")[2].partition("The rest of this section")[0]
+    assert 5 <= offer.count("\n- ") <= 10, "what a first release offers is read in ten lines"
     many = len(text.splitlines())
     assert many < 250, f"{many} lines: merge what belongs together; a merge may have brought old lines back"
 

@@ -18,9 +18,9 @@ from shared.engines.slurm.words import state_of
 
 #: What such jobs are called. They have no token: nothing takes them for an attempt.
 NAME = "slipway-forget"
-#: Of them at once, attempts that one of them is given, and minutes that it may take.
+#: Such jobs at once, attempts for each of them, and minutes that each may take.
 _JOBS, _ATTEMPTS, _MINUTES = 16, 500, 30
-#: Of a node.
+#: What such a job gets of its node.
 _SMALL = {"cpus": 1, "memory": "256M"}
 #: What decides on a cluster where a job may run at all.
 _NEEDED = ("qos", "reservation", "constraint")

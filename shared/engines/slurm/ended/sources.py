@@ -66,7 +66,7 @@ class EndSources:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient(f"slurmdbd sent an unreadable answer: {type(error).__name__}") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
-        earliest = _earliest([copy for copy in ours if _tells(copy, target)])
+        earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)])
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
             # slurmdbd's v0.0.38 says 0 of jobs that failed.
             return replace(earliest, exit_code=None)
@@ -77,8 +77,8 @@ def _earliest(copies: Sequence[Copy]) -> Observation | None:
     return observation(min(copies, key=lambda copy: copy.id), None) if copies else None
 
 
-def _tells(copy: Copy, target: Target) -> bool:
-    """Whether it is of this attempt, ran, and is over."""
+def _is_end_of(copy: Copy, target: Target) -> bool:
+    """Whether a job in accounting is this attempt, has run, and is over."""
     ran = copy.started is not None and copy.code not in IDLE
     state, _ = state_of(copy.states, copy.name)
     return copy.token == target.token and state.terminal and (ran or state is JobState.CANCELLED)

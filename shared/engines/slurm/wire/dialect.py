@@ -38,7 +38,7 @@ class Copy:
     code: int
     signal: int
     reason: str
-    #: more about it than the reason, "" mostly
+    #: details of the reason; usually ""
     description: str
     nodes: str
 
