@@ -35,9 +35,10 @@ def build(node: Node) -> None:
 
 
 def _sources() -> "list[str]":
-    """Every file of web/ but its packages, by name."""
+    """Every file of web/ but its packages, and the example that the page brings along, by name."""
     files = [file for file in WEB.glob("*") if file.is_file()]
     files += [file for file in WEB.glob("src/**/*") if file.is_file()]
+    files += [ROOT / "examples" / "digits" / name for name in ("job.json", "train.py")]
     return sorted(str(file.relative_to(ROOT)) for file in files)
 
 

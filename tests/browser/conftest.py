@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from functions.page import FOLDER
 from local.stack import Options, stack
@@ -17,6 +17,8 @@ from tests.acceptance.door import Door
 from tests.browser.reader import Reader
 
 KEY = secrets.token_urlsafe(24)
+#: Milliseconds: a loaded machine takes its time.
+expect.set_options(timeout=20_000)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from functions.page import FOLDER
 from tests.acceptance.door import Door
+from tests.browser.reader import Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Bytes, compressed.
@@ -20,6 +21,29 @@ async def test_the_whole_page_is_at_most_200_kilobytes() -> None:
 
     assert len(files) >= 3
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= MOST
+
+
+async def test_the_editor_comes_with_the_first_view_that_has_one(reader: Reader) -> None:
+    loaded: list[str] = []
+    reader.page.on("response", lambda answer: loaded.append(answer.url))
+    await reader.page.reload()
+    await expect(reader.page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
+    assert loaded
+    assert [url for url in loaded if "codemirror" in url] == []
+
+    await reader.open("new")
+
+    await expect(reader.page.get_by_label("job.json")).to_be_visible()
+    assert [url for url in loaded if "codemirror" in url]
+
+
+async def test_where_the_editor_cannot_be_loaded_a_plain_field_takes_its_place(reader: Reader) -> None:
+    await reader.page.route("**/codemirror-*", lambda route: route.abort("failed"))
+
+    await reader.open("new")
+
+    await reader.page.get_by_label("job.json").fill("{")
+    await expect(reader.page.get_by_text("This document cannot run.")).to_be_visible()
 
 
 async def test_nothing_comes_from_elsewhere_and_a_second_visit_loads_the_document_alone(

@@ -1,8 +1,7 @@
-"""Clusters, operation and new jobs in a browser."""
+"""Clusters and operation in a browser, and every view on a telephone."""
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -67,40 +66,6 @@ async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
     await reader.page.get_by_role("button", name=re.compile("Compare")).click()
 
     await expect(reader.page.get_by_text("differences.")).to_be_visible(timeout=PATIENCE)
-
-
-async def test_a_document_is_mended_explained_and_run(reader: Reader) -> None:
-    page, name = reader.page, unique("page")
-    await reader.open("new")
-    await page.get_by_label("Name").fill(name)
-    text = page.get_by_label("job.json")
-    await text.fill(json.dumps(shell("echo made here"), indent=2).replace("nodeCount", "nodeCuont"))
-    await expect(page.get_by_text("This document cannot run.")).to_be_visible(timeout=PATIENCE)
-    await expect(page.get_by_role("button", name="Submit")).to_be_disabled()
-    await page.get_by_role("button", name="Fix it").first.click()
-    await expect(text).to_have_value(re.compile("nodeCount"))
-    await expect(page.get_by_text("This document can run.")).to_be_visible(timeout=PATIENCE)
-
-    await page.get_by_role("button", name="Explain").click()
-    await expect(page.get_by_text("runs", exact=True)).to_be_visible(timeout=PATIENCE)
-    await page.get_by_role("button", name="Submit").click()
-
-    await expect(page.get_by_role("heading", level=1)).to_contain_text(name, timeout=PATIENCE)
-    await expect(page.get_by_role("heading", level=1)).to_contain_text("succeeded", timeout=PATIENCE)
-
-
-async def test_a_job_file_is_dropped_onto_the_editor(reader: Reader) -> None:
-    page = reader.page
-    await reader.open("new")
-    await page.get_by_label("job.json").evaluate(
-        """box => {
-            const data = new DataTransfer();
-            data.items.add(new File(['{"dropped": true}'], 'job.json'));
-            box.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
-        }"""
-    )
-
-    await expect(page.get_by_label("job.json")).to_have_value('{"dropped": true}')
 
 
 @pytest.mark.parametrize("view", ["clusters", "operate", "new"])

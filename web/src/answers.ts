@@ -50,6 +50,8 @@ export interface Finding {
   file?: string;
   line?: number;
   column?: number;
+  endLine?: number;
+  endColumn?: number;
   source?: string;
   edits?: { line: number; column: number; endLine: number; endColumn: number; text: string }[];
 }

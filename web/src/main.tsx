@@ -67,7 +67,7 @@ function View({ route }: { route: Route }) {
   if (first === "jobs") return <Jobs route={route} />;
   if (first === "clusters") return <Clusters />;
   if (first === "operate") return <Operate />;
-  if (first === "new") return <NewJob />;
+  if (first === "new") return <NewJob key={route.query["from"]} route={route} />;
   return (
     <main>
       <h1>There is no such view</h1>

@@ -30,9 +30,14 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
       {ENDS.has(job.state) ? (
         job.state !== "rejected" &&
         maySubmit && (
-          <button type="button" onClick={() => void rerun()}>
-            Run again
-          </button>
+          <>
+            <button type="button" onClick={() => void rerun()}>
+              Run again
+            </button>
+            <a class="button" href={link(["new"], { from: job.id })}>
+              Run with changes
+            </a>
+          </>
         )
       ) : !mayChange(job) ? null : isAsking ? (
         <>

@@ -15,11 +15,11 @@ const LINE = 19;
 /** The log of one process of a job, followed while it runs. */
 export function Log({ job }: { job: JobDetail }) {
   const names = useLogNames(job);
-  const [chosen, choose] = useState("stdout.txt");
+  const [chosen, choose] = useState("");
   const [isFollowed, follow] = useState(true);
   const [isWrapped, wrap] = useState(true);
   const [search, find] = useState("");
-  const name = names.includes(chosen) ? chosen : (names[0] ?? chosen);
+  const name = names.includes(chosen) ? chosen : (names[0] ?? "stdout.txt");
   const { lines, polled } = useLog(job, name);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -82,14 +82,14 @@ function ink({ text, style }: { text: string; style: string }) {
   return style === "" ? text : <span class={style}>{text}</span>;
 }
 
-/** What each process of the job wrote to, standard output of the first one before the others. */
+/** What each process of the job wrote to: standard output by rank, then standard error, then the rest. */
 function useLogNames(job: JobDetail): string[] {
   const [names, setNames] = useState(["stdout.txt", "stderr.txt"]);
   useEffect(() => {
     const ends = new AbortController();
     json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { signal: ends.signal })
       .then(({ files }) => files.filter((file) => file.bytes !== null).map((file) => file.name))
-      .then((all) => all.length && setNames(all.toSorted((a, b) => Number(b === "stdout.txt") - Number(a === "stdout.txt"))))
+      .then((all) => all.length && setNames(all.toSorted(byKind)))
       .catch(() => undefined); // the log itself says what is wrong
     return () => ends.abort();
   }, [job.id, job.state]);
@@ -116,4 +116,13 @@ function useLog(job: JobDetail, name: string) {
   };
   const polled = usePoll(`${key}\n${ended}`, read, { latest: LATEST, isFinal: () => ended || !state.more });
   return { lines: state.lines, polled };
+}
+
+/** Beginnings of names, in their order; every name has the last one. */
+const KINDS = ["stdout", "stderr", ""];
+const ORDER = new Intl.Collator("en", { numeric: true });
+
+function byKind(a: string, b: string): number {
+  const place = (name: string) => KINDS.findIndex((one) => name.startsWith(one));
+  return place(a) - place(b) || ORDER.compare(a, b);
 }

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { link, replaceQuery, type Route } from "../route";
+import { replaceQuery, type Route } from "../route";
 import { JobsFeed } from "./feed";
 import { apiQuery, FilterBar, type Filters } from "./filters";
+import { First } from "./first";
 import { Rows } from "./rows";
 
 export function Jobs({ route }: { route: Route }) {
@@ -30,12 +31,7 @@ export function Jobs({ route }: { route: Route }) {
       <Refusal error={polled.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
       {polled.value === undefined && !polled.error && <p role="status">Loading…</p>}
-      {polled.value !== undefined && jobs.length === 0 && (
-        <Notice kind="info">
-          {key === "{}" ? "There are no jobs yet. " : "No job fits these filters."}
-          {key === "{}" && <a href={link(["new"])}>Run a first one</a>}
-        </Notice>
-      )}
+      {polled.value !== undefined && jobs.length === 0 && (key === "{}" ? <First /> : <Notice kind="info">No job fits these filters.</Notice>)}
       {jobs.length > 0 && <Rows key={key} jobs={jobs} onEnd={more} />}
     </main>
   );

@@ -1,15 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Finding, JobDetail } from "../answers";
+import type { JobDetail } from "../answers";
 import { ApiError, json } from "../api";
+import { JsonEditor } from "../editor/editor";
+import { fixed } from "../editor/places";
 import { attempt } from "../job/attempt";
 import { Findings } from "../parts/findings";
 import { Notice, Refusal } from "../parts/parts";
 import { useRights } from "../rights";
-import { link } from "../route";
-import { fixed } from "./edits";
+import { link, type Route } from "../route";
+import { earlier } from "./again";
+import { useCheck } from "./check";
+import { composed } from "./compose";
+import { example } from "./example";
+import { Explained, type Explanation } from "./explained";
+import { dropped, type Folder, FolderError, picked } from "./folder";
 
-/** Milliseconds after the last key. */
-const PAUSE = 500;
 const FIRST = `{
   "properties": {
     "nodeCount": 1,
@@ -19,64 +24,59 @@ const FIRST = `{
 }
 `;
 
-interface Explanation {
-  verdict: string;
-  summary: string;
-  notes: string[];
-  warnings?: string[];
-}
-
-/** A job.json that is checked while it is written, explained, and submitted. */
-export function NewJob() {
+/** A job.json or a folder that is checked while it is written, explained, and submitted. */
+export function NewJob({ route }: { route: Route }) {
   const { maySubmit } = useRights();
-  const [text, setText] = useState(FIRST);
+  const { text, version, type, put, notes, trouble, load } = useDocument(route.query["from"]);
   const [name, setName] = useState("first");
   const [explanation, setExplanation] = useState<Explanation>();
   const [error, setError] = useState<ApiError>();
-  const { findings, isValid } = useFindings(text);
-  const query = { name };
-  const put = (value: string) => {
-    setText(value);
-    setExplanation(undefined);
-  };
+  const { findings, isValid } = useCheck(text);
+  const hasName = named(text);
+  useEffect(() => setExplanation(undefined), [text]);
   const explain = () =>
     attempt(setError, async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
   const submit = () =>
     attempt(setError, async () => {
-      const job = await json<JobDetail>("jobs", { method: "POST", body: text, query });
+      const job = await json<JobDetail>("jobs", { method: "POST", body: text, query: hasName ? {} : { name } });
       location.hash = link(["jobs", job.id]);
     });
-  const drop = async (event: DragEvent) => {
-    const file = event.dataTransfer?.files[0];
-    if (file === undefined) return;
+  const drop = (event: DragEvent) => {
+    if (!event.dataTransfer?.files.length) return; // text that moves within the editor
     event.preventDefault();
-    put(await file.text());
+    event.stopPropagation();
+    const coming = dropped(event.dataTransfer);
+    void load(async () => taken(await coming));
   };
+  const pick = (list: FileList | null) => list && void load(async () => taken(await picked(list)));
   return (
     <main>
       <h1>New job</h1>
-      <p class="quiet">Write or paste a job.json, or drop the file here. Its scripts must be where its nodes find them.</p>
-      <form class="new" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Name
-          <input value={name} onInput={(event) => setName(event.currentTarget.value)} />
-        </label>
-        <label for="text">job.json</label>
-        <textarea
-          id="text"
-          rows={18}
-          spellcheck={false}
-          value={text}
-          onInput={(event) => put(event.currentTarget.value)}
-          onDragOver={(event) => event.preventDefault()}
-          onDrop={(event) => void drop(event)}
-        />
+      <p class="quiet">Write or paste a job.json, or drop one here, or a folder with its scripts.</p>
+      <form class="new" onSubmit={(event) => event.preventDefault()} onDragOver={(event) => event.preventDefault()} onDropCapture={drop}>
+        <div class="actions">
+          <FolderButton onPick={pick} />
+          <button type="button" onClick={() => void load(example)}>
+            Begin with the example
+          </button>
+        </div>
+        {trouble && <Notice kind="error">{trouble}</Notice>}
+        {notes.map((note) => (
+          <Notice key={note} kind="info">{note}</Notice>
+        ))}
+        {!hasName && (
+          <label class="short">
+            Name
+            <input value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          </label>
+        )}
+        <JsonEditor label="job.json" text={text} version={version} findings={findings} onChange={type} />
         <div class="actions">
           <button type="button" onClick={() => void explain()}>
             Explain
           </button>
           {maySubmit && (
-            <button type="button" disabled={isValid === false} onClick={() => void submit()}>
+            <button type="button" class="main" disabled={isValid === false} onClick={() => void submit()}>
               Submit
             </button>
           )}
@@ -84,46 +84,69 @@ export function NewJob() {
         </div>
       </form>
       <Refusal error={error} />
-      {explanation && (
-        <Notice kind={explanation.verdict === "runs" ? "info" : "error"}>
-          <strong>{explanation.verdict}</strong> {explanation.summary}
-          <ul>
-            {[...explanation.notes, ...(explanation.warnings ?? [])].map((note) => (
-              <li key={note}>{note}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      {explanation && <Explained explanation={explanation} />}
       <Findings findings={findings} onFix={(finding) => put(fixed(text, finding.edits ?? []))} />
     </main>
   );
 }
 
-/** What is wrong with a document, asked for whenever the writer pauses. */
-function useFindings(text: string): { findings: Finding[]; isValid: boolean | undefined } {
-  const [state, setState] = useState<{ findings: Finding[]; isValid: boolean | undefined }>({ findings: [], isValid: undefined });
-  useEffect(() => {
-    const ends = new AbortController();
-    const ask = async () => {
-      if (!text.trim()) return setState({ findings: [], isValid: undefined });
-      try {
-        const { valid, problems } = await json<{ valid: boolean; problems: Finding[] }>("validate", {
-          method: "POST",
-          body: text,
-          signal: ends.signal,
-        });
-        setState({ findings: problems, isValid: valid });
-      } catch (error) {
-        if (ends.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
-        setState({ findings: [], isValid: undefined }); // submitting shows what is wrong
-      }
-    };
-    const timer = window.setTimeout(() => void ask(), PAUSE);
-    return () => {
-      window.clearTimeout(timer);
-      ends.abort();
-    };
-  }, [text]);
-  return state;
+/** The text that is written, and where it comes from. */
+function useDocument(from: string | undefined) {
+  const [state, setState] = useState({ text: from === undefined ? FIRST : "", version: 0 });
+  const [notes, setNotes] = useState<string[]>([]);
+  const [trouble, setTrouble] = useState("");
+  const put = (text: string) => setState(({ version }) => ({ text, version: version + 1 }));
+  const type = (text: string) => setState(({ version }) => ({ text, version }));
+  /** Put in what comes; a reason why nothing comes is shown. */
+  const load = async (coming: () => Promise<string | undefined>) => {
+    setTrouble("");
+    setNotes([]);
+    try {
+      const text = await coming();
+      if (text !== undefined) put(text);
+    } catch (error) {
+      if (!(error instanceof FolderError || error instanceof ApiError)) throw error;
+      setTrouble(error.message);
+    }
+  };
+  const begin = async () => {
+    if (from === undefined) return undefined;
+    const { text, notes: remarks } = await earlier(from);
+    setNotes(remarks);
+    return text;
+  };
+  useEffect(() => void load(begin), [from]);
+  return { ...state, put, type, notes, trouble, load };
+}
+
+async function taken(coming: Folder | string | undefined): Promise<string | undefined> {
+  return typeof coming === "object" ? composed(coming) : coming;
+}
+
+/** Whether the document says how its job is called. */
+function named(text: string): boolean {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === "object" && document !== null && "name" in document;
+  } catch {
+    return /^\s*\{\s*"name"/.test(text);
+  }
+}
+
+/** The browser's dialog for folders, behind a button that the keyboard reaches. */
+function FolderButton({ onPick }: { onPick: (list: FileList | null) => void }) {
+  return (
+    <label class="button">
+      Choose a folder
+      <input
+        type="file"
+        class="hidden"
+        ref={(input) => input?.setAttribute("webkitdirectory", "")}
+        onChange={(event) => {
+          onPick(event.currentTarget.files);
+          event.currentTarget.value = "";
+        }}
+      />
+    </label>
+  );
 }

@@ -1,0 +1,31 @@
+/** The document of an earlier job, to be changed and submitted as a new one. */
+import type { JobDetail } from "../answers";
+import { json } from "../api";
+
+interface Receipt {
+  accepted?: Record<string, unknown>;
+}
+
+/** What the API shows in the place of a secret. */
+const MASK = "***";
+
+export interface Earlier {
+  text: string;
+  /** What the writer has to know. */
+  notes: string[];
+}
+
+export async function earlier(id: string): Promise<Earlier> {
+  const path = `jobs/${encodeURIComponent(id)}`;
+  const [job, { accepted }] = await Promise.all([json<JobDetail>(path), json<Receipt>(`${path}/receipt`)]);
+  if (accepted === undefined) return { text: "", notes: ["This job was never accepted, so there is no document to begin with."] };
+  const members = { name: job.name, experiment: job.experiment, labels: job.labels, resources: job.resources };
+  const text = `${JSON.stringify({ ...members, spec: accepted }, null, 2)}\n`;
+  return { text, notes: [...remarks(job, text)] };
+}
+
+function* remarks(job: JobDetail, text: string): Generator<string> {
+  yield `This is the completed document of ${job.name}. What you submit is a new job; its receivers are the deployment's own, unless you add "notify".`;
+  if (text.includes(MASK)) yield `Secrets are not shown: write them again where ${MASK} stands.`;
+  if (job.drop) yield `Its scripts are read from ${job.drop.container}/${job.drop.folder} as they are there now.`;
+}
