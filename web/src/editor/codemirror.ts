@@ -90,9 +90,9 @@ function marks(view: EditorView, findings: readonly Finding[]): Diagnostic[] {
     const range = rangeOf(text, one);
     if (range === undefined) return [];
     const edits = one.edits ?? [];
-    const mend = { name: "Fix it", apply: () => view.dispatch({ changes: changes(view.state.doc.toString(), edits) }) };
+    const fix = { name: "Fix it", apply: () => view.dispatch({ changes: changes(view.state.doc.toString(), edits) }) };
     const severity = one.severity === "hint" ? "info" : one.severity;
-    return [{ ...range, severity, message: `${one.code} ${one.message}\n${one.remedy}`, actions: edits.length ? [mend] : [] }];
+    return [{ ...range, severity, message: `${one.code} ${one.message}\n${one.remedy}`, actions: edits.length ? [fix] : [] }];
   });
 }
 
@@ -117,9 +117,9 @@ class Packed extends WidgetType {
 }
 
 function packed(text: string): DecorationSet {
-  const found = [...text.matchAll(PACKED)];
+  const matches = [...text.matchAll(PACKED)];
   return Decoration.set(
-    found.map((match) => Decoration.replace({ widget: new Packed(match[0].length) }).range(match.index, match.index + match[0].length)),
+    matches.map((match) => Decoration.replace({ widget: new Packed(match[0].length) }).range(match.index, match.index + match[0].length)),
   );
 }
 

@@ -19,24 +19,24 @@ export function JsonEditor({ text, version, label, findings, onChange }: Props) 
   const latest = useRef({ text, onChange });
   latest.current = { text, onChange };
   useEffect(() => {
-    let made: Editor | undefined;
+    let own: Editor | undefined;
     let isGone = false;
     import("./codemirror").then(
       ({ createEditor }) => {
         if (isGone || place.current === null) return;
-        made = createEditor({
+        own = createEditor({
           place: place.current,
           text: latest.current.text,
           label,
           onChange: (value) => latest.current.onChange(value),
         });
-        setEditor(made);
+        setEditor(own);
       },
       () => fall(true),
     );
     return () => {
       isGone = true;
-      made?.destroy();
+      own?.destroy();
     };
   }, []);
   useEffect(() => editor?.put(text), [editor, version]);

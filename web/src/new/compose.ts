@@ -12,7 +12,7 @@ type Members = Record<string, unknown>;
 /** The text to submit. Throws FolderError for a folder that cannot be sent this way. */
 export async function composed({ name, files }: Folder): Promise<string> {
   if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot stand in a path: use letters, digits, ".", "_" and "-".`);
-  const spec = document(files, "job.json") ?? made(name, files);
+  const spec = document(files, "job.json") ?? jobFile(name, files);
   const envelope = document(files, "slipway.json") ?? {};
   const place = `$AZ_BATCHAI_JOB_TEMP/scripts/${name}`;
   const moved = JSON.parse(relocated(JSON.stringify(spec), name, place, files)) as Members;
@@ -31,9 +31,9 @@ export async function composed({ name, files }: Folder): Promise<string> {
 }
 
 async function unpacking(name: string, place: string, files: readonly FolderFile[]): Promise<string> {
-  const sent = files.filter(({ path }) => path !== "job.json" && path !== "slipway.json");
+  const scripts = files.filter(({ path }) => path !== "job.json" && path !== "slipway.json");
   try {
-    return `mkdir -p "${place}" && echo ${await packed(sent)} | base64 -d | tar -xzf - -C "${place}"`;
+    return `mkdir -p "${place}" && echo ${await packed(scripts)} | base64 -d | tar -xzf - -C "${place}"`;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new FolderError(`The path ${error.message} is too long to be packed. Send the folder with the command: slipway run ${name}`);
@@ -67,7 +67,7 @@ function relocated(text: string, name: string, place: string, files: readonly Fo
 }
 
 /** As `slipway run` makes it: a Python script runs once on each node, a shell script on the first. */
-function made(name: string, files: readonly FolderFile[]): Members {
+function jobFile(name: string, files: readonly FolderFile[]): Members {
   const [script, ...others] = [/^[^/]+\.py$/, /^[^/]+\.sh$/]
     .map((kind) => files.filter(({ path }) => kind.test(path)))
     .find((found) => found.length > 0) ?? [];

@@ -35,29 +35,29 @@ export async function picked(list: FileList): Promise<Folder | undefined> {
   const chosen = [...list].map((file) => ({ file, steps: file.webkitRelativePath.split("/") }));
   const [name] = chosen[0]?.steps ?? [];
   if (name === undefined) return undefined;
-  const kept = chosen.filter(({ steps }) => !steps.slice(1).some(isHidden));
-  return { name, files: await loaded(name, kept.map(({ file, steps }) => ({ file, path: steps.slice(1).join("/") }))) };
+  const visible = chosen.filter(({ steps }) => !steps.slice(1).some(isHidden));
+  return { name, files: await loaded(name, visible.map(({ file, steps }) => ({ file, path: steps.slice(1).join("/") }))) };
 }
 
 async function read(folder: FileSystemDirectoryEntry): Promise<Folder> {
-  const found: { file: File; path: string }[] = [];
+  const files: { file: File; path: string }[] = [];
   const walk = async (directory: FileSystemDirectoryEntry, prefix: string): Promise<void> => {
     for (const entry of await children(directory)) {
       if (isHidden(entry.name)) continue;
       if (entry.isDirectory) await walk(entry as FileSystemDirectoryEntry, `${prefix}${entry.name}/`);
-      else found.push({ file: await fileOf(entry as FileSystemFileEntry), path: prefix + entry.name });
-      if (found.length > MOST_FILES) throw tooLarge(folder.name);
+      else files.push({ file: await fileOf(entry as FileSystemFileEntry), path: prefix + entry.name });
+      if (files.length > MOST_FILES) throw tooLarge(folder.name);
     }
   };
   await walk(folder, "");
-  return { name: folder.name, files: await loaded(folder.name, found) };
+  return { name: folder.name, files: await loaded(folder.name, files) };
 }
 
-async function loaded(name: string, found: { file: File; path: string }[]): Promise<FolderFile[]> {
-  const bytes = found.reduce((sum, { file }) => sum + file.size, 0);
-  if (found.length > MOST_FILES || bytes > MOST_BYTES) throw tooLarge(name);
-  const files = found.map(async ({ file, path }) => ({ path, data: new Uint8Array(await file.arrayBuffer()) }));
-  return (await Promise.all(files)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+async function loaded(name: string, files: { file: File; path: string }[]): Promise<FolderFile[]> {
+  const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  if (files.length > MOST_FILES || bytes > MOST_BYTES) throw tooLarge(name);
+  const reads = files.map(async ({ file, path }) => ({ path, data: new Uint8Array(await file.arrayBuffer()) }));
+  return (await Promise.all(reads)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** As for `slipway run`: hidden files and Python's caches stay at home. */

@@ -46,9 +46,9 @@ export function NewJob({ route }: { route: Route }) {
     event.preventDefault();
     event.stopPropagation();
     const coming = dropped(event.dataTransfer);
-    void load(async () => taken(await coming));
+    void load(async () => textOf(await coming));
   };
-  const pick = (list: FileList | null) => list && void load(async () => taken(await picked(list)));
+  const pick = (list: FileList | null) => list && void load(async () => textOf(await picked(list)));
   return (
     <main>
       <h1>New job</h1>
@@ -119,7 +119,7 @@ function useDocument(from: string | undefined) {
   return { ...state, put, type, notes, trouble, load };
 }
 
-async function taken(coming: Folder | string | undefined): Promise<string | undefined> {
+async function textOf(coming: Folder | string | undefined): Promise<string | undefined> {
   return typeof coming === "object" ? composed(coming) : coming;
 }
 
