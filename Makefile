@@ -26,8 +26,8 @@ help: ## show this list
 demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm)
 	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
-up: $(CLUSTER_NEEDS) ## the same, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
-	@$(RUN)/slipway up --cluster $(CLUSTER) $(UP_FLAGS)
+up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
+	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or in a browser
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)

@@ -159,6 +159,9 @@ def up(
             help="host name by which a browser reaches this machine",
         ),
     ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="run examples/digits on a stack without jobs, for a first look")
+    ] = False,
 ) -> None:
     """Run the whole system on this machine until Ctrl-C; the next `up` continues with its data."""
     command, of_ports = _stack("up"), _stack("ports")
@@ -166,7 +169,7 @@ def up(
     ports = of_ports.usable_ports(ports) if any_ports else ports
     emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
     names = command.host_names(allow_host or [])
-    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings))
+    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings, example=example))
 
 
 @app.command(short_help="Create the resources that a deployment lacks.")

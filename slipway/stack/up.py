@@ -18,6 +18,7 @@ from shared.settings import Settings
 from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, display_path
 from slipway.stack.data_folder import lock_folder, most_nodes
+from slipway.stack.example import run_example
 from slipway.stack.own_clusters import own_clusters
 from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
@@ -37,10 +38,13 @@ def run(
     emulator_arguments: tuple[str, ...] = (),
     allowed_hosts: tuple[str, ...] = (),
     settings_file: Path | None = None,
+    *,
+    example: bool = False,
 ) -> int:
     """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself.
 
-    With a file of settings, jobs run on the clusters that these name, and none is started here.
+    With `example`, a first job runs where there is none. With a file of settings, jobs run on the clusters
+    that these name, and none is started here.
     """
     if settings_file is not None:
         return _with_own_clusters(settings_file, data, ports, cluster, emulator_arguments, allowed_hosts)
@@ -65,7 +69,7 @@ def run(
             cluster_arguments=emulator_arguments,
             allowed_hosts=allowed_hosts,
         )
-        return run_until_stopped(_stay(options, Plan(maximum=most)), interrupted=0)
+        return run_until_stopped(_stay(options, Plan(maximum=most), example=example), interrupted=0)
 
 
 def _with_own_clusters(
@@ -111,7 +115,7 @@ def host_names(texts: Sequence[str]) -> tuple[str, ...]:
         raise Failure(f"--allow-host: {error}") from error
 
 
-async def _stay(options: Options, plan: Plan) -> int:
+async def _stay(options: Options, plan: Plan, *, example: bool = False) -> int:
     print(starts(options), flush=True)
 
     def provisioned(steps: list[Step]) -> None:
@@ -123,11 +127,18 @@ async def _stay(options: Options, plan: Plan) -> int:
         address.write_text(stack.host_url, encoding="utf-8")
         print("\n".join(guide(stack, options, plan)), flush=True)
         try:
-            await while_it_runs(stack, asyncio.Event().wait())
+            await while_it_runs(stack, _wait(stack, example=example))
         finally:
             address.unlink(missing_ok=True)
             print("\nstopping", flush=True)
     return 1
+
+
+async def _wait(stack: Stack, *, example: bool) -> None:
+    """Wait for good, after the example where it is wanted."""
+    if example and (line := await run_example(stack)):
+        print(f"\n{line}", flush=True)
+    await asyncio.Event().wait()
 
 
 def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:

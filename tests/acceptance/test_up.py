@@ -120,6 +120,21 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
     assert table == after
 
 
+async def test_a_first_job_runs_where_there_is_none(tmp_path: Path) -> None:
+    async with up(tmp_path, "--example") as running:
+        table, patience = "", Patience(PATIENCE)
+        while not re.search(r"digits .* succeeded", table):
+            table = await slipway("jobs", f"--url={running.url}")
+            assert not patience.is_over(re.findall(r"queued|running|failed", table)), table
+            await asyncio.sleep(1)
+        await running.stop(signal.SIGTERM)
+
+    async with up(tmp_path, "--example") as again:
+        await asyncio.sleep(3)
+        assert (await slipway("jobs", f"--url={again.url}")).count("j_") == 1
+        await again.stop(signal.SIGTERM)
+
+
 async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(tmp_path: Path) -> None:
     vault, command = "https://our-vault.vault.azure.net/secrets/token", "mount -t nfs server:/data"
     (tmp_path / "in").write_text("from outside\n")

@@ -29,6 +29,7 @@ export interface Job {
   /** the id of the caller who asked for it with a token */
   owner?: string;
   rerunOf?: string;
+  sweep?: { id: string; index: number; values: Record<string, unknown> };
   engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };
 }
 

@@ -17,7 +17,7 @@ const PERIODS = [
 const PAUSE = 300;
 
 export type Filters = Record<string, string>;
-export const FILTERS: readonly string[] = ["state", "since", ...TEXTS.map(([name]) => name)];
+export const FILTERS: readonly string[] = ["state", "since", "sweep", ...TEXTS.map(([name]) => name)];
 
 /** The query of the API for what the reader chose. */
 export function apiQuery(filters: Filters): Filters {

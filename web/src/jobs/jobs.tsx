@@ -2,10 +2,13 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { replaceQuery, type Route } from "../route";
+import { link, replaceQuery, type Route } from "../route";
+import { Compare } from "./compare/compare";
 import { JobsFeed } from "./feed";
 import { apiQuery, FilterBar, type Filters } from "./filters";
 import { First } from "./first";
+import { Groups, KINDS } from "./groups";
+import type { JobList } from "./list";
 import { Rows } from "./rows";
 
 export function Jobs({ route }: { route: Route }) {
@@ -32,8 +35,48 @@ export function Jobs({ route }: { route: Route }) {
       {note && <Notice kind="info">{note}</Notice>}
       {polled.value === undefined && !polled.error && <p role="status">Loading…</p>}
       {polled.value !== undefined && jobs.length === 0 && (key === "{}" ? <First /> : <Notice kind="info">No job fits these filters.</Notice>)}
-      {jobs.length > 0 && <Rows key={key} jobs={jobs} onEnd={more} />}
+      {jobs.length > 0 && <Results key={key} route={route} list={feed.list} more={more} />}
     </main>
+  );
+}
+
+interface ResultsProps {
+  route: Route;
+  list: JobList;
+  more: () => void;
+}
+
+/** The jobs as rows, as groups, or as numbers that are compared. */
+function Results({ route, list, more }: ResultsProps) {
+  const { jobs, next } = list;
+  const { query } = route;
+  const group = KINDS.find((kind) => kind === query["group"]);
+  const choose = (chosen: Filters) => replaceQuery(route, chosen);
+  return (
+    <>
+      <nav class="ways" aria-label="Ways to see the jobs">
+        <Way query={query} change={{ view: "", group: "" }} label="List" isHere={!group && query["view"] !== "compare"} />
+        {KINDS.filter((kind) => kind === "experiment" || jobs.some((job) => job.sweep)).map((kind) => (
+          <Way key={kind} query={query} change={{ view: "", group: kind }} label={`By ${kind}`} isHere={group === kind} />
+        ))}
+        <Way query={query} change={{ view: "compare", group: "" }} label="Compare" isHere={!group && query["view"] === "compare"} />
+      </nav>
+      {group ? (
+        <Groups kind={group} jobs={jobs} onMore={next === null ? undefined : more} />
+      ) : query["view"] === "compare" ? (
+        <Compare jobs={jobs} chosen={query} onChoose={choose} />
+      ) : (
+        <Rows jobs={jobs} onEnd={more} />
+      )}
+    </>
+  );
+}
+
+function Way({ query, change, label, isHere }: { query: Filters; change: Filters; label: string; isHere: boolean }) {
+  return (
+    <a href={link(["jobs"], { ...query, ...change })} aria-current={isHere ? "page" : undefined}>
+      {label}
+    </a>
   );
 }
 

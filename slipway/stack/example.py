@@ -1,0 +1,22 @@
+"""A first job for an empty local stack, so that its page has something to show."""
+
+from local.stack import Stack
+from shared.settings import Settings
+from slipway.client.service import service
+from slipway.commands.drop import upload
+from slipway.failure import Failure
+from slipway.settings import ROOT
+
+FOLDER = ROOT / "examples" / "digits"
+
+
+async def run_example(stack: Stack) -> str:
+    """Drop examples/digits where there are no jobs; a line for the user, "" where there are some."""
+    try:
+        async with service(stack.host_url) as api:
+            if (await api.jobs({}, 1)).jobs:
+                return ""
+        await upload(Settings(stack.settings), FOLDER)
+    except Failure as failure:
+        return f"the example does not run: {failure}"
+    return f"examples/digits runs, for a first look: {stack.host_url}/api/ui/"

@@ -1,0 +1,94 @@
+"""The jobs of a list as groups, and a parameter of theirs against a metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> None:
+    page = reader.page
+    jobs = [listed(n, experiment="first", state="failed" if n else "succeeded") for n in range(3)]
+    sweep = {"id": "s_1", "index": 0, "values": {"lr": 0.1}}
+    jobs.append(listed(4, name="tune-0", experiment="<b>second</b>", sweep=sweep))
+    addresses = await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    await page.reload()
+
+    await page.get_by_role("link", name="By experiment").click()
+    first = page.get_by_role("listitem").filter(has_text="first")
+    await expect(first.locator(".counts")).to_have_text("1 ✓ succeeded2 ✗ failed")
+    await expect(page.get_by_role("link", name="<b>second</b>", exact=True)).to_be_visible()
+    assert await reader.violations() == []
+    await page.get_by_role("link", name="By sweep").click()
+    await page.get_by_role("link", name="tune-0 (s_1)").click()
+
+    await expect(page.get_by_role("table", name="Jobs")).to_be_visible()
+    assert page.url.endswith("#/jobs?sweep=s_1")
+    assert any("sweep=s_1" in url for url in addresses)
+
+
+async def test_a_parameter_is_compared_with_the_last_value_of_a_metric(reader: Reader, door: Door) -> None:
+    page, experiment = reader.page, unique("compare")
+    for rate in ("0.1", "0.001"):
+        lines = "".join(f'{{"slipway": {{"epoch": {epoch}, "loss": {rate}{epoch}}}}}\\n' for epoch in (1, 2))
+        spec = shell(f"printf '{lines}'", nodeCount=1)
+        document: dict[str, Any] = {"experiment": experiment, "labels": {"rate": rate}, "spec": spec}
+        status, _, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+        assert status == 202
+    await door.ended(experiment=experiment, labels={"rate": "0.1"})  # type: ignore[arg-type]
+    await door.ended(experiment=experiment, labels={"rate": "0.001"})  # type: ignore[arg-type]
+
+    await reader.open(f"jobs?experiment={experiment}&view=compare")
+
+    table = page.get_by_role("table")
+    await expect(table.get_by_role("row")).to_have_count(3, timeout=PATIENCE)
+    assert await table.get_by_role("cell").all_text_contents() == [
+        *(await table.get_by_role("link").nth(0).all_text_contents()),
+        *("0.001", "0.0012"),
+        *(await table.get_by_role("link").nth(1).all_text_contents()),
+        *("0.1", "0.12"),
+    ]
+    assert await reader.violations() == []
+    await page.get_by_role("link", name="rate 0.001, loss 0.0012").click()
+    await expect(page.get_by_text("rate=0.001")).to_be_visible()
+
+
+async def test_sweeps_variables_and_options_are_parameters_and_words_stand_side_by_side(
+    reader: Reader,
+) -> None:
+    page = reader.page
+    jobs = [
+        listed(1, sweep={"id": "s", "index": 0, "values": {"lr": 1}}),
+        listed(2, sweep={"id": "s", "index": 1, "values": {"lr": 2}}),
+    ]
+
+    async def answer(route: Route) -> None:
+        number = int(route.request.url.split("job-")[1][:6])
+        line = f"python a.py --kind {'ab'[number - 1]} --depth={number} -v"
+        variables = [{"name": "SEED", "value": str(number)}]
+        properties = {"pyTorchSettings": {"commandLineArgs": line}, "environmentVariables": variables}
+        points = {"name": "loss", "file": "stdouterr/stdout.txt", "axis": "line", "points": [[1, number]]}
+        receipt = route.request.url.endswith("receipt")
+        await route.fulfill(
+            json={"accepted": {"properties": properties}} if receipt else {"series": [points]}
+        )
+
+    await page.route("**/api/jobs/job-*/*", answer)
+    await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    await page.reload()
+    await page.get_by_role("link", name="Compare").click()
+    await expect(page.get_by_role("cell", name="train-000001")).to_be_visible()
+
+    options = page.get_by_label("Parameter").get_by_role("option")
+    assert await options.all_text_contents() == ["lr", "SEED", "kind", "depth"]
+    await page.get_by_label("Parameter").select_option("kind")
+    await expect(page.get_by_role("cell", name="b", exact=True)).to_be_visible()
+    await expect(page.locator(".scatter circle")).to_have_count(2)
+    assert "x=kind" in page.url

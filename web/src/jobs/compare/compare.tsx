@@ -1,0 +1,123 @@
+import { useEffect, useState } from "preact/hooks";
+import { ENDS, type Job } from "../../answers";
+import { ApiError } from "../../api";
+import { Refusal } from "../../parts/parts";
+import { link } from "../../route";
+import { type Run, runOf, type Value } from "./run";
+import { Scatter, short } from "./scatter";
+
+/** Jobs whose numbers are read: two requests each, four jobs at once. */
+const MOST = 100;
+const AT_ONCE = 4;
+
+interface Props {
+  jobs: readonly Job[];
+  chosen: Record<string, string>;
+  onChoose: (chosen: Record<string, string>) => void;
+}
+
+/** A parameter of the jobs of a list against a metric, as a plot and as a table. */
+export function Compare({ jobs, chosen, onChoose }: Props) {
+  const ended = jobs.filter((job) => ENDS.has(job.state) && job.state !== "rejected").slice(0, MOST);
+  const { runs, error, left } = useRuns(ended);
+  const parameters = varied(runs.map((run) => run.parameters));
+  const metrics = [...new Set(runs.flatMap((run) => [...run.metrics.keys()]))].toSorted();
+  const x = parameters.includes(chosen["x"] ?? "") ? chosen["x"]! : (parameters[0] ?? "");
+  const y = metrics.includes(chosen["y"] ?? "") ? chosen["y"]! : (metrics[0] ?? "");
+  const points = runs.flatMap(({ job, parameters: own, metrics: numbers }) => {
+    const [across, up] = [own.get(x), numbers.get(y)];
+    return across === undefined || up === undefined ? [] : [{ id: job.id, name: job.name, x: across, y: up }];
+  });
+  const isReady = x !== "" && y !== "";
+  return (
+    <section aria-label="Comparison" class="compare">
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice label="Parameter" names={parameters} value={x} onChange={(name) => onChoose({ ...chosen, x: name })} />
+        <Choice label="Last value of" names={metrics} value={y} onChange={(name) => onChoose({ ...chosen, y: name })} />
+        <span class="quiet" role="status">
+          {left > 0 ? `Reading ${left} more jobs…` : `${points.length} of ${jobs.length} jobs have both.`}
+        </span>
+      </form>
+      <Refusal error={error} />
+      {isReady && points.length > 0 && (
+        <>
+          <Scatter points={points} x={x} y={y} />
+          <Table points={points} x={x} y={y} />
+        </>
+      )}
+      {!isReady && left === 0 && (
+        <p class="quiet">
+          There is nothing to compare: ended jobs that differ in a label, a variable or an option of their command line, and report numbers, are shown here.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Choice({ label, names, value, onChange }: { label: string; names: string[]; value: string; onChange: (name: string) => void }) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Table({ points, x, y }: { points: { id: string; name: string; x: Value; y: number }[]; x: string; y: string }) {
+  return (
+    <table class="values">
+      <thead>
+        <tr>
+          {["Job", x, y].map((name) => (
+            <th key={name} scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {points.toSorted((a, b) => a.y - b.y).map((point) => (
+          <tr key={point.id}>
+            <td>
+              <a href={link(["jobs", point.id])}>{point.name}</a>
+            </td>
+            <td>{point.x}</td>
+            <td>{short(point.y)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The names whose values differ between the runs first, those of fewest words before others. */
+function varied(all: readonly Map<string, Value>[]): string[] {
+  const names = [...new Set(all.flatMap((one) => [...one.keys()]))];
+  return names.filter((name) => new Set(all.map((one) => one.get(name))).size > 1);
+}
+
+function useRuns(jobs: readonly Job[]) {
+  const [known, setKnown] = useState<ReadonlyMap<string, Run>>(new Map());
+  const [error, setError] = useState<ApiError>();
+  const rest = jobs.filter((job) => !known.has(job.id));
+  useEffect(() => {
+    const ends = new AbortController();
+    const waiting = [...rest];
+    const work = async () => {
+      for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+        const run = await runOf(job, ends.signal);
+        setKnown((before) => new Map(before).set(run.job.id, run));
+      }
+    };
+    Promise.all(Array.from({ length: AT_ONCE }, work)).catch((problem: unknown) => {
+      if (ends.signal.aborted) return;
+      if (!(problem instanceof ApiError)) throw problem;
+      setError(problem);
+    });
+    return () => ends.abort();
+  }, [jobs.map((job) => job.id).join()]);
+  const runs = jobs.flatMap((job) => known.get(job.id) ?? []);
+  return { runs, error, left: error ? 0 : rest.length };
+}

@@ -1,0 +1,75 @@
+/** One job as a row of numbers: with which parameters it ran, and how each of its metrics ended. */
+import type { Job } from "../../answers";
+import { ApiError, json } from "../../api";
+import type { MetricsAnswer } from "../../job/series";
+
+export type Value = string | number;
+
+export interface Run {
+  job: Job;
+  parameters: Map<string, Value>;
+  metrics: Map<string, number>;
+}
+
+interface Receipt {
+  accepted?: { properties?: Record<string, unknown> };
+}
+
+/** Reads what the list does not have. Ended jobs stay as they are, so each is read once. */
+export async function runOf(job: Job, signal: AbortSignal): Promise<Run> {
+  const path = `jobs/${encodeURIComponent(job.id)}`;
+  const [answer, receipt] = await Promise.all([
+    orNothing(json<MetricsAnswer>(`${path}/metrics`, { query: { points: 4 }, signal })),
+    orNothing(json<Receipt>(`${path}/receipt`, { signal })),
+  ]);
+  return { job, parameters: parametersOf(job, receipt?.accepted?.properties ?? {}), metrics: lastValues(answer) };
+}
+
+/** Nothing for what the API does not have of a job. */
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** The last value of each metric; of several processes that of the first. What the nodes report about themselves is none. */
+function lastValues(answer: MetricsAnswer | undefined): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const { name, file, points } of answer?.series ?? []) {
+    const last = points.at(-1);
+    if (last !== undefined && !values.has(name) && !file.endsWith("/usage.jsonl")) values.set(name, last[1]);
+  }
+  return values;
+}
+
+/** Values of its sweep, labels, environment variables, and the options of its command line; the first of a name counts. */
+export function parametersOf(job: Job, properties: Record<string, unknown>): Map<string, Value> {
+  const values = new Map<string, Value>();
+  const add = (name: string, value: unknown) => {
+    if (!values.has(name) && (typeof value === "string" || typeof value === "number")) values.set(name, number(value));
+  };
+  for (const [name, value] of Object.entries(job.sweep?.values ?? {})) add(name, value);
+  for (const [name, value] of Object.entries(job.labels ?? {})) add(name, value);
+  for (const one of (properties["environmentVariables"] as { name: string; value: string }[] | undefined) ?? []) add(one.name, one.value);
+  for (const [name, value] of options(commandLines(properties))) add(name, value);
+  add("nodeCount", properties["nodeCount"]);
+  return values;
+}
+
+function commandLines(properties: Record<string, unknown>): string {
+  const toolkits = Object.entries(properties).filter(([name]) => name.endsWith("Settings") && name !== "containerSettings");
+  const texts = toolkits.flatMap(([, block]) => Object.entries((block ?? {}) as Record<string, unknown>));
+  return texts.filter(([name]) => /commandLine/i.test(name)).map(([, text]) => String(text)).join("\n");
+}
+
+/** `--rate 0.1`, `--rate=0.1`; an option without a value is none. */
+function options(text: string): [string, string][] {
+  return [...text.matchAll(/(?:^|\s)--?([A-Za-z][\w-]*)(?:=|\s+)(?:"([^"]*)"|'([^']*)'|([^\s"'-][^\s"';|&]*|-\.?\d[^\s"';|&]*))/g)].map(
+    ([, name = "", double, single, bare]) => [name, double ?? single ?? bare ?? ""],
+  );
+}
+
+const number = (value: Value): Value => (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value);

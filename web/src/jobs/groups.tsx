@@ -1,0 +1,77 @@
+import type { Job } from "../answers";
+import { State, Time } from "../parts/parts";
+import { link } from "../route";
+
+/** What jobs are put together by; the words are those of the address. */
+export const KINDS = ["experiment", "sweep"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Group {
+  name: string;
+  jobs: Job[];
+}
+
+/** The jobs by the name of their group, in the order of the newest job of each; those without one are left out. */
+export function grouped(jobs: readonly Job[], kind: Kind): Group[] {
+  const groups = sorted(jobs, (job) => (kind === "sweep" ? job.sweep?.id : job.experiment) ?? "");
+  groups.delete("");
+  return [...groups].map(([name, members]) => ({ name, jobs: members }));
+}
+
+function sorted(jobs: readonly Job[], name: (job: Job) => string): Map<string, Job[]> {
+  const groups = new Map<string, Job[]>();
+  for (const job of jobs) {
+    const members = groups.get(name(job));
+    if (members) members.push(job);
+    else groups.set(name(job), [job]);
+  }
+  return groups;
+}
+
+interface Props {
+  kind: Kind;
+  jobs: readonly Job[];
+  /** Reads older jobs; undefined where all are known. */
+  onMore: (() => void) | undefined;
+}
+
+/** One row for each group, with how many of its jobs are in which state. */
+export function Groups({ kind, jobs, onMore }: Props) {
+  const groups = grouped(jobs, kind);
+  return (
+    <section class="groups" aria-label={`Jobs by ${kind}`}>
+      {groups.length === 0 && <p class="quiet">None of these jobs has {kind === "sweep" ? "a sweep" : "an experiment"}.</p>}
+      <ul>
+        {groups.map((group) => (
+          <li key={group.name}>
+            <a href={link(["jobs"], { [kind]: group.name })}>{title(group, kind)}</a>
+            <span class="counts">
+              {[...sorted(group.jobs, (job) => job.state)].map(([state, members]) => (
+                <span key={state}>
+                  {members.length} <State word={state} />
+                </span>
+              ))}
+            </span>
+            <span class="quiet">{group.jobs[0] && <Time at={group.jobs[0].createdAt} />}</span>
+            <a href={link(["jobs"], { [kind]: group.name, view: "compare" })}>
+              Compare<span class="hidden"> the jobs of {group.name}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        {jobs.length.toLocaleString()} jobs, the newest first.{" "}
+        {onMore && (
+          <button type="button" onClick={onMore}>
+            Look at older ones, too
+          </button>
+        )}
+      </p>
+    </section>
+  );
+}
+
+/** A sweep has no name, but its jobs have; they differ in their ends. */
+function title({ name, jobs }: Group, kind: Kind): string {
+  return kind === "sweep" ? `${jobs.at(-1)?.name ?? ""} (${name})` : name;
+}
