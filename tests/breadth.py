@@ -12,7 +12,7 @@ Other = TypeVar("Other")
 #: A quick look draws one of so many examples, and never fewer than the next number.
 _SHARE, _FEWEST = 5, 20
 #: Of a long row of cases, a quick look tries one of so many.
-_STRIDE = 8
+STRIDE = 24
 
 _everything = False
 
@@ -40,9 +40,10 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
 
 
 def every_few(cases: Iterable[Case], number: int) -> list[Case]:
-    """Every eighth of many cases that are alike; eight turns in a row, 0 to 7, try them all."""
+    """One of so many cases that are alike, and never none; as many turns in a row try them all."""
     cases = list(cases)
-    return cases if _everything else cases[number % _STRIDE :: _STRIDE]
+    stride = max(1, min(STRIDE, len(cases)))
+    return cases if _everything else cases[number % stride :: stride]
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:

@@ -12,6 +12,7 @@ import pytest
 from azure.data.tables.aio import TableServiceClient
 
 from tests.acceptance.door import Door, eventually, shell, unique
+from tests.breadth import one_each, pairs
 from tests.canary import CANARY, NUMBER, documents, envelopes, texts
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,20 +26,23 @@ THEIRS = ("scripts", "logs")
 async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     name = unique("canary")
     bodies = [
-        *(json.dumps(document).encode() for _, document in documents()),
+        *(json.dumps(document).encode() for _, document in one_each(documents(), _kind)),
         *(json.dumps(each).encode() for _, each in envelopes(shell("true"), door.stack.receiver_url)),
         *(body for _, body in texts()),
     ]
-    answers: list[object] = [await door.call("POST", "jobs", body) for body in bodies]
-    answers += [await door.call("POST", way, bodies[0]) for way in ("validate", "explain")]
-    for body in bodies:
-        await door.send(body)
-    for number, body in enumerate(bodies):
-        await door.drop(f"{name}/{number}/job.json", body)
+    answers: list[object] = [await door.call("POST", way, bodies[0]) for way in ("validate", "explain")]
+    arrivals = pairs(bodies, ("API", "queue", "drop"))
+    for number, (body, way) in enumerate(arrivals):
+        if way == "API":
+            answers.append(await door.call("POST", "jobs", body))
+        elif way == "queue":
+            await door.send(body)
+        else:
+            await door.drop(f"{name}/{number}/job.json", body)
     answers += await _with_strange_headers(door)
     answers.append(await door.call("POST", "jobs", _failing(door, name)))
 
-    await _all_answered(door, name, len(bodies))
+    await _all_answered(door, name, [way for _, way in arrivals].count("drop"))
     job = await door.ended(name=name)
     assert (job["state"], job["exitCode"]) == ("failed", 3)
     await door.event(name, "io.slipway.job.failed.v1")
@@ -51,6 +55,11 @@ async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     places["events"] = str(await door.events(name))
     assert len(places) > 20
     assert [place for place, text in places.items() if CANARY in text or str(NUMBER) in text] == []
+
+
+def _kind(named: tuple[str, object]) -> str:
+    """Members that the format does not know are alike, wherever they stand."""
+    return named[0].partition(" of ")[0] if named[0].startswith("unknown member") else named[0]
 
 
 def _failing(door: Door, name: str) -> dict[str, object]:

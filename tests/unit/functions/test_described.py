@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
 import pytest
 
 from functions.openapi.document import document
@@ -51,6 +50,8 @@ async def answered(
     method: str, address: str, document: Any = None, **headers: str
 ) -> tuple[int, dict[str, Any]]:
     """The answer, which is as the document says."""
+    import jsonschema  # takes a second or two, in every collection of the tests
+
     body = b"" if document is None else json.dumps(document).encode()
     answer = await call(method, address, headers, body)
     name, _ = function_of(method, address.partition("?")[0].removeprefix("/api/"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.breadth import every_few, examples, one_each, pairs
+from tests.breadth import STRIDE, every_few, examples, one_each, pairs
 
 
 def test_each_kind_has_a_representative() -> None:
@@ -20,10 +20,11 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
     assert len(set(result)) == len(result)
 
 
-def test_eight_turns_try_every_case() -> None:
-    turns = [every_few(range(10), number) for number in range(7, 15)]
+@pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])
+def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: int) -> None:
+    turns = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
 
-    assert {case for number in turns for case in number} == set(range(10))
+    assert {case for turn in turns for case in turn} == set(range(count))
     assert all(turns)
 
 
