@@ -38,9 +38,9 @@ _PROGRAMS = Path(__file__).with_name("programs")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every asynchronous test of this folder runs in the loop in which the shared processes live."""
-    here = f"{Path(__file__).parent}{os.sep}"
+    folder = f"{Path(__file__).parent}{os.sep}"
     for item in items:  # ten thousand, most of them elsewhere
-        if str(item.path).startswith(here) and pytest_asyncio.is_async_test(item):
+        if str(item.path).startswith(folder) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

@@ -22,10 +22,10 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
 
 @pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])
 def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: int) -> None:
-    turns = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
+    shares = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
 
-    assert {case for turn in turns for case in turn} == set(range(count))
-    assert all(turns)
+    assert {case for share in shares for case in share} == set(range(count))
+    assert all(shares)
 
 
 def test_some_examples_are_always_tried() -> None:
