@@ -58,8 +58,8 @@ test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real 
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
 
-test-install: install ## the function app and the command by plain pip in new environments of Python 3.11 and 3.13
-	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.13
+test-install: install ## the function app and the command by plain pip in new environments, on Python 3.11 and 3.13; the command on 3.12 and 3.14, too
+	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.12 3.13 3.14
 
 test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch: 1 GB, with CUDA several)
 	@$(or $(TORCH_PYTHON),$(RUN)/python) tests/acceptance/setup/install_extra.py torch .venv-torch

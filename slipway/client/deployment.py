@@ -1,8 +1,10 @@
 """Which deployment a command talks to: by options, else the environment, the profile, the local stack."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
@@ -11,6 +13,14 @@ from slipway.settings import SourcedSettings, is_local, load, local_url
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
+#: The address of the deployment, before that of a profile.
+_URL = "SLIPWAY_URL"
+#: Hosts that are this machine.
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_NO_STORAGE = (
+    "names no storage account, where files go; name it: --settings FILE, SLIPWAY_STORAGE, or "
+    "(after `az login`) SLIPWAY_STORAGE__blobServiceUri, __queueServiceUri and __tableServiceUri"
+)
 
 
 @dataclass(frozen=True)
@@ -43,14 +53,25 @@ def settings_for(url: str, file: Path | None) -> Settings:
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same, with where they are from. Raises Failure where they would be of another deployment."""
-    result = load(file, os.environ)
-    if not url and file is None and is_local(result.source):
-        profile = chosen_profile()
-        if profile and profile.url != local_url():
-            raise Failure(
-                "the profile names no storage account; name it: --settings FILE, or SLIPWAY_STORAGE"
-            )
+    elsewhere = "" if file else _elsewhere(url or os.environ.get(_URL, ""))
+    try:
+        result = load(file, os.environ)
+    except Failure:
+        if elsewhere:
+            raise Failure(f"{elsewhere} {_NO_STORAGE}") from None
+        raise
+    if elsewhere and is_local(result.source):
+        raise Failure(f"{elsewhere} {_NO_STORAGE}")
     return result
+
+
+def _elsewhere(url: str) -> str:
+    """What says that the deployment is not the local stack; "" where nothing does."""
+    if url:
+        with suppress(ValueError):  # as of a [ without its end
+            return "" if urlsplit(url).hostname in LOOPBACK else "the address of the app"
+    profile = chosen_profile()
+    return "the profile" if profile and profile.url != local_url() else ""
 
 
 def refuse_credentials(url: str) -> None:

@@ -7,12 +7,11 @@ from getpass import getpass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from slipway.client.deployment import PROFILE, refuse_credentials, token
+from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: Characters of a key that are read.
 _LONGEST = 8192
 
@@ -21,7 +20,7 @@ def login(url: str, name: str, scope: str) -> int:
     """Try the address and the key, and keep both. Raises Failure when the service refuses them."""
     address, host = _address(url)
     key = "" if scope else _key()
-    if urlsplit(address).scheme == "http" and host not in _LOOPBACK and (key or scope):
+    if urlsplit(address).scheme == "http" and host not in LOOPBACK and (key or scope):
         raise Failure("plain http would show the key to others on the way; give an https address")
     asyncio.run(_try(address, key, scope))
     file = file_of(os.environ)

@@ -92,6 +92,19 @@ def test_what_is_audited_is_what_is_installed() -> None:
     assert installed == audited
 
 
+def test_every_python_of_the_metadata_is_set_up_by_the_workflow_and_tried_by_a_clean_installation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = [one.split()[-1] for one in project["classifiers"] if "Python :: 3." in one]
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    tried = re.search(r"clean_install (.+)", (ROOT / "Makefile").read_text())
+
+    assert "3.14" in pythons
+    assert sorted(re.findall(r"^ +(3\.\d+)$", workflow, re.M)) == pythons
+    assert re.findall(r"^ +(3\.\d+)$", workflow, re.M)[-1] == "3.13"  # `python3` is the last one
+    assert tried is not None
+    assert tried[1].split() == pythons
+
+
 def test_actions_of_workflows_are_named_by_commit() -> None:
     used = [
         line.partition("uses:")[2].strip()

@@ -133,3 +133,25 @@ def test_no_upload_goes_to_the_local_stack_for_a_profile_of_another_place(
 
     write_profiles(file, Profiles().with_profile("here", Profile(local_url())))
     assert settings_for("", None).text("SLIPWAY_STORAGE") == "UseDevelopmentStorage=true"
+
+
+@pytest.mark.parametrize("stack", [True, False])
+@pytest.mark.parametrize("words", [["put", "x"], ["ls"], ["get", "x"]])
+def test_an_address_and_a_key_alone_do_not_say_where_data_goes(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], stack: bool
+) -> None:
+    (tmp_path / "x").touch()
+    monkeypatch.chdir(tmp_path)
+    if stack:
+        (tmp_path / "local.settings.json").write_text('{"Values": {"SLIPWAY_STORAGE": "of the local stack"}}')
+    monkeypatch.setattr("slipway.settings.UP", tmp_path)
+    for name in [name for name in os.environ if name.startswith("SLIPWAY_STORAGE")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SLIPWAY_URL", "https://prod.example.com")
+    monkeypatch.setenv("SLIPWAY_KEY", "key")
+
+    result = CliRunner().invoke(app, ["data", *words])
+
+    assert isinstance(result.exception, Failure)
+    assert "the address of the app names no storage account" in str(result.exception)
+    assert "SLIPWAY_STORAGE__blobServiceUri" in str(result.exception)
