@@ -57,12 +57,12 @@ class Api:
                 raise SystemExit(f"{method} {url}: {answer.status} {text}")
             return await answer.json() if text else None
 
-    async def workspace(self, name: str, nodes: int = 0) -> None:
+    async def workspace(self, name: str) -> None:
         """A workspace with a cluster `c` and an experiment `e`."""
         await self.send("PUT", _GROUP, {"location": "eastus"})
         await self.send("PUT", name, {"location": "eastus"})
         await self.send("PUT", f"{name}/experiments/e")
-        await self.cluster(name, "c", nodes)
+        await self.cluster(name, "c")
 
     async def cluster(self, workspace: str, name: str, nodes: int = 0) -> None:
         """A cluster of that size."""

@@ -25,6 +25,7 @@ from local.process import child
 
 _SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 _WARM = 20
+_PROCESSES = 4
 
 
 def why_not_installed() -> str:
@@ -34,10 +35,10 @@ def why_not_installed() -> str:
     return "" if find_spec("celery") else "celery is not installed (pip install -r requirements-bench.txt)"
 
 
-async def celery(number: int, *, rtt: float = 0.0, command: str = "", processes: int = 4) -> dict[str, float]:
+async def celery(number: int, *, rtt: float = 0.0, command: str = "") -> dict[str, float]:
     """Jobs a second and the worker's processor milliseconds a job."""
     name = "Celery" + (f" {Path(command).name}" if command else "") + (" with RTT" if rtt else "")
-    async with _peer(rtt, processes) as (redis, hook, verified, worker):
+    async with _peer(rtt) as (redis, hook, verified, worker):
         from celery import Celery
 
         app = Celery("sender", broker=redis, backend=redis)
@@ -63,7 +64,7 @@ async def idle(seconds: float) -> dict[str, float]:
     """Processor milliseconds of a worker that waits for a minute; nothing where there is none."""
     if why_not_installed():
         return {}
-    async with _peer(0.0, 4) as (_, _, _, worker):
+    async with _peer(0.0) as (_, _, _, worker):
         spent = cpu_of_all(worker)
         await asyncio.sleep(seconds)
         return {"idle Celery CPU ms/min": (cpu_of_all(worker) - spent) * 1000 * 60 / seconds}
@@ -79,7 +80,7 @@ async def _wait_for_webhooks(verified: Verified, number: int) -> float:
 
 
 @asynccontextmanager
-async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Verified, psutil.Process]]:
+async def _peer(rtt: float) -> AsyncIterator[tuple[str, str, Verified, psutil.Process]]:
     async with AsyncExitStack() as opened:
         data = Path(tempfile.mkdtemp(prefix="slipway-bench-"))
         opened.callback(shutil.rmtree, data, ignore_errors=True)
@@ -102,7 +103,7 @@ async def _peer(rtt: float, processes: int) -> AsyncIterator[tuple[str, str, Ver
         )
         hook = (await receiver.line(r"^ready (http://\S+)"))[1] + "/hooks/bench"
         argv = [sys.executable, "-m", "celery", "-A", "bench.celery.peer_tasks", "worker", "-P", "prefork"]
-        argv += ["-c", str(processes), "-l", "info"]
+        argv += ["-c", str(_PROCESSES), "-l", "info"]
         worker = await opened.enter_async_context(child(argv, name="Celery", env=environment, cwd=ROOT))
         await worker.line("ready\\.", seconds=60)
         yield address, hook, Verified(log), psutil.Process(worker.pid)

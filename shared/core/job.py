@@ -209,7 +209,7 @@ class Job(_FrozenModel):
             changes.setdefault("started", now)
         if state.terminal:
             changes.setdefault("ended", now)
-        return self._next(state, now, token, changes, announced=True)
+        return self._next(state, now, token, changes)
 
     def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
         """A change that is no transition of state (cancel flag, misses, due, what it waits for).
@@ -218,11 +218,9 @@ class Job(_FrozenModel):
         """
         if self.state.terminal:
             raise ValueError(f"a job that is {self.state} never changes")
-        return self._next(self.state, now, token, changes, announced=False)
+        return self._next(self.state, now, token, changes)
 
-    def _next(
-        self, state: JobState, now: datetime, token: str, changes: dict[str, Any], *, announced: bool
-    ) -> Transition:
+    def _next(self, state: JobState, now: datetime, token: str, changes: dict[str, Any]) -> Transition:
         sequence = self.sequence + 1
         waiting = changes.get("waiting", self.waiting)
         if "message" in changes:
@@ -241,7 +239,7 @@ class Job(_FrozenModel):
         if len(history) > _HISTORY:  # a job that waits for weeks stays within one row
             history = (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
         after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})
-        return Transition(before=self, after=after, token=token, announced=announced)
+        return Transition(before=self, after=after, token=token)
 
     def wrote(self, token: str) -> bool:
         """Whether a write with this token is part of this record's history."""
@@ -255,8 +253,6 @@ class Transition:
     before: Job
     after: Job
     token: str
-    #: whether it is an event that a receiver may subscribe to
-    announced: bool
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,9 @@ SHARE = ("gpus", "cpus", "memory")
 _NAMES = ("gpuType", "partition", "account", "qos", "reservation")
 
 
-def resource_problems(document: Any, pointer: str = "/resources") -> list[Problem]:
+def resource_problems(document: Any) -> list[Problem]:
     """All that is wrong with `resources`, beyond the shape that an envelope is checked for."""
-    root = Node(pointer, document)
+    root = Node("/resources", document)
     return [*_excluded(root), *_memory(root), *_names(root), *_options(root.member("options"))]
 
 

@@ -31,16 +31,18 @@ _LARGEST_BODY = 4 << 20
 _log = logging.getLogger(__name__)
 
 
-def application(
-    settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> web.Application:
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def application(settings: Settings) -> web.Application:
     """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
     store = Store(settings.data)
-    operations.prune(store, clock())
+    operations.prune(store, _now())
     notices = Notices(settings.notice) if settings.notice else None
-    conductor = Conductor(store, settings, clock, notices.job_ended if notices else lambda _: None)
-    emulator = Emulator(store, conductor, settings, Downloads(settings), clock)
-    files = FileService(settings, clock)
+    conductor = Conductor(store, settings, _now, notices.job_ended if notices else lambda _: None)
+    emulator = Emulator(store, conductor, settings, Downloads(settings), _now)
+    files = FileService(settings, _now)
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -54,7 +56,7 @@ def application(
         return await _dispatch(emulator, request)
 
     async def download(request: web.Request) -> web.StreamResponse:
-        return await emulator.downloads.serve(request, clock())
+        return await emulator.downloads.serve(request, _now())
 
     async def start(_: web.Application) -> None:
         await conductor.start()

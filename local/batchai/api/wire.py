@@ -111,9 +111,9 @@ class Call:
 Handler = Callable[[Call], Awaitable[web.Response]]
 
 
-def one(view: dict[str, Any], moment: datetime, status: int = 200) -> web.Response:
+def one(view: dict[str, Any], moment: datetime) -> web.Response:
     """A single resource with its ETag."""
-    answer = web.json_response(view, status=status)
+    answer = web.json_response(view)
     answer.headers["ETag"] = views.etag(view)
     answer.last_modified = moment
     return answer

@@ -29,9 +29,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-async def timer(
-    function: Function, environment: Environment, clock: Callable[[], datetime] = _utc_now
-) -> "Timer":
+async def timer(function: Function, environment: Environment) -> "Timer":
     """The timer of a function with a timerTrigger; raises SettingsError."""
     where = f"function {function.name}"
     text = resolve(str(function.trigger["schedule"]), environment.settings, where)
@@ -40,7 +38,7 @@ async def timer(
     except ValueError as error:
         raise SettingsError(f"{where}: schedule: {error}") from error
     blobs = await environment.accounts.blobs("", where)
-    return Timer(function, schedule, environment, blobs, clock)
+    return Timer(function, schedule, environment, blobs, _utc_now)
 
 
 class Timer:
