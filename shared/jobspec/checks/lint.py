@@ -94,8 +94,8 @@ def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
     of_cluster = {path.partition("/")[0] for path in cluster or ()}
     if not own - of_cluster:
         return
-    nodes = (*context.files(), *context.inputs(), *context.prefixes(), *context.commands())
-    for node in (*nodes, *context.environment_values()):
+    nodes = (*context.files, *context.inputs, *context.prefixes, *context.commands)
+    for node in (*nodes, *context.environment_values):
         matches = [match for match in _ROOTED.finditer(node.text or "") if match[1] in own - of_cluster]
         if not matches:
             continue
@@ -124,7 +124,7 @@ def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
     if count is None or count < 1 or not facts.gpus_per_node:
         return
     gpus = count * facts.gpus_per_node
-    for block in context.toolkits():
+    for block in context.toolkits:
         for name in ("processCount", "workerCount"):
             node = block.member(name)
             if node.whole is not None and node.whole > gpus:

@@ -16,25 +16,40 @@ _LONGEST_STEP = 100
 _SHORT = 64
 
 
-class Node(NamedTuple):
-    """A value and its place; asking for what is not there gives an empty node, never an error."""
+class Node:
+    """A value and its place; asking for what is not there gives an empty node, never an error.
 
-    pointer: str
-    value: Any
+    The rules ask for many members of which few have a problem, so a pointer is made when it is asked for.
+    """
+
+    __slots__ = ("_key", "_place", "value")
+
+    def __init__(self, place: Node | str, value: Any, key: str | int = "") -> None:
+        #: The pointer or, until someone asks for it, the node above.
+        self._place = place
+        self._key = key
+        self.value = value
+
+    @property
+    def pointer(self) -> str:
+        """Its place in the document."""
+        if not isinstance(self._place, str):
+            self._place = step(self._place.pointer, self._key)
+        return self._place
 
     def member(self, *keys: str) -> Node:
         """The member below, or a node whose value is None."""
         node = self
         for key in keys:
-            value = node.value.get(key) if isinstance(node.value, dict) else None
-            node = Node(step(node.pointer, key), value)
+            value = node.value
+            node = Node(node, value.get(key) if isinstance(value, dict) else None, key)
         return node
 
     def each(self) -> Iterator[Node]:
         """The items of a list, none for anything else."""
         if isinstance(self.value, list):
             for index, value in enumerate(self.value):
-                yield Node(step(self.pointer, index), value)
+                yield Node(self, value, index)
 
     @property
     def is_written(self) -> bool:
@@ -109,7 +124,8 @@ def walk(document: Any) -> Iterator[Node]:
             members = [Node(step(node.pointer, key), value) for key, value in node.value.items()]
             stack.extend(reversed(members))
         elif isinstance(node.value, list):
-            stack.extend(reversed(list(node.each())))
+            items = [Node(step(node.pointer, index), value) for index, value in enumerate(node.value)]
+            stack.extend(reversed(items))
 
 
 class Words(NamedTuple):

@@ -51,27 +51,35 @@ class Context:
         """The mounts of the cluster; None while they are unknown."""
         return None if self.cluster_mounts is None else Mounted(self.cluster_mounts)
 
+    @cached_property
     def toolkits(self) -> list[Node]:
         """The toolkit blocks that are there, in document order; one in a valid job."""
-        return self._toolkits
+        members = self.properties.value if isinstance(self.properties.value, dict) else {}
+        blocks = (self.properties.member(name) for name in members if name in TOOLKITS)
+        return [block for block in blocks if block.is_written]
 
     def mounts(self, *lists: str) -> Iterator[Node]:
         """The entries of these lists of mounts, of all lists if none is named."""
         for name in lists or MOUNT_LISTS:
             yield from self._mounts[name]
 
+    @cached_property
     def commands(self) -> list[Node]:
         """Texts that a shell reads."""
-        return self._commands
+        blocks = [*self.toolkits, self.properties.member("jobPreparation")]
+        return _texts(block.member(key) for block in blocks for key in _COMMANDS)
 
+    @cached_property
     def files(self) -> list[Node]:
         """Paths of scripts, configurations and interpreters."""
-        return _texts(block.member(key) for block in self.toolkits() for key in _FILES)
+        return _texts(block.member(key) for block in self.toolkits for key in _FILES)
 
+    @cached_property
     def inputs(self) -> list[Node]:
         """The paths of the input directories, as nodes with their places."""
         return _texts(entry.member("path") for entry in self.properties.member("inputDirectories").each())
 
+    @cached_property
     def prefixes(self) -> list[Node]:
         """Paths below which the job's results are kept."""
         outputs = self.properties.member("outputDirectories").each()
@@ -81,6 +89,7 @@ class Context:
         ]
         return _texts(iter(nodes))
 
+    @cached_property
     def environment_values(self) -> list[Node]:
         """Values of variables that are no secrets."""
         return _texts(
@@ -93,26 +102,9 @@ class Context:
         return "\n".join(words(self.properties.value).texts)
 
     @cached_property
-    def _toolkits(self) -> list[Node]:
-        return [
-            node
-            for node in self._members()
-            if node.is_written and node.pointer.rpartition("/")[2] in TOOLKITS
-        ]
-
-    @cached_property
     def _mounts(self) -> dict[str, list[Node]]:
         volumes = self.properties.member("mountVolumes")
         return {name: list(volumes.member(name).each()) for name in MOUNT_LISTS}
-
-    @cached_property
-    def _commands(self) -> list[Node]:
-        blocks = [*self.toolkits(), self.properties.member("jobPreparation")]
-        return _texts(block.member(key) for block in blocks for key in _COMMANDS)
-
-    def _members(self) -> list[Node]:
-        value = self.properties.value
-        return [self.properties.member(key) for key in value] if isinstance(value, dict) else []
 
 
 Rule: TypeAlias = Callable[[Context], Iterable[Problem]]

@@ -30,7 +30,7 @@ def processes(context: Context) -> Iterator[Problem]:
     count = context.properties.member("nodeCount").whole
     if count is None or count < 1:
         return
-    for block in context.toolkits():
+    for block in context.toolkits:
         yield from _parameter_servers(block, count)
         for name in ("processCount", "workerCount"):
             node = block.member(name)

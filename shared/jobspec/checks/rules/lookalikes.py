@@ -39,10 +39,10 @@ _LISTS = ("inputDirectories", "outputDirectories", "environmentVariables", "secr
 @only_if(lambda context: not context.text.isascii())
 def lookalikes(context: Context) -> Iterator[Problem]:
     """Paths, names and commands; the values of variables are the job's own affair."""
-    commands = context.commands()
+    commands = context.commands
     for node in _names(context):
         yield from _problems(node, in_command=False, ascii_only=True)
-    for node in (*context.files(), *context.inputs(), *context.prefixes()):
+    for node in (*context.files, *context.inputs, *context.prefixes):
         yield from _problems(node, in_command=False)
     for node in commands:
         yield from _problems(node, in_command=True)
@@ -54,7 +54,7 @@ def _names(context: Context) -> Iterator[Node]:
     for listed in _LISTS:
         for entry in context.properties.member(listed).each():
             yield from (entry.member("id"), entry.member("name"))
-    for block in context.toolkits():
+    for block in context.toolkits:
         yield from (block.member("languageType"), block.member("communicationBackend"))
 
 

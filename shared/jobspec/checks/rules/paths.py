@@ -37,9 +37,9 @@ _MOST_IN_ONE_TEXT = 20
 
 def plain_paths(context: Context) -> Iterator[Problem]:
     """No backslashes and line breaks anywhere; no way out of the place that a path is relative to."""
-    for node in context.files():
+    for node in context.files:
         yield from _plain(node, may_climb=True)
-    for node in (*context.inputs(), *context.prefixes()):
+    for node in (*context.inputs, *context.prefixes):
         yield from _plain(node)
     for entry in context.properties.member("outputDirectories").each():
         suffix = entry.member("pathSuffix")
@@ -58,25 +58,25 @@ def _any_elsewhere(context: Context) -> bool:
         mounted, path = _mounted_path(context, match)
         if not mounted.covers(path) if mounted else path:
             return True
-    return not all(_ROOTED.match(node.text or "") for node in context.prefixes())
+    return not all(_ROOTED.match(node.text or "") for node in context.prefixes)
 
 
 @only_if(_any_elsewhere)
 def on_a_mount(context: Context) -> Iterator[Problem]:
     """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
     problems: list[tuple[tuple[str, ...], Problem]] = []
-    for node in (*context.files(), *context.inputs(), *context.prefixes()):
+    for node in (*context.files, *context.inputs, *context.prefixes):
         match = _ROOTED.match(node.text or "")
         if match and _mounted_path(context, match)[0] is None:
             problems += _unknown_mount(node, match)
         elif match:
             problems += _mounted(context, node, match, in_command=False)
-    for node in (*context.commands(), *context.environment_values()):
+    for node in (*context.commands, *context.environment_values):
         matches = {match[0]: match for match in _ROOTED.finditer(node.text or "")}
         for match in islice(matches.values(), _MOST_IN_ONE_TEXT):
             problems += _mounted(context, node, match, in_command=True)
     yield from _once_a_mount(context, problems)
-    for node in context.prefixes():
+    for node in context.prefixes:
         text = node.text or ""
         if not _ROOTED.match(text) and (not text.startswith("$") or "_TEMP" in text.partition("/")[0]):
             message = "the path is on no mount; what is written there is lost with the node"

@@ -44,8 +44,8 @@ def _any_left(context: Context) -> bool:
 @only_if(_any_left)
 def placeholders(context: Context) -> Iterator[Problem]:
     """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
-    shell = {node.pointer for node in context.commands()}
-    values = {node.pointer for node in context.environment_values()}
+    shell = {node.pointer for node in context.commands}
+    values = {node.pointer for node in context.environment_values}
     for node in walk(context.properties.value):
         if not isinstance(node.value, str):
             continue

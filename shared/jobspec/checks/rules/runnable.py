@@ -26,7 +26,7 @@ def scripts(context: Context) -> Iterator[Problem]:
     """Scripts and configurations: one path, of a file that can be there."""
     # A preparation may put a script where the job starts.
     empty = not context.properties.member("jobPreparation").is_written
-    for node in context.files():
+    for node in context.files:
         name, text = node.pointer.rpartition("/")[2], (node.text or "").strip()
         if not text:
             yield problem("SW023", node.pointer, f"{name} is blank", "write a path, or leave it out")
@@ -45,12 +45,12 @@ def scripts(context: Context) -> Iterator[Problem]:
 
 def commands(context: Context) -> Iterator[Problem]:
     """Command lines: they say something, and their lines end as a shell on Linux reads them."""
-    blocks = [*context.toolkits(), context.properties.member("jobPreparation")]
+    blocks = [*context.toolkits, context.properties.member("jobPreparation")]
     for node in (block.member("commandLine") for block in blocks):
         # The command of a custom toolkit may be absent, so its own rule speaks of a blank one, too.
         if node.text and not node.text.strip() and "/customToolkitSettings/" not in node.pointer:
             yield problem("SW023", node.pointer, "commandLine is blank", "write a command line")
-    for node in context.commands():
+    for node in context.commands:
         text = node.text or ""
         if "\r" not in text:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.format.secrets import looks_secret_variable
 from shared.jobspec.hidden.embedded import recognised
 from shared.jobspec.problems.codes import problem
@@ -12,18 +12,17 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
 
+def _any_in_sight(context: Context) -> bool:
+    nodes = (*context.commands, *context.environment_values, *_mount_commands(context))
+    return any(recognised("\n".join(node.text or "" for node in nodes)))
+
+
+@only_if(_any_in_sight)
 def in_plain_sight(context: Context) -> Iterator[Problem]:
     """What a name or its shape gives away. A variable named like a secret has a finding of its own."""
-    texts = {
-        node.pointer: text
-        for node in (*context.commands(), *_values(context), *_mount_commands(context))
-        if (text := node.text)
-    }
-    # One look at all of them: most documents have no secret in sight.
-    if any(recognised("\n".join(texts.values()))):
-        for pointer, text in texts.items():
-            if any(recognised(text)):
-                yield problem("SW080", pointer, "the text holds what looks like a secret")
+    for node in (*context.commands, *_values(context), *_mount_commands(context)):
+        if any(recognised(node.text or "")):
+            yield problem("SW080", node.pointer, "the text holds what looks like a secret")
 
 
 def _values(context: Context) -> Iterator[Node]:

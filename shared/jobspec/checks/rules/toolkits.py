@@ -19,7 +19,7 @@ _PYTHON = ("pythonScriptFilePath", "pythonInterpreterPath")
 
 def one_toolkit(context: Context) -> Iterator[Problem]:
     """The service runs one toolkit; its schema never said so."""
-    blocks = context.toolkits()
+    blocks = context.toolkits
     if not blocks and isinstance(context.properties.value, dict):
         message = f"the job has no toolkit; it needs one of {', '.join(TOOLKITS)}"
         yield problem("SW020", context.properties.pointer, message)
@@ -30,7 +30,7 @@ def one_toolkit(context: Context) -> Iterator[Problem]:
 
 def languages(context: Context) -> Iterator[Problem]:
     """Which of script, configuration, interpreter and command line a block has to have or must not have."""
-    for block in context.toolkits():
+    for block in context.toolkits:
         if not isinstance(block.value, dict):
             continue
         name = block.pointer.rpartition("/")[2]

@@ -63,8 +63,8 @@ def variables(context: Context) -> Iterator[Problem]:
     inputs = _ids(context, "inputDirectories", _INPUT)
     outputs = _ids(context, "outputDirectories", _OUTPUT)
     own = _names(context)
-    nodes = [*context.files(), *context.commands(), *context.inputs(), *context.prefixes()]
-    for node in (*nodes, *context.environment_values()):
+    nodes = [*context.files, *context.commands, *context.inputs, *context.prefixes]
+    for node in (*nodes, *context.environment_values):
         used = dict.fromkeys(_USED.findall(node.text or ""))
         undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
         for name in islice(undefined, _MOST_IN_ONE_TEXT):
