@@ -42,8 +42,7 @@ async def look_at_door(ports: Ports, stored: Stored) -> Stored:
     """End a new job at once whose condition could not hold any more when it was accepted."""
     ends = await ends_of(ports, {one.job for one in stored.job.unmet})
     change = _decide(ports, stored, ends)
-    applied = await apply(ports, change) if change is not None else None
-    if change is None or applied is None:
+    if change is None or (applied := await apply(ports, change)) is None:
         return stored
     await put_news(ports, applied.job)
     if change.notice is not None:
@@ -58,7 +57,7 @@ async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -
 
     A job that ends for this reason may end others: they are judged in the same pass.
     """
-    waits = {row.job_id: row for row in rows if row.after and row.state is JobState.ACCEPTED}
+    waits = {row.job_id: row for row in rows if row.after}
     active = {row.job_id for row in rows}.difference(moved)
     ends = await ends_of(ports, {job for row in waits.values() for job in row.after} - active)
     latest: dict[str, Stored] = {}
@@ -69,10 +68,8 @@ async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -
         every += changes
         jobs = [change.transition.after for change in changes]
         ends = {job.id: job.state for job in jobs if job.state.terminal}
-        waits = {job_id: row for job_id, row in waits.items() if job_id not in ends}
     await _report(ports, every)
-    ready = (row for row in waits.values() if row.job_id in latest and not latest[row.job_id].job.unmet)
-    return [row._replace(after=(), due=latest[row.job_id].job.due) for row in ready]
+    return [waits[job_id]._replace(after=()) for job_id, one in latest.items() if not one.job.unmet]
 
 
 async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:

@@ -22,25 +22,35 @@ def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
 
     What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
     """
-    moments = [_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED]
-    if not moments:
+    # Jobs that came into their queue together have the same text.
+    texts = {_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED}
+    if not texts:
         return None
+    moments = map(untrusted.moment, texts)
     ages = [(now - moment).total_seconds() for moment in moments if moment is not None]
     return max(0.0, min(ages, default=math.inf))
 
 
 def explained(jobs: Iterable[ObservedJob], view: ClusterView | None) -> list[Observation]:
     """What is known of each job, with what the queued ones wait for."""
-    return [
-        replace(observation, why=why(_properties(job).get("nodeCount"), view))
-        if observation.state is JobState.QUEUED
-        else observation
-        for job, observation in jobs
-    ]
+    if view is None:
+        return [observation for _, observation in jobs]
+    reasons: dict[int, Why | None] = {}
+
+    def with_reason(job: JsonObject, observation: Observation) -> Observation:
+        nodes = _properties(job).get("nodeCount")
+        if observation.state is not JobState.QUEUED or not isinstance(nodes, int):
+            return observation
+        if nodes not in reasons:
+            reasons[nodes] = why(nodes, view)
+        return replace(observation, why=reasons[nodes])
+
+    return [with_reason(job, observation) for job, observation in jobs]
 
 
-def _entered(job: JsonObject) -> datetime | None:
-    return untrusted.moment(_properties(job).get("executionStateTransitionTime"))
+def _entered(job: JsonObject) -> str | None:
+    text = _properties(job).get("executionStateTransitionTime")
+    return text if isinstance(text, str) else None
 
 
 def _properties(job: JsonObject) -> JsonObject:

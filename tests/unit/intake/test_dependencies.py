@@ -194,6 +194,17 @@ async def test_a_released_drop_says_so_in_its_status(world: World) -> None:
     assert world.drops.answers[job.status_file].startswith(b"queued ")
 
 
+async def test_a_drop_that_can_no_longer_run_says_so_before_any_sweep(world: World) -> None:
+    await _job(world, "m1", name="data")
+    world.engine.set_state(world.engine.started[0], JobState.FAILED)
+    await world.sweep()
+
+    job = await _drop(world, {"after": ["data"]})
+
+    assert job.state is JobState.CANCELLED
+    assert world.drops.answers[job.status_file].startswith(b"cancelled ")
+
+
 # Asking without running
 
 

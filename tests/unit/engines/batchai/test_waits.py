@@ -89,3 +89,14 @@ def test_only_queued_jobs_wait_and_one_without_properties_for_nothing_that_is_kn
         "NodesBusy",
         None,
     ]
+
+
+def test_jobs_of_one_size_share_what_they_wait_for() -> None:
+    one, other = explained([_job(1), _job(2)], VIEW)
+    assert one.why is not None
+    assert one.why is other.why
+
+
+def test_where_nothing_is_known_of_the_cluster_each_job_stays_as_it_is() -> None:
+    jobs = [_job(1), _job(2, JobState.RUNNING)]
+    assert all(one is job[1] for one, job in zip(explained(jobs, None), jobs, strict=True))

@@ -232,6 +232,16 @@ async def test_released_jobs_respect_the_limit_of_active_jobs(world: World) -> N
     assert sorted(states) == ["accepted", "accepted", "queued", "queued"]
 
 
+async def test_a_job_that_waits_for_others_takes_no_place_among_the_active_jobs(world: World) -> None:
+    world.policy(max_active_jobs=2)
+    await _job(world, "data")
+    waits = await _job(world, "train", after=["data"])
+
+    assert (await _job(world, "other")).state is JobState.QUEUED
+    assert waits.waiting is not None
+    assert waits.waiting.word == "Dependency"
+
+
 async def test_a_dependent_keeps_its_turn_within_the_hour(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     first = await _job(world, "data")
