@@ -45,9 +45,9 @@ _DUPLICATES = {
 
 
 async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, live: bool = True) -> JsonObject:
-    """The answer for machines; `explanation.markdown` makes it readable.
+    """The answer for machines; `explain_text.markdown` makes it readable.
 
-    `known`: the key is the one that the job would have. `look`: ask the ledger and the cluster, reading only.
+    `keyed`: the key is the one that the job would have. `live`: ask the ledger and the cluster, reading only.
     """
     cluster = await cluster_for(ports, candidate.request) if live else None
     dependencies = candidate.request.dependencies

@@ -100,6 +100,7 @@ async def test_a_job_cannot_have_to_end_in_both_ways(world: World) -> None:
     job = await _job(world, "m2", after=["data"], afterFailure=[first.id])
 
     assert _errors(job) == [("SW112", "/afterFailure/0")]
+    assert job.problems[0]["remedy"] == "name it in after or in afterFailure, not in both"
 
 
 async def test_a_job_that_is_named_by_name_and_by_id_is_waited_for_once(world: World) -> None:
@@ -192,6 +193,19 @@ async def test_a_released_drop_says_so_in_its_status(world: World) -> None:
     await world.sweep()
 
     assert world.drops.answers[job.status_file].startswith(b"queued ")
+
+
+async def test_a_drop_says_for_what_it_still_waits(world: World) -> None:
+    await _job(world, "m1", name="data")
+    other = await _job(world, "m2", name="more")
+    job = await _drop(world, {"after": ["data", "more"]})
+    assert b"and for 1 more job" in world.drops.answers[job.status_file]
+
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+
+    line = world.drops.answers[job.status_file].decode()
+    assert f"waits for more ({other.id}) to succeed" in line
 
 
 async def test_a_drop_that_can_no_longer_run_says_so_before_any_sweep(world: World) -> None:

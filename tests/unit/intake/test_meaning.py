@@ -136,11 +136,12 @@ def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
     assert only.source == Source(body, MESSAGE)
 
 
-def test_what_is_no_json_is_kept_with_its_text() -> None:
-    (only,) = read_message(b"{", Limits())
+@pytest.mark.parametrize("body", [b"{", b"7", b"true"])
+def test_what_is_no_object_is_kept_with_its_text(body: bytes) -> None:
+    (only,) = read_message(body, Limits())
 
     assert isinstance(only, Request)
-    assert (only.document, only.source) == (None, Source(b"{", MESSAGE))
+    assert (only.document, only.source) == (None, Source(body, MESSAGE))
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,7 @@ async def test_the_request_is_that_of_the_engine_with_masks_for_keys(world: Worl
     (share,) = body["request"]["body"]["properties"]["mountVolumes"]["azureFileShares"]
     assert share["credentials"] == {"accountKey": "***"}
     assert (body["request"]["method"], body["engineName"]) == ("PUT", engine.order.target.name)
+    assert "requestsBefore" not in body
     assert body["environment"] == [
         {"name": "PATH", "value": "/bin:…", "source": "engine", "exact": False},
         {"name": "PASSWORD", "value": "***", "source": "job", "exact": True},

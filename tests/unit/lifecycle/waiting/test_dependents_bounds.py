@@ -13,7 +13,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
 from shared.core.job import Job, JobState, Reason, Stored
 from shared.intake.arrive import blob_arrived
-from shared.lifecycle.dependents import look_at_door, settle
+from shared.lifecycle.dependents import ends_of, look_at_door, settle
 from shared.lifecycle.sweep import sweep
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
@@ -74,6 +74,12 @@ def _waiting_for(stored: Stored, other: Job) -> Stored:
     (one,) = stored.job.dependencies
     dependencies = (one.model_copy(update={"job": other.id}),)
     return replace(stored, job=stored.job.model_copy(update={"dependencies": dependencies}))
+
+
+def _damage(world: World, row_key: str) -> None:
+    key = next(key for key in world.ledger.held if key[1] == row_key)
+    held = world.ledger.held[key]
+    world.ledger.held[key] = replace(held, row={**held.row, "Packed0": "damaged"})
 
 
 # At the door
@@ -142,14 +148,18 @@ async def test_only_the_records_that_an_end_concerns_are_looked_into(
     await _job(world, "long")
     await _job(world, "train", after=["data"])
     other = await _job(world, "clean", after=["long"])
-    key = next(key for key in world.ledger.held if key[1] == f"n|{other.id}")
-    held = world.ledger.held[key]
-    world.ledger.held[key] = replace(held, row={**held.row, "Packed0": "damaged"})
+    _damage(world, f"n|{other.id}")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await world.sweep()
 
     assert other.id not in caplog.text
+
+
+async def test_a_record_that_is_not_there_hides_no_other_end(world: World) -> None:
+    done = await _ended(world, "data")
+
+    assert await ends_of(world.ports, {done.id, f"j_{'0' * 24}"}) == {done.id: JobState.SUCCEEDED}
 
 
 async def test_ends_of_many_jobs_are_read_a_few_at_once(world: World, table: _Slow) -> None:
