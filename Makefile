@@ -18,7 +18,7 @@ ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 APART = $(ON_SLURM) tests/browser
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-az test-browser install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,9 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
 	@$(RUN)/python -m pytest tests/browser
+
+screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
+	@$(RUN)/python -m tests.browser.screenshots
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1")
 	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)

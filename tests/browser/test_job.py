@@ -115,7 +115,7 @@ async def test_a_rejected_document_shows_each_problem_with_its_remedy(reader: Re
 
 async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader) -> None:
     page, count = reader.page, 100_000
-    await _answer_log(page, "".join(f"line {number}\n" for number in range(count)))
+    await answer_log(page, "".join(f"line {number}\n" for number in range(count)))
     await reader.open("jobs/job-000001/log")
     log = page.get_by_role("log")
 
@@ -128,7 +128,8 @@ async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader
     await expect(log.locator("pre").first).to_be_in_viewport()
 
 
-async def _answer_log(page: Page, text: str) -> None:
+async def answer_log(page: Page, text: str) -> None:
+    """A job at the wire that has written this text."""
     data, size = text.encode(), 1 << 18
 
     async def job(route: Route) -> None:

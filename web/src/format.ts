@@ -35,3 +35,8 @@ export function size(bytes: number): string {
   }
   return `${unit && number < 10 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
 }
+
+/** A number with four digits that count. */
+export function shortNumber(value: number | undefined): string {
+  return value === undefined ? "" : String(Number(value.toPrecision(4)));
+}

@@ -74,7 +74,7 @@ function BlockText({ block, count, search }: { block: Block; count: number; sear
     if (shown.length === 0) return <></>;
     const coloured = shown.some((line) => line.includes("\x1b["));
     const text = coloured ? shown.map((line) => [...runs(line).map(ink), "\n"]) : `${shown.map(plain).join("\n")}\n`;
-    return <pre style={{ containIntrinsicSize: `auto ${shown.length * LINE}px` }}>{text}</pre>;
+    return <pre style={{ containIntrinsicHeight: `auto ${shown.length * LINE}px` }}>{text}</pre>;
   }, [block, count, search]);
 }
 

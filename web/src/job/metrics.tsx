@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { ENDS, type JobDetail } from "../answers";
 import { json } from "../api";
+import { shortNumber } from "../format";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
 import { aligned, type MetricsAnswer, Plots, type Plot } from "./series";
@@ -71,7 +72,7 @@ function Curves({ plot, version }: { plot: Plot; version: number }) {
       chart.destroy();
     };
   }, [version]);
-  const last = plot.curves.map(({ label, points }) => `${label} ${points.at(-1)?.[1] ?? ""}`).join(", ");
+  const last = plot.curves.map(({ label, points }) => `${label} ${shortNumber(points.at(-1)?.[1])}`).join(", ");
   return (
     <figure>
       <figcaption>

@@ -50,7 +50,7 @@ function Picture({ data, type, name }: { data: Uint8Array<ArrayBuffer>; type: st
 }
 
 function Table({ text }: { text: string }) {
-  const rows = text.split(/\r?\n/).slice(0, ROWS).filter(Boolean).map(cells);
+  const rows = rowsOf(text);
   return (
     <div class="preview" tabIndex={0} role="region" aria-label="First rows">
       <table>
@@ -68,9 +68,20 @@ function Table({ text }: { text: string }) {
   );
 }
 
-/** The cells of a line of CSV; quotes within a cell are doubled. */
-function cells(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((match) => match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+const CELL = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g;
+
+/** The first rows of a CSV. A cell in quotes may have commas, line ends, and quotes, which are doubled. */
+function rowsOf(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (const [, quoted, plain = "", end] of text.trimEnd().matchAll(CELL)) {
+    row.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === ",") continue;
+    rows.push(row);
+    row = [];
+    if (rows.length === ROWS || end === "") break;
+  }
+  return rows;
 }
 
 function indented(text: string): string {

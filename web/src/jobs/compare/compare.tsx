@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { ENDS, type Job } from "../../answers";
 import { ApiError } from "../../api";
+import { shortNumber } from "../../format";
 import { Refusal } from "../../parts/parts";
 import { link } from "../../route";
 import { type Run, runOf, type Value } from "./run";
-import { Scatter, short } from "./scatter";
+import { Scatter } from "./scatter";
 
 /** Jobs whose numbers are read: two requests each, four jobs at once. */
 const MOST = 100;
@@ -84,7 +85,7 @@ function Table({ points, x, y }: { points: { id: string; name: string; x: Value;
               <a href={link(["jobs", point.id])}>{point.name}</a>
             </td>
             <td>{point.x}</td>
-            <td>{short(point.y)}</td>
+            <td>{shortNumber(point.y)}</td>
           </tr>
         ))}
       </tbody>

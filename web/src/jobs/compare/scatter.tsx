@@ -1,3 +1,4 @@
+import { shortNumber } from "../../format";
 import { link } from "../../route";
 import type { Value } from "./run";
 
@@ -30,18 +31,14 @@ export function Scatter({ points, x, y }: { points: readonly Point[]; x: string;
       <text class="name" x={(EDGE.left + WIDTH - EDGE.right) / 2} y={HEIGHT - 6} text-anchor="middle" aria-hidden="true">{x}</text>
       <text class="name" x={EDGE.left} y={11} text-anchor="end" aria-hidden="true">{y}</text>
       {points.map((point) => (
-        <a key={point.id} href={link(["jobs", point.id])} aria-label={`${point.name}: ${x} ${point.x}, ${y} ${short(point.y)}`}>
+        <a key={point.id} href={link(["jobs", point.id])} aria-label={`${point.name}: ${x} ${point.x}, ${y} ${shortNumber(point.y)}`}>
           <circle cx={across.place(point.x)} cy={up.place(point.y)} r={6}>
-            <title>{`${point.name}\n${x} ${point.x}\n${y} ${short(point.y)}`}</title>
+            <title>{`${point.name}\n${x} ${point.x}\n${y} ${shortNumber(point.y)}`}</title>
           </circle>
         </a>
       ))}
     </svg>
   );
-}
-
-export function short(value: number): string {
-  return String(Number(value.toPrecision(4)));
 }
 
 interface Axis {

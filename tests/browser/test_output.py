@@ -1,0 +1,131 @@
+"""What a job wrote in a browser: long logs, their colours and their ends; tables, images and large files."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.browser.reader import PATIENCE, Reader, listed
+from tests.browser.test_job import answer_log
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_long_log_draws_few_lines_and_stays_where_the_reader_scrolled(reader: Reader) -> None:
+    page, count = reader.page, 100_000
+    await answer_log(page, "".join(f"line {number}\n" for number in range(count)))
+    await reader.open("jobs/job-000001/log")
+    log = page.get_by_role("log")
+    await expect(log).to_contain_text(f"line {count - 1}\n", timeout=PATIENCE)
+
+    frames = await page.evaluate(
+        """async () => {
+            const box = document.querySelector('[role=log]');
+            document.querySelector('.check input').click();
+            const times = [];
+            for (let step = 0; step < 40; step += 1) {
+                const start = performance.now();
+                box.scrollTop = box.scrollHeight * step / 40;
+                await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+                times.push(performance.now() - start);
+            }
+            return [times.toSorted((a, b) => a - b)[20], box.querySelectorAll('*').length];
+        }"""
+    )
+
+    _, elements = frames
+    assert elements < 2_000
+    await log.evaluate("box => { box.scrollTop = 5000; }")
+    await page.wait_for_timeout(100)
+    assert await log.evaluate("box => box.scrollTop") == 5000
+
+
+async def test_lines_wrap_where_the_reader_wants_it(reader: Reader) -> None:
+    page = reader.page
+    await answer_log(page, f"{'wide ' * 500}\n")
+    await reader.open("jobs/job-000001/log")
+    log = page.get_by_role("log")
+    await expect(log).to_contain_text("wide")
+    sticks_out = "box => box.scrollWidth > box.clientWidth + 5"
+    assert not await log.evaluate(sticks_out)
+
+    await page.get_by_label("Wrap").uncheck()
+
+    assert await log.evaluate(sticks_out)
+
+
+async def test_colours_are_shown_and_other_control_sequences_are_not(reader: Reader) -> None:
+    page = reader.page
+    text = "\x1b[1;32mgood\x1b[0m \x1b[2J\x1b[91mbad\x1b[39m plain\x07\u202e!\n10%\r50%\r100%\n"
+    await answer_log(page, text)
+    await reader.open("jobs/job-000001/log")
+
+    await expect(page.locator(".bold.ink-2")).to_have_text("good")
+    await expect(page.locator(".ink-1")).to_have_text("bad")
+    await expect(page.get_by_role("log")).to_have_text("good bad plain! 100%")
+
+
+def png(width: int, height: int) -> bytes:
+    """A grey image."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" + b"\x80" * width for _ in range(height)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+async def answer_files(page: Page, files: dict[str, bytes]) -> None:
+    """A finished job whose directory of standard output has these files."""
+
+    async def listing(route: Route) -> None:
+        entries = [{"name": name, "bytes": len(data), "modified": None} for name, data in files.items()]
+        await route.fulfill(json={"files": entries})
+
+    async def part(route: Route) -> None:
+        data = files[route.request.url.rpartition("/")[2]]
+        first, last = route.request.headers["range"].removeprefix("bytes=").split("-")
+        body = data[int(first) : int(last) + 1]
+        ranges = f"bytes {first}-{int(first) + len(body) - 1}/{len(data)}"
+        headers = {"Content-Range": ranges, "Content-Disposition": "attachment"}
+        await route.fulfill(status=206, body=body, content_type="application/octet-stream", headers=headers)
+
+    job = {**listed(1), "history": []}
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await page.route("**/api/jobs/job-000001/outputs", lambda route: route.fulfill(json={"outputs": []}))
+    await page.route("**/api/jobs/job-000001/files?*", listing)
+    await page.route("**/api/jobs/job-000001/files/stdouterr/*", part)
+
+
+async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(
+    reader: Reader, tmp_path: Path
+) -> None:
+    page = reader.page
+    table = 'name,text\n"a ""b""","x,\ny"\n' + "".join(f"{n},z\n" for n in range(200))
+    large = b"0123456789abcde\n" * 600_000
+    files = {"grey.png": png(40, 30), "table.csv": table.encode(), "large.txt": large, "data.bin": b"a\0b"}
+    await answer_files(page, files)
+    await reader.open("jobs/job-000001/files")
+
+    await page.get_by_role("button", name="grey.png", exact=True).click()
+    image = page.get_by_role("img", name="grey.png")
+    await expect(image).to_be_visible()
+    await expect(image).to_have_js_property("naturalWidth", 40)
+    await page.get_by_role("button", name="table.csv", exact=True).click()
+    await expect(page.get_by_role("row")).to_have_count(50)
+    assert await page.get_by_role("row").nth(1).get_by_role("cell").all_text_contents() == ['a "b"', "x,\ny"]
+    await page.get_by_role("button", name="large.txt", exact=True).click()
+    await expect(page.get_by_text("Only the first 64 KiB are shown.")).to_be_visible()
+    await page.get_by_role("button", name="data.bin", exact=True).click()
+    await expect(page.get_by_text("This is no text; download it.")).to_be_visible()
+
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download large.txt").click()
+    await (await download.value).save_as(tmp_path / "large.txt")
+    assert (tmp_path / "large.txt").read_bytes() == large
+    assert await reader.violations() == []
