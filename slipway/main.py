@@ -17,6 +17,7 @@ from slipway.commands.emulator_commands import app as emulator
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
 from slipway.commands.profile.login_commands import app as profiles
+from slipway.commands.running.drop_commands import app as drops
 from slipway.failure import Failure
 from slipway.help_groups import Grouped
 from slipway.options import LOCAL, Json, Key, SettingsFile, Url
@@ -49,6 +50,7 @@ app = typer.Typer(
 
 
 app.add_typer(jobs)
+app.add_typer(drops)
 app.add_typer(events)
 app.add_typer(dead)
 app.add_typer(data)
@@ -197,28 +199,6 @@ def setup(
         location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
     )
     raise typer.Exit(_stack("setup").run(settings, plan, ssh_key, cluster_file))
-
-
-@app.command()
-def drop(
-    folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
-    to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
-    force: Annotated[bool, typer.Option("--force", help="upload it even if the job cannot run")] = False,
-    as_json: Json = False,
-    settings: SettingsFile = None,
-) -> None:
-    """Upload a folder to the drop container, its job.json last."""
-    raise typer.Exit(_command("drop").run(folder, to, settings, force=force, as_json=as_json))
-
-
-@app.command()
-def enqueue(
-    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
-    as_json: Json = False,
-    settings: SettingsFile = None,
-) -> None:
-    """Put a job message on the queue."""
-    raise typer.Exit(_command("enqueue").run(file, settings, as_json=as_json))
 
 
 @app.command()

@@ -19,6 +19,7 @@ from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.jobs import show
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
+from slipway.screen import say
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
@@ -141,6 +142,9 @@ def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
+    for name in linked_folders(folder):
+        if not _is_hidden(folder / name, folder):
+            say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
     results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
     files = [
         path
@@ -150,6 +154,12 @@ def to_upload(folder: Path) -> Sequence[Path]:
     if not files:
         raise Failure(f"{folder} holds no files; put a script and a job.json there")
     return sorted(files, key=lambda path: (_rank(path), path))
+
+
+def linked_folders(folder: Path) -> list[str]:
+    """The links to folders in a folder, which no upload follows."""
+    links = (path for path in folder.rglob("*") if path.is_symlink() and path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in links)
 
 
 async def _upload_and_show(settings: Settings, folder: Path, to: str, *, as_json: bool) -> None:

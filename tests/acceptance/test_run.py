@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -276,3 +277,18 @@ async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_
     assert f"all files are in scripts/{name}/" in err.decode()
     assert "slipway jobs --source drop" in err.decode()
     assert (await door.ended(name=name))["state"] == "succeeded"
+
+
+async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("followed")
+    folder.mkdir()
+    (folder / "main.py").write_text("import sys\nprint('here')\nsys.exit('no more data')\n")
+    toolkit = {"pythonScriptFilePath": "<SLIPWAY_FOLDER>/main.py"}
+    job = {"properties": {"nodeCount": 1, "pyTorchSettings": toolkit}}
+    (folder / "job.json").write_text(json.dumps(job))
+
+    code, out, err = await slipway(door, tmp_path, "drop", "--follow", str(folder))
+
+    assert (code, out) == (1, "here\n"), err
+    assert re.search(r"the job is j_[a-z2-7]{24}$", err, re.MULTILINE)
+    assert "no more data" in err

@@ -10,10 +10,12 @@ from shared.core.visible import is_visible
 from slipway.client.datalake import DataFile, DataLake, fingerprint
 from slipway.client.output import PARALLEL
 from slipway.commands.data.container import data_lake
+from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show
 from slipway.commands.output.download import Outcome, progress
 from slipway.commands.output.files import printable
 from slipway.failure import Failure
+from slipway.screen import say
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
     if path.is_file():
         yield LocalFile(path, f"{folder}{name}")
     elif path.is_dir():
+        for link in linked_folders(path):
+            say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
         inside = sorted(one for one in path.rglob("*") if one.is_file())
         if not inside:
             raise Failure(f"{path} holds no files")

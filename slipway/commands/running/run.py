@@ -1,8 +1,11 @@
-"""`slipway run`: upload a script or a folder, follow its job, and download what it wrote."""
+"""`slipway run`: upload a script or a folder, follow its job, and download what it wrote.
+
+`slipway drop --follow` does all but the last.
+"""
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,17 +37,58 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder, target_of(folder, options.name))
         beginning = Beginning(settings, folder, options.name)
-        try:
-            job_id = asyncio.run(beginning.job(url, key))
-        except KeyboardInterrupt:
-            say(beginning.interrupted())
-            return _INTERRUPTED
-    if options.detach:
+        job_id = _begin(beginning, url, key)
+    if options.detach and job_id:
         print(job_id)
         return 0
+
+    async def finish(api: Service) -> int:
+        code = await _follow(api, job_id, beginning.files)
+        if code is not None:
+            return code
+        outputs = await patiently(lambda: api.outputs(job_id))
+        return await fetch(api, job_id, outputs, (), options.to, say)
+
+    return _to_the_end(job_id, finish, url, key)
+
+
+def drop(
+    folder: Path, to: str, url: str, key: str, settings_file: Path | None, *, force: bool = False
+) -> int:
+    """Upload a folder, and follow the job that begins by it. The exit code is the job's. Raises Failure."""
+    settings = settings_for(url, settings_file)
+    if not force:
+        check(folder, target_of(folder, to))
+    beginning = Beginning(settings, folder, to)
+    job_id = _begin(beginning, url, key)
+
+    async def finish(api: Service) -> int:
+        return await _follow(api, job_id, beginning.files) or 0
+
+    return _to_the_end(job_id, finish, url, key)
+
+
+def _begin(beginning: Beginning, url: str, key: str) -> str:
+    """The job that begins by an upload; "" after a Ctrl-C. Raises Failure."""
+    try:
+        return asyncio.run(beginning.job(url, key))
+    except KeyboardInterrupt:
+        say(beginning.interrupted())
+        return ""
+
+
+def _to_the_end(job_id: str, finish: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+    """What `finish` returns of the job, unless Ctrl-C comes before."""
+    if not job_id:
+        return _INTERRUPTED
+
+    async def ask() -> int:
+        async with service(url, key) as api:
+            return await finish(api)
+
     say(f"the job is {job_id}")
     try:
-        return asyncio.run(_finish(job_id, options.to, url, key, beginning.files))
+        return asyncio.run(ask())
     except KeyboardInterrupt:
         return _interrupted(job_id, url, key)
 
@@ -58,27 +102,26 @@ async def _ordered(options: Options, url: str, key: str) -> Options:
         return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
 
 
-async def _finish(job_id: str, to: Path | None, url: str, key: str, uploaded: Sequence[str]) -> int:
-    """Follow the job to its end, and save what it wrote."""
-    async with service(url, key) as api:
-        news, out = asyncio.create_task(_report(api, job_id)), log.printer_of(sys.stdout)
-        try:
-            await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
-            await news  # it ends with the job as well
-        finally:
-            news.cancel()
-        job = await patiently(lambda: api.job(job_id))
-        if job["state"] != "succeeded":
-            errors = await last_errors(api, job)
-            sys.stderr.writelines(f"{line}\n" for line in errors)
-            say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
-            if name := misplaced(errors, uploaded):
-                say(
-                    f"{name} was uploaded, and lies beside the script, but the script runs in another "
-                    f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
-                )
-            return log.exit_code(job)
-        return await fetch(api, job_id, await patiently(lambda: api.outputs(job_id)), (), to, say)
+async def _follow(api: Service, job_id: str, uploaded: Sequence[str]) -> int | None:
+    """Follow the job to its end, and say why it ended badly: then its exit code."""
+    news, out = asyncio.create_task(_report(api, job_id)), log.printer_of(sys.stdout)
+    try:
+        await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
+        await news  # it ends with the job as well
+    finally:
+        news.cancel()
+    job = await patiently(lambda: api.job(job_id))
+    if job["state"] == "succeeded":
+        return None
+    errors = await last_errors(api, job)
+    sys.stderr.writelines(f"{line}\n" for line in errors)
+    say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
+    if name := misplaced(errors, uploaded):
+        say(
+            f"{name} was uploaded, and lies beside the script, but the script runs in another "
+            f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
+        )
+    return log.exit_code(job)
 
 
 async def _report(api: Service, job_id: str) -> None:

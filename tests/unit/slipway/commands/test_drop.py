@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from shared.settings import Settings
+from slipway.commands.data.put import to_put
 from slipway.commands.drop import check, target_of, to_upload
 from slipway.commands.waiting import waiting
 from slipway.failure import Failure
@@ -38,6 +39,22 @@ def test_what_is_hidden_or_compiled_stays_here(tmp_path: Path) -> None:
     folder = filled(tmp_path, "train.py", ".git/config", ".env", "__pycache__/train.pyc")
 
     assert [path.name for path in to_upload(folder)] == ["train.py"]
+
+
+def test_a_link_to_a_folder_is_left_out_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = filled(tmp_path / "digits", "train.py")
+    filled(tmp_path / "sets", "a.csv")
+    for name in ("data", ".cache"):
+        (folder / name).symlink_to(tmp_path / "sets")
+    (folder / "b.csv").symlink_to(tmp_path / "sets/a.csv")
+
+    assert [path.name for path in to_upload(folder)] == ["b.csv", "train.py"]
+    err = capsys.readouterr().err
+    assert "data is a link to a folder, whose files are not uploaded" in err
+    assert ".cache" not in err
+
+    assert [file.name for file in to_put([folder], "")] == ["digits/b.csv", "digits/train.py"]
+    assert "digits/data is a link to a folder, whose files are not sent" in capsys.readouterr().err
 
 
 def test_no_folder_and_an_empty_one_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""The commands `drop` and `enqueue`: their words; what they do is imported when they are called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipway.options import LOCAL, Json, Key, SettingsFile, Url
+
+app = typer.Typer()
+
+
+@app.command()
+def drop(
+    folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
+    to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    force: Annotated[bool, typer.Option("--force", help="upload it even if the job cannot run")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="wait for the job, and print its log until it has ended")
+    ] = False,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+    settings: SettingsFile = None,
+) -> None:
+    """Upload a folder to the drop container, its job.json last. With --follow, the exit code is the job's."""
+    if follow and as_json:
+        raise typer.BadParameter("--follow prints the log of the job; leave out --json.")
+    if follow:
+        raise typer.Exit(_command("running.run").drop(folder, to, url, key, settings, force=force))
+    raise typer.Exit(_command("drop").run(folder, to, settings, force=force, as_json=as_json))
+
+
+@app.command()
+def enqueue(
+    file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
+    as_json: Json = False,
+    settings: SettingsFile = None,
+) -> None:
+    """Put a job message on the queue."""
+    raise typer.Exit(_command("enqueue").run(file, settings, as_json=as_json))
+
+
+def _command(name: str) -> Any:
+    return import_module(f"slipway.commands.{name}")
