@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import azure.functions as func
 
 from functions.caller import caller
@@ -9,6 +11,9 @@ from functions.problem import answer, api_route, body_of
 from functions.process import ports
 from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
+
+if TYPE_CHECKING:
+    from shared.operate.receivers import ReceiverState
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -72,6 +77,30 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
             "ms": posted.milliseconds,
         }
     )
+
+
+@blueprint.function_name("get_receivers")
+@blueprint.route("receivers", methods=["GET"])
+@api_route()
+async def get_receivers(req: func.HttpRequest) -> func.HttpResponse:
+    """The receivers that have not taken all their events, or are disabled: since when, and the next try."""
+    from shared.operate.receivers import receivers
+
+    caller().needs(ADMIN)
+    return answer({"receivers": [_receiver(one) for one in await receivers(ports())]})
+
+
+def _receiver(one: ReceiverState) -> dict[str, Any]:
+    times = {"since": one.since, "next": one.next}
+    return {
+        "url": one.url,
+        "state": one.state,
+        **{name: time.isoformat() for name, time in times.items() if time},
+        "last": one.last,
+        "pending": one.pending,
+        "dead": one.dead,
+        "deadEvents": one.dead_events,
+    }
 
 
 @blueprint.function_name("get_disabled")

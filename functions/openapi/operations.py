@@ -204,6 +204,12 @@ OPERATIONS: Mapping[str, Operation] = {
         (413, *UNREADABLE),
         body=RECEIVER,
     ),
+    "get_receivers": Operation(
+        "GET",
+        "receivers",
+        "List receivers that have not taken all their events",
+        {200: events.ReceiverStates},
+    ),
     "get_disabled": Operation(
         "GET", "receivers/disabled", "List disabled receivers", {200: events.DisabledReceivers}
     ),

@@ -74,6 +74,31 @@ class DisabledReceivers(Answer):
     receivers: tuple[DisabledReceiver, ...]
 
 
+class ReceiverState(Answer):
+    """A receiver that has not taken all its events, or that is disabled."""
+
+    url: str
+    """Shortened to what is not secret."""
+    state: Literal["disabled", "failing", "dead", "waiting"]
+    """`failing`: the last try failed, and there will be another; `dead`: all that is left was given up."""
+    since: Time | None = None
+    """When the first of the tries failed that are still repeated, or when it was disabled."""
+    next: Time | None = None
+    """When the next try is due."""
+    last: str
+    """The last answer, in words."""
+    pending: int
+    dead: int
+    dead_events: tuple[str, ...]
+    """The ids of the newest 50 events that were given up."""
+
+
+class ReceiverStates(Answer):
+    """Every receiver that has not taken all its events, and every disabled one."""
+
+    receivers: tuple[ReceiverState, ...]
+
+
 class DeadOne(Answer):
     """A message that failed too often, or an event that some receiver never took."""
 

@@ -58,6 +58,10 @@ class JobLine(Answer):
     generation: int
     rerun_of: str | None = None
     engine: AttemptOnEngine | None = None
+    nodes: int | None = None
+    """How many nodes it asks for; missing in older records and where the document cannot run."""
+    priority: str | None = None
+    """The scheduling priority of its document, if that has one."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
 

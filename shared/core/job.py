@@ -123,6 +123,9 @@ class Job(_FrozenModel):
     receipt: str = ""
     #: who asked: the caller at the API, or the door
     source: str = ""
+    #: how many nodes its document asks for, and with which priority; 0 and "" in older records
+    nodes: int = 0
+    priority: str = ""
     #: the job that this one repeats, by `rerun`
     rerun_of: str = ""
     #: jobs that have to end first, before any attempt of this one

@@ -46,7 +46,13 @@ def summary(job: Job) -> dict[str, Any]:
 def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
-    return {"id": job.id, **summary(job), **_without_nothing({**more, "owner": owner_of(job)})}
+    return {
+        "id": job.id,
+        **summary(job),
+        **_without_nothing(
+            {**more, "owner": owner_of(job), "nodes": job.nodes or None, "priority": job.priority}
+        ),
+    }
 
 
 def whole(job: Job) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
 def record(
     ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
 ) -> Job:
-    """The first record: submitting, with its intent; accepted, while it waits; or rejected. No I/O."""
+    """The first record, with its intent, so that a crash leaves a name to look for, or its wait. No I/O."""
     now, token, valid = ports.clock(), ports.token(), draft.valid
     envelope = candidate.request.envelope
     identity = job_id(key, generation)
@@ -213,6 +213,7 @@ def record(
         experiment=experiment,
         labels=redact(dict(envelope.labels)),
         cluster=draft.cluster.name if draft.cluster else "",
+        **_queue_request(draft),
         notify=draft.receivers,
         resources=envelope.resources.as_written() if envelope.resources else {},
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
@@ -238,8 +239,13 @@ def record(
     if job.state is not JobState.SUBMITTING or draft.cluster is None:
         return job
     lease = timedelta(seconds=ports.policy.submit_lease)
-    # The intent is part of the first write: a crash after it leaves a name to look for, not a guess.
     return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
+
+
+def _queue_request(draft: Draft) -> dict[str, Any]:
+    """What a document asks of its cluster's queue; nothing where it cannot run."""
+    properties = draft.document["properties"] if draft.document and draft.valid else {}
+    return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
 
 
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:

@@ -66,7 +66,10 @@ EVERY_ROUTE = (
     *(("GET", path) for path in ("jobs/j_x/addresses", "jobs/j_x/zip")),
     ("POST", "jobs/j_x/cancel"),
     *(("GET", path) for path in ("openapi.json", "me")),
-    *(("GET", path) for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers/disabled", "dead")),
+    *(
+        ("GET", path)
+        for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers", "receivers/disabled", "dead")
+    ),
     *(("POST", path) for path in ("jobs/j_x/events/redeliver", "events/j_x/redeliver")),
     *(("POST", path) for path in ("receivers/test", "dead/j_x/redrive")),
 )

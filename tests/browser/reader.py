@@ -66,6 +66,24 @@ def listed(number: int, **members: Any) -> dict[str, Any]:
     } | members
 
 
+async def answer_tagged(page: Page, pattern: str, body: dict[str, Any]) -> None:
+    """Answer in the API's place, with an ETag: 304 to who has that answer already."""
+
+    async def answer(route: Route) -> None:
+        await _fulfill(route, body)
+
+    await page.route(pattern, answer)
+
+
+async def _fulfill(route: Route, body: dict[str, Any]) -> None:
+    text = json.dumps(body)
+    tag = f'"{hash(text)}"'
+    if route.request.headers.get("if-none-match") == tag:
+        await route.fulfill(status=304)
+    else:
+        await route.fulfill(status=200, content_type="application/json", headers={"ETag": tag}, body=text)
+
+
 async def answer_jobs(page: Page, jobs: Callable[[Mapping[str, str]], dict[str, Any]]) -> list[str]:
     """Answer every list of jobs in the API's place; the addresses that the page asks for, as they come."""
     addresses: list[str] = []
@@ -73,12 +91,7 @@ async def answer_jobs(page: Page, jobs: Callable[[Mapping[str, str]], dict[str, 
     async def answer(route: Route) -> None:
         url = route.request.url
         addresses.append(url)
-        body = json.dumps(jobs(dict(parse_qsl(urlsplit(url).query))))
-        tag = f'"{hash(body)}"'
-        if route.request.headers.get("if-none-match") == tag:
-            await route.fulfill(status=304)
-        else:
-            await route.fulfill(status=200, content_type="application/json", headers={"ETag": tag}, body=body)
+        await _fulfill(route, jobs(dict(parse_qsl(urlsplit(url).query))))
 
     await page.route("**/api/jobs?*", answer)
     return addresses

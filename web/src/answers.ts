@@ -26,6 +26,8 @@ export interface Job {
   startedAt?: string;
   endedAt?: string;
   receipt: string;
+  nodes?: number;
+  priority?: string;
   /** the id of the caller who asked for it with a token */
   owner?: string;
   rerunOf?: string;

@@ -142,6 +142,7 @@ async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
     assert (await answered("GET", "/api/health"))[0] == 200
     assert (await answered("GET", "/api/dead"))[1] == {"dead": []}
     assert (await answered("GET", "/api/receivers/disabled"))[1] == {"receivers": []}
+    assert (await answered("GET", "/api/receivers"))[1] == {"receivers": []}
     messages = {"url": "https://hooks.example.com/x"}
     assert (await answered("POST", "/api/receivers/test", messages))[1]["status"]
     api.engine.down = True

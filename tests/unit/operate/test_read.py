@@ -37,6 +37,15 @@ async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> Non
     assert second.next is None
 
 
+async def test_a_list_shows_how_many_nodes_a_job_asks_for_and_with_which_priority(world: World) -> None:
+    await world.message(job_json(nodeCount=3, schedulingPriority="high"))
+    await world.message(job_json(), "m2")
+
+    page = await listing.jobs(world.ports, {})
+
+    assert sorted((job.nodes, job.priority) for job in page.jobs) == [(1, ""), (3, "high")]
+
+
 async def test_a_row_that_cannot_be_read_hides_no_other_job(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,9 +1,11 @@
 import { useMemo } from "preact/hooks";
-import { ENDS, type Job, type JobPage } from "../answers";
+import type { Job, JobPage } from "../answers";
 import { Feed } from "../api";
-import { Notice, Refusal, State, Time } from "../parts/parts";
+import { Notice, Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
+import { History, type NodeHistory } from "./history";
+import { Queue, Shares } from "./use";
 
 interface Cluster {
   name: string;
@@ -17,13 +19,14 @@ interface Cluster {
   size?: string;
   errors?: string[];
   members?: { name: string; state: string }[];
+  history?: NodeHistory;
 }
 
 /** Every cluster with its nodes, and the jobs that run or wait there. Two calls at a time, half as often. */
 export function Clusters() {
   const feeds = useMemo(
     () => ({
-      clusters: new Feed<{ clusters: Cluster[] }>("clusters"),
+      clusters: new Feed<{ clusters: Cluster[] }>("clusters", { history: "6h" }),
       jobs: new Feed<JobPage>("jobs", { state: "active", limit: 200 }),
     }),
     [],
@@ -46,7 +49,6 @@ export function Clusters() {
 function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] }) {
   const { name, counts = {}, members = [], errors = [] } = cluster;
   const busy = Object.entries(counts).filter(([, count]) => count > 0);
-  const active = jobs.filter((job) => !ENDS.has(job.state));
   return (
     <section aria-label={name}>
       <h2>
@@ -77,17 +79,9 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] }) {
           ))}
         </ul>
       )}
-      {active.length > 0 && (
-        <ul class="files" aria-label={`Jobs on ${name}`}>
-          {active.map((job) => (
-            <li key={job.id}>
-              <State word={job.state} /> <a href={link(["jobs", job.id])}>{job.name}</a>
-              <span class="quiet">{job.experiment}</span>
-              {job.waiting && <span class="quiet">{job.waiting.text}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
+      {cluster.history && <History name={name} history={cluster.history} />}
+      <Shares name={name} jobs={jobs} />
+      <Queue name={name} jobs={jobs} />
     </section>
   );
 }

@@ -11,7 +11,7 @@ const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"]
 /** Each part with one word, and the pause; a deployment that is not well answers 503 with the same words. */
 export function Health() {
   const read = useMemo(reader, []);
-  const polled = usePoll("health", read, { latest: 3 * LATEST });
+  const polled = usePoll("health", read, { latest: 4 * LATEST });
   const [reason, setReason] = useState("");
   const [error, setError] = useState<ApiError>();
   const words = polled.value?.words;

@@ -1,0 +1,101 @@
+"""receivers: what the ledger knows of receivers that take no events now: since when, and the next try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import Literal, NamedTuple
+
+from shared.core.notify.events import Delivery, Notice, Try
+from shared.core.notify.receivers import Disabled
+from shared.core.ports import Ports
+
+#: How many dead events of a receiver are named; the others are counted.
+_NAMED = 50
+
+
+@dataclass(frozen=True)
+class ReceiverState:
+    """A receiver with events that it has not taken, or that is disabled. `url` may be shown.
+
+    `failing`: the last try failed, and the next is at `next`. `since`: when the first of these tries failed,
+    or when it was disabled.
+    """
+
+    url: str
+    state: Literal["disabled", "failing", "dead", "waiting"]
+    since: datetime | None
+    next: datetime | None
+    #: the last answer, in words
+    last: str
+    #: events on their way there, and the ids of the newest that were given up
+    pending: int
+    dead: int
+    dead_events: tuple[str, ...]
+
+
+class _Way(NamedTuple):
+    """An event on its way to one receiver."""
+
+    event_id: str
+    delivery: Delivery
+
+
+async def receivers(ports: Ports) -> list[ReceiverState]:
+    """Every receiver that has not taken all its events, and every disabled one, by address.
+
+    One range query a shard, one over the dead events and one over the disabled receivers.
+    """
+    longest = ports.policy.longest_delivery_wait
+    horizon = ports.clock() + longest
+    shards = (ports.outbox.undelivered(shard, horizon, longest) for shard in range(ports.outbox.shards))
+    pending, dead, disabled = await asyncio.gather(
+        asyncio.gather(*shards), ports.outbox.dead(), ports.outbox.disabled()
+    )
+    ways = _by_url(chain(*pending, dead))
+    switched_off = {one.url: one for one in disabled}
+    return [_state(url, ways[url], switched_off.get(url)) for url in sorted({*ways, *switched_off})]
+
+
+def _by_url(notices: Iterable[Notice]) -> dict[str, list[_Way]]:
+    """The deliveries that are not made, by address. A row that is both pending and dead counts once."""
+    ways: dict[str, dict[str, _Way]] = defaultdict(dict)
+    for notice in notices:
+        for delivery in notice.deliveries:
+            if delivery.webhook and delivery.state != "delivered":
+                ways[delivery.url].setdefault(notice.event_id, _Way(notice.event_id, delivery))
+    return {url: list(events.values()) for url, events in ways.items()}
+
+
+def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> ReceiverState:
+    pending = [way.delivery for way in ways if way.delivery.state == "pending"]
+    dead = [way for way in ways if way.delivery.state == "dead"]
+    failing = [delivery for delivery in pending if delivery.attempts and delivery.tries]
+    tries = sorted((one for delivery in failing for one in delivery.tries[-delivery.attempts :]), key=_when)
+    newest = sorted(dead, key=lambda way: max(map(_when, way.delivery.tries), default=way.delivery.due))
+    since = disabled.since if disabled else tries[0].at if tries else None
+    return ReceiverState(
+        url=url,
+        state="disabled" if disabled else "failing" if failing else "dead" if dead else "waiting",
+        since=since,
+        next=None if disabled else min((delivery.due for delivery in pending), default=None),
+        last=disabled.why if disabled else _last(tries, newest),
+        pending=len(pending),
+        dead=len(dead),
+        dead_events=tuple(way.event_id for way in reversed(newest[-_NAMED:])),
+    )
+
+
+def _last(tries: Sequence[Try], dead: Sequence[_Way]) -> str:
+    """The last answer that is known; the try says it in words."""
+    if tries:
+        return tries[-1].said or str(tries[-1].status or "")
+    return dead[-1].delivery.last if dead else ""
+
+
+def _when(one: Try) -> datetime:
+    return one.at

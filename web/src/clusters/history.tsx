@@ -1,0 +1,87 @@
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+
+/** As the API gives it: seconds since 1970, then the nodes in each state, or nulls where the cluster did not answer. */
+export interface NodeHistory {
+  states: string[];
+  points: [number, ...(number | null)[]][];
+}
+
+const HEIGHT = 160;
+/** Seconds for which a point holds at most; after a longer pause no one has counted. */
+const HOLDS = 600;
+const HUES: Record<string, number> = { idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 };
+
+/** The nodes of one cluster over the last hours, one step line for each state that occurred. */
+export function History({ name, history }: { name: string; history: NodeHistory }) {
+  const box = useRef<HTMLDivElement>(null);
+  const shown = history.states.map((state, index) => ({ state, index })).filter(({ index }) => peak(history, index) > 0);
+  useEffect(() => {
+    const place = box.current;
+    if (place === null || history.points.length === 0) return;
+    const style = getComputedStyle(place);
+    const axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
+    const stepped = uPlot.paths.stepped?.({ align: 1 });
+    const chart = new uPlot(
+      {
+        width: place.clientWidth,
+        height: HEIGHT,
+        axes: [axis, { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
+        legend: { show: false },
+        series: [{}, ...shown.map(({ state }) => ({ stroke: stroke(state), width: 2, ...(stepped && { paths: stepped }) }))],
+      },
+      columns(
+        history.points,
+        shown.map(({ index }) => index),
+      ),
+      place,
+    );
+    const sizes = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: HEIGHT }));
+    sizes.observe(place);
+    return () => {
+      sizes.disconnect();
+      chart.destroy();
+    };
+  }, [history]);
+  if (history.points.length === 0) return <p class="quiet">No one has counted its nodes yet.</p>;
+  return (
+    <figure aria-label={`Nodes of ${name} over the last hours`}>
+      <figcaption>
+        Nodes over the last hours:{" "}
+        {shown.length === 0 && <span class="quiet">none</span>}
+        {shown.map(({ state, index }) => (
+          <span key={state} class="key">
+            <svg width="12" height="12" aria-hidden="true">
+              <rect width="12" height="12" rx="2" fill={stroke(state)} />
+            </svg>{" "}
+            {state} (at most {peak(history, index)})
+          </span>
+        ))}
+      </figcaption>
+      <div ref={box} aria-hidden="true" />
+    </figure>
+  );
+}
+
+function stroke(state: string): string {
+  return `hsl(${HUES[state] ?? 320} 65% 50%)`;
+}
+
+function peak(history: NodeHistory, state: number): number {
+  return Math.max(0, ...history.points.map((point) => point[state + 1] ?? 0));
+}
+
+/** What the plot wants: the times, then each state's numbers. A point holds until the next one, or for ten minutes. */
+function columns(points: NodeHistory["points"], states: number[]): [number[], ...(number | null)[][]] {
+  const now = Date.now() / 1000;
+  const rows = points.flatMap((point, index) => {
+    const next = points[index + 1]?.[0] ?? now;
+    const end = point[0] + HOLDS;
+    const last: NodeHistory["points"] = index === points.length - 1 ? [[Math.min(now, end), ...point.slice(1)]] : [];
+    // The timer comes a little later than the minute: half of one more is no pause.
+    return next > end + 30 ? [point, [end, ...states.map(() => null)] as (typeof points)[number]] : [point, ...last];
+  });
+  return [rows.map(([at]) => at), ...states.map((state) => rows.map((row) => row[state + 1] ?? null))];
+}

@@ -1,0 +1,80 @@
+import { ENDS, type Job } from "../answers";
+import { State } from "../parts/parts";
+import { link } from "../route";
+
+const RANKS: Record<string, number> = { high: 0, normal: 1, low: 2 };
+
+/** The jobs of a cluster: those that run, then those that wait, by priority and age. */
+export function Queue({ name, jobs }: { name: string; jobs: readonly Job[] }) {
+  const active = jobs.filter((job) => !ENDS.has(job.state)).toSorted(byTurn);
+  if (active.length === 0) return null;
+  return (
+    <ul class="files" aria-label={`Jobs on ${name}`}>
+      {active.map((job) => (
+        <li key={job.id}>
+          <State word={job.state} /> <a href={link(["jobs", job.id])}>{job.name}</a>
+          <span class="quiet">
+            {job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`}
+            {job.priority && `, priority ${job.priority}`}
+          </span>
+          <span class="quiet">{job.experiment}</span>
+          {job.waiting && <span class="quiet">{job.waiting.text}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Who has how many nodes of a cluster, and how many more they wait for. */
+export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
+  const shares = sharesOf(jobs);
+  if (shares.length === 0) return null;
+  return (
+    <table class="shares">
+      <caption>Who uses {name}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Who</th>
+          <th scope="col">Experiment</th>
+          <th scope="col">Nodes of running jobs</th>
+          <th scope="col">Nodes of waiting jobs</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shares.map((one) => (
+          <tr key={`${one.who}\n${one.experiment}`}>
+            <td>{one.who}</td>
+            <td>{one.experiment}</td>
+            <td>{one.running}</td>
+            <td>{one.waiting}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface Share {
+  who: string;
+  experiment: string;
+  running: number;
+  waiting: number;
+}
+
+/** By who asked for it, or where that is not known by how it came; the greatest use first. */
+function sharesOf(jobs: readonly Job[]): Share[] {
+  const shares = new Map<string, Share>();
+  for (const job of jobs) {
+    if (ENDS.has(job.state)) continue;
+    const [who, experiment] = [job.owner ?? job.door, job.experiment ?? ""];
+    const share = shares.get(`${who}\n${experiment}`) ?? { who, experiment, running: 0, waiting: 0 };
+    share[job.state === "running" ? "running" : "waiting"] += job.nodes ?? 1;
+    shares.set(`${who}\n${experiment}`, share);
+  }
+  return [...shares.values()].toSorted((a, b) => b.running - a.running || b.waiting - a.waiting);
+}
+
+function byTurn(a: Job, b: Job): number {
+  const rank = (job: Job) => (job.state === "running" ? -1 : (RANKS[job.priority ?? "normal"] ?? 1));
+  return rank(a) - rank(b) || Date.parse(a.createdAt) - Date.parse(b.createdAt);
+}

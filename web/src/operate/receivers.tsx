@@ -1,0 +1,103 @@
+import { useState } from "preact/hooks";
+import { type ApiError, call, json } from "../api";
+import { attempt } from "../job/attempt";
+import { Refusal, Time } from "../parts/parts";
+import { useList } from "./lists";
+
+interface Receiver {
+  url: string;
+  state: "disabled" | "failing" | "dead" | "waiting";
+  since?: string;
+  next?: string;
+  last: string;
+  pending: number;
+  dead: number;
+  deadEvents: string[];
+}
+
+const WORDS: Record<Receiver["state"], string> = {
+  disabled: "disabled, because it answered 410",
+  failing: "does not take its events",
+  dead: "did not take some events",
+  waiting: "has events on their way",
+};
+
+/** Receivers that have not taken all their events: since when, when they are tried next, and what was given up. */
+export function Receivers() {
+  const polled = useList<{ receivers: Receiver[] }>("receivers");
+  const [error, setError] = useState<ApiError>();
+  const redeliver = (one: Receiver) =>
+    attempt(setError, async () => {
+      for (const id of one.deadEvents) await call(`events/${encodeURIComponent(id)}/redeliver`, { method: "POST" });
+      polled.again();
+    });
+  return (
+    <section aria-labelledby="receivers">
+      <h2 id="receivers">Receivers</h2>
+      <Refusal error={error ?? polled.error} />
+      {polled.value?.receivers.length === 0 && <p class="quiet">Every event was taken.</p>}
+      <ul class="files" aria-label="Receivers">
+        {polled.value?.receivers.map((one) => (
+          <li key={one.url}>
+            <code>{one.url}</code> <strong>{WORDS[one.state] ?? one.state}</strong>
+            {one.since && (
+              <span>
+                since <Time at={one.since} />
+              </span>
+            )}
+            {one.next && (
+              <span>
+                next try <Time at={one.next} />
+              </span>
+            )}
+            <span class="quiet">
+              {one.last} {one.pending} pending, {one.dead} dead
+            </span>
+            {one.dead > 0 && (
+              <button type="button" onClick={() => void redeliver(one)}>
+                Send {one.deadEvents.length} again<span class="hidden"> to {one.url}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ReceiverTest onSent={polled.again} />
+    </section>
+  );
+}
+
+/** Sends one signed test event; an answer of 2xx enables an address that was disabled. */
+function ReceiverTest({ onSent }: { onSent: () => void }) {
+  const [url, setUrl] = useState("");
+  const [secret, setSecret] = useState("");
+  const [answer, setAnswer] = useState("");
+  const [error, setError] = useState<ApiError>();
+  const send = (event: Event) => {
+    event.preventDefault();
+    void attempt(setError, async () => {
+      setAnswer("");
+      const body = JSON.stringify({ url, ...(secret ? { secret } : {}) });
+      const { outcome, status, said, ms } = await json<{ outcome: string; status: number | null; said: string; ms: number }>(
+        "receivers/test",
+        { method: "POST", body },
+      );
+      setAnswer(`${outcome}: ${status ?? "no answer"} in ${ms} ms ${said}`);
+      onSent();
+    });
+  };
+  return (
+    <form class="filters" onSubmit={send}>
+      <label>
+        Address
+        <input type="url" required value={url} onInput={(event) => setUrl(event.currentTarget.value)} />
+      </label>
+      <label>
+        Name of its secret
+        <input value={secret} onInput={(event) => setSecret(event.currentTarget.value)} />
+      </label>
+      <button type="submit">Send a test</button>
+      <span role="status">{answer}</span>
+      <Refusal error={error} />
+    </form>
+  );
+}
