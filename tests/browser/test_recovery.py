@@ -19,7 +19,8 @@ async def test_the_timeline_of_a_job_shows_that_its_node_was_taken_away_and_that
 ) -> None:
     page, name = reader.page, unique("preempted")
     # The second start finds the mark that the first one left on the shared disk.
-    command = f'mark="$AZ_BATCHAI_MOUNT_ROOT/logs/{name}"; [ -e "$mark" ] || {{ touch "$mark"; sleep 600; }}; sleep 4'
+    mark = f"$AZ_BATCHAI_MOUNT_ROOT/logs/{name}"
+    command = f'[ -e "{mark}" ] || {{ touch "{mark}"; sleep 600; }}; sleep 4'
     other = await _submit(door, shell("sleep 600"))
     job = await _submit(door, shell(command))
     await reader.open(f"jobs/{job}")
