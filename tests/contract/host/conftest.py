@@ -6,10 +6,18 @@ import pytest
 import pytest_asyncio
 
 from local.azurite import azurite
-from tests.contract.host.world import Host, Storage, missing_for, running, storage_of
+from tests.breadth import one_each
+from tests.contract.host.world import ANY_RUNTIME, Host, Storage, missing_for, running, storage_of
 
 
-@pytest.fixture(scope="package", params=["library", "sdk"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Asked when tests are listed, and not at import: only then is it known how much is tried."""
+    if "runtime" in metafunc.fixturenames:
+        runtimes = one_each((ANY_RUNTIME, "library"), lambda _: "a runtime")
+        metafunc.parametrize("runtime", runtimes, indirect=True, scope="package")
+
+
+@pytest.fixture(scope="package")
 def runtime(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if (reason := missing_for(name)) is not None:
