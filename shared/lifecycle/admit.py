@@ -98,9 +98,7 @@ class _Switch(NamedTuple):
 
 
 async def _switch(ports: Ports) -> _Switch:
-    return _Switch(
-        await ports.ledger.paused(),
-    )
+    return _Switch(await ports.ledger.paused())
 
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:

@@ -1,4 +1,4 @@
-"""cancel: a flag on the record, carried to the engine until it has ended the job."""
+"""carry_out: a cancellation is a flag on the record; the engine is asked until it has ended the job."""
 
 from __future__ import annotations
 

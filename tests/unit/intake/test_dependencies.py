@@ -11,12 +11,14 @@ import pytest
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.identity import job_id
 from shared.core.job import Job, JobState
+from shared.core.ledger.listing import Page, Query
 from shared.core.view import whole
 from shared.intake.accept import key_of
 from shared.intake.arrive import blob_arrived, request_arrived, request_explained, request_validated
 from shared.intake.explain_text import markdown
 from shared.intake.message import Request, read_request
 from shared.intake.rerun import rerun
+from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
 
@@ -83,8 +85,24 @@ async def test_an_unknown_name_is_refused_with_its_place_and_the_name_that_was_m
     (problem,) = (one for one in job.problems if one["severity"] == "error")
     assert (problem["code"], problem["pointer"]) == ("SW112", "/afterFailure/0")
     assert problem["line"] == 1
-    assert 'did you mean "prepare-data"?' in problem["message"]
+    assert problem["message"] == 'there is no job "prepare-dta"; did you mean "prepare-data"?'
     assert world.engine.started == ["prepare-data-" + world.engine.started[0].split("-", 2)[2]]
+
+
+class _LongLedger(MemoryLedger):
+    """A ledger with more jobs than it looks through for one request."""
+
+    async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
+        return replace(await super().find(query, limit=limit, after=after), cut=True)
+
+
+async def test_among_very_many_jobs_an_older_one_has_to_be_named_by_its_id(world: World) -> None:
+    world.use(ledger=_LongLedger(world.clock))
+
+    job = await _job(world, "m1", after=["old"])
+
+    (problem,) = (one for one in job.problems if one["severity"] == "error")
+    assert problem["message"] == 'there is no job "old" among the latest ones; name its id if it is older'
 
 
 async def test_an_unknown_id_is_refused(world: World) -> None:
@@ -92,6 +110,18 @@ async def test_an_unknown_id_is_refused(world: World) -> None:
 
     assert _errors(job) == [("SW112", "/after/0")]
     assert "there is no job j_aaa" in job.problems[0]["message"]
+
+
+async def test_a_job_whose_record_cannot_be_read_is_no_job_to_wait_for(world: World) -> None:
+    first = await _job(world, "m1", name="data")
+    key = next(key for key in world.ledger.held if key[1] == f"n|{first.id}")
+    held = world.ledger.held[key]
+    world.ledger.held[key] = replace(held, row={**held.row, "Packed0": "damaged"})
+
+    job = await _job(world, "m2", after=[first.id])
+
+    assert _errors(job) == [("SW112", "/after/0")]
+    assert "cannot be read" in job.problems[0]["message"]
 
 
 async def test_a_job_cannot_have_to_end_in_both_ways(world: World) -> None:
