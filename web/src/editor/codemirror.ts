@@ -79,7 +79,7 @@ function ways(label: string): Extension[] {
     syntaxHighlighting(COLOURS),
     folded,
     keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
     THEME,
   ];
 }
