@@ -21,7 +21,7 @@ SPEC: dict[str, Any] = {
 
 
 def message(hook: str, command: str = "/bin/true") -> bytes:
-    """What is enqueued: the envelope with one subscription."""
+    """What is enqueued: the envelope with one receiver."""
     spec = {"properties": {**SPEC["properties"], "customToolkitSettings": {"commandLine": command}}}
     document = {
         "spec": spec,

@@ -131,7 +131,7 @@ def up(
         int, typer.Option(help="port of the blob service; queues and tables take the next two")
     ] = 10000,
     emulator_port: Annotated[int, typer.Option(help="port of the cluster's API")] = 7080,
-    subscriber_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
+    receiver_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
     any_ports: Annotated[
         bool, typer.Option("--any-ports", help="any free port in the place of each that is in use")
     ] = False,
@@ -167,7 +167,7 @@ def up(
 ) -> None:
     """Run the whole system on this machine until Ctrl-C; the next `up` continues with its data."""
     command, of_ports = _stack("up"), _stack("ports")
-    ports = of_ports.ports_from(storage_port, port, emulator_port, subscriber_port)
+    ports = of_ports.ports_from(storage_port, port, emulator_port, receiver_port)
     ports = of_ports.usable_ports(ports) if any_ports else ports
     emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
     names = command.host_names(allow_host or [])

@@ -10,7 +10,7 @@ from shared.core.notify.webhook_url import hides, refusal, safe_url
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.message import Request
-from shared.jobspec import Problem, Subscription
+from shared.jobspec import Problem, RequestedReceiver
 
 
 class Receivers(NamedTuple):
@@ -22,49 +22,49 @@ class Receivers(NamedTuple):
 
 def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
     """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
-    subscriptions = request.envelope.notify or tuple(
-        Subscription.model_validate(s) for s in ports.policy.default_notify
+    entries = request.envelope.notify or tuple(
+        RequestedReceiver.model_validate(s) for s in ports.policy.default_notify
     )
     receivers: list[Receiver] = []
     problems: list[Problem] = []
-    for index, subscription in enumerate(subscriptions):
+    for index, receiver in enumerate(entries):
         at = f"/notify/{index}"
-        problem = _refused(ports, subscription, at)
+        problem = _refused(ports, receiver, at)
         if problem is not None:
             problems.append(problem.relocate(request.envelope_at))
             continue
-        context = f"{key}{at}" if hides(subscription.url) else ""
+        context = f"{key}{at}" if hides(receiver.url) else ""
         receivers.append(
             Receiver(
-                url=safe_url(subscription.url),
-                secret=subscription.secret or "default",
-                sealed=ports.seal.seal(subscription.url, context) if context else None,
+                url=safe_url(receiver.url),
+                secret=receiver.secret or "default",
+                sealed=ports.seal.seal(receiver.url, context) if context else None,
                 place=context,
-                events=tuple(subscription.events),
+                events=tuple(receiver.events),
             )
         )
     return Receivers(tuple(receivers), tuple(problems))
 
 
 def check_default_notify(ports: Ports) -> None:
-    """Raise Misconfigured for a default subscription that no job could use: its author never wrote it."""
+    """Raise Misconfigured for a default receiver that no job could use: its author never wrote it."""
     for index, one in enumerate(ports.policy.default_notify):
-        problem = _refused(ports, Subscription.model_validate(one), f"/{index}")
+        problem = _refused(ports, RequestedReceiver.model_validate(one), f"/{index}")
         if problem is not None:
             raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
 
 
-def _refused(ports: Ports, subscription: Subscription, pointer: str) -> Problem | None:
-    why = refusal(subscription.url, ports.policy.urls)
+def _refused(ports: Ports, receiver: RequestedReceiver, pointer: str) -> Problem | None:
+    why = refusal(receiver.url, ports.policy.urls)
     if why is not None:
         return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")
-    name = subscription.secret or "default"
+    name = receiver.secret or "default"
     if name not in ports.secrets:
         names = ", ".join(sorted(ports.secrets)) or "none is configured"
         return refused(
             "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {names})"
         )
-    if hides(subscription.url) and not ports.seal.available:
+    if hides(receiver.url) and not ports.seal.available:
         return refused(
             "SW102", f"{pointer}/url", "an address with a path may hold a secret, and no key can seal it"
         )

@@ -39,7 +39,7 @@ _URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECA
 _SIGNING_KEYS = ("whsec_", "whsk_")
 
 
-class Subscription(Model):
+class RequestedReceiver(Model):
     """One receiver of a job's events."""
 
     #: Its query may hold a token: never shown, never logged.
@@ -74,7 +74,7 @@ class Envelope(Model):
     spec_blob: str | None = None
     idempotency_key: str | None = None
     labels: dict[str, str] = Field(default_factory=dict)
-    notify: Items[Subscription] = ()
+    notify: Items[RequestedReceiver] = ()
     retry: Retry | None = None
     #: What the job gets of its cluster.
     resources: Resources | None = None

@@ -21,7 +21,7 @@ def check_ports(ports: Ports) -> None:
     """Raises Failure with the port that is in use and the option that changes it."""
     options = [("--storage-port", port) for port in ports.azurite or ()]
     options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
-    for option, port in [*options, ("--subscriber-port", ports.receiver)]:
+    for option, port in [*options, ("--receiver-port", ports.receiver)]:
         if reason := _obstacle(port):
             raise Failure(
                 f"port {port} cannot be used ({reason}): stop what runs there, choose another one with "

@@ -19,7 +19,7 @@ import psutil
 from local.patience import Patience
 
 ROOT = Path(__file__).resolve().parents[2]
-FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--subscriber-port=0")
+FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--receiver-port=0")
 #: Seconds without any progress.
 PATIENCE = 180.0
 

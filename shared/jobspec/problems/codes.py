@@ -115,7 +115,7 @@ CODES: dict[str, Code] = {
     "SW060": Code("spec and specBlob", 'give exactly one of "spec" and "specBlob"'),
     "SW061": Code("bad name", "use up to 64 letters, digits, dashes and underscores"),
     "SW062": Code("bad label", "use up to 20 labels, names up to 64 and values up to 256 characters"),
-    "SW063": Code("too many subscriptions", "name fewer receivers"),
+    "SW063": Code("too many receivers", "name fewer receivers"),
     "SW064": Code("bad webhook address", "write a full https address without user name and fragment"),
     "SW065": Code("bad blob path", 'write "container/path/of/job.json", without host and query'),
     "SW066": Code("secret in place of its name", "write the name of a configured secret"),

@@ -36,7 +36,7 @@ def test_free_ports_pass() -> None:
     [
         ("--port", lambda port: Ports(host=port)),
         ("--emulator-port", lambda port: Ports(emulator=port)),
-        ("--subscriber-port", lambda port: Ports(receiver=port)),
+        ("--receiver-port", lambda port: Ports(receiver=port)),
         ("--storage-port", lambda port: Ports(azurite=(0, port, 0))),
     ],
 )
