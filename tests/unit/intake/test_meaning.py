@@ -136,7 +136,7 @@ def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
     assert only.source == Source(body, MESSAGE)
 
 
-@pytest.mark.parametrize("body", [b"{", b"7", b"true"])
+@pytest.mark.parametrize("body", [b"{", b"7", b"false"])
 def test_what_is_no_object_is_kept_with_its_text(body: bytes) -> None:
     (only,) = read_message(body, Limits())
 
