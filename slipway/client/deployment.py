@@ -1,6 +1,7 @@
 """Which deployment a command talks to: by options, else the environment, the profile, the local stack."""
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,5 +100,8 @@ async def token(scope: str) -> str:
     async with DefaultAzureCredential() as credential:
         try:
             return (await credential.get_token(scope)).token
-        except ClientAuthenticationError:
-            raise Failure(f"Entra ID gives no token for {scope}; sign in by `az login`") from None
+        except ClientAuthenticationError as error:
+            # Of all that was tried only the tenant's own answer says what is wrong.
+            said = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
+            reason = f" ({said[0]})" if said and said[0].isprintable() else ""
+            raise Failure(f"Entra ID gives no token for {scope}{reason}; sign in by `az login`") from None
