@@ -1,5 +1,6 @@
 """The progress of a long command: one line at a time, each with its time and its subject."""
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WHO = 24
+#: So many columns cannot be read where lines wrap; what the last one, often a sentence, needs.
+_MANY, _LAST = 4, 24
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,24 @@ def say(text: str) -> None:
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows in columns; the first row is the head."""
+    """Rows in columns; the first row is the head. A terminal that is too narrow gets a block for each row."""
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
+    if len(widths) >= _MANY and sys.stdout.isatty():
+        needed = sum(widths[:-1]) + 2 * (len(widths) - 1) + min(widths[-1], _LAST)
+        if needed > shutil.get_terminal_size().columns:
+            return _blocks(*rows)
     lines = ["  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return [line.rstrip() for line in lines]
+
+
+def _blocks(head: Sequence[str], *rows: Sequence[str]) -> list[str]:
+    """Each row with the names of its cells beside them, and an empty line between rows."""
+    width = max(map(cells, head))
+    blocks = [
+        ["", *(f"{padded(name, width)}  {cell}" for name, cell in zip(head, row, strict=True) if cell)]
+        for row in rows
+    ]
+    return [line for block in blocks for line in block][1:]
 
 
 def cells(text: str) -> int:

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from typing import Literal
 
+import pytest
 from rich.console import Console
 
 from slipway.screen import Line, Screen, table
@@ -40,3 +41,20 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
         "digits-long  ok",
         "x",
     ]
+
+
+def test_a_table_that_is_too_wide_for_its_terminal_is_a_block_of_lines_for_each_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [("node", "of", "state", "why"), ("a" * 20, "c", "idle", "x" * 90), ("b", "c", "", "")]
+    block = [f"node   {'a' * 20}", "of     c", "state  idle", f"why    {'x' * 90}"]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "56")
+    assert table(rows) == [*block, "", "node   b", "of     c"]
+
+    monkeypatch.setenv("COLUMNS", "57")  # the last column may wrap
+    assert table(rows)[1] == f"{'a' * 20}  c   idle   {'x' * 90}"
+    monkeypatch.setenv("COLUMNS", "10")
+    assert table([row[:3] for row in rows])[2] == f"b{' ' * 21}c"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+    assert len(table(rows)) == 3

@@ -1,0 +1,192 @@
+"""Every command as a script runs it: no colours, no bars, JSON that parses; and lists on 60 columns."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from typer.testing import CliRunner, Result
+
+from slipway.cli_page import commands
+from slipway.main import app
+from slipway.screen import cells
+from tests.acceptance.door import Door, shell, unique
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+#: Words after each command, in the order in which they run. {job} has ended.
+WORDS = {
+    "version": "",
+    "init": "python --to {folder}/begun",
+    "validate": "{folder}/job/job.json",
+    "explain": "{folder}/job/job.json",
+    "doctor": "",
+    "jobs": "--limit 5",
+    "show": "{job}",
+    "log": "{job}",
+    "wait": "{job}",
+    "metrics": "{job}",
+    "files": "{job} --tree",
+    "download": "{job} --to {folder}/home",
+    "cat": "{job} stdout.txt",
+    "receipt": "{job}",
+    "nodes": "",
+    "audit": "",
+    "events list": "{job}",
+    "events redeliver": "{job}",
+    "events test": "http://127.0.0.1:9/",
+    "events disabled": "",
+    "dead list": "",
+    "submit": "{folder}/job/job.json",
+    "drop": "{folder}/job",
+    "enqueue": "{folder}/message.json",
+    "rerun": "{folder}/receipt.json",
+    "run": "{folder}/train.py --to {folder}/out",
+    "cancel": "{job}",
+    "pause": "--reason pipes",
+    "resume": "",
+    "data put": "{folder}/train.py --container {container}",
+    "data ls": "--container {container}",
+    "data get": "train.py --to {folder}/data --container {container}",
+    "logout": "",
+}
+#: Those that end with 1 here: nothing listens there, and no profile is logged in.
+FAIL = ("events test", "logout")
+#: Those that are not run here, and what tries them.
+EXEMPT = {
+    "up": "it runs until Ctrl-C: tests/acceptance/test_up.py",
+    "demo": "it brings up a stack of its own: tests/acceptance/test_demo.py",
+    "setup": "it makes resources of a subscription: tests/unit/slipway/stack/test_setup.py",
+    "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/test_preempt.py",
+    "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",
+    "login": "it asks for a key: tests/acceptance/test_login.py",
+    "dead redrive": "it needs a dead letter: tests/acceptance/test_dead.py",
+}
+#: Those whose lines fit 60 columns of a terminal.
+TABLES = ("jobs --limit 5", "nodes", "files {job} --tree", "events list {job}", "dead list", "metrics {job}")
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What the words stand for, and the settings of the stack."""
+
+    values: dict[str, str]
+    settings: str
+
+    def argv(self, name: str, words: str, *more: str) -> list[str]:
+        options = {one for item in commands()[name].params for one in item.opts}
+        settings = ["--settings", self.settings] if "--settings" in options and name != "preempt" else []
+        return [*name.split(), *settings, *words.format(**self.values).split(), *more]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shop(door: Door, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+    folder, container = tmp_path_factory.mktemp("pipes"), unique("data")
+    await door.blobs.create_container(container)
+    (folder / "job").mkdir()
+    document = shell("""echo printed; echo '{"slipway": {"epoch": 1, "loss": 0.5}}'""")
+    (folder / "job" / "job.json").write_text(json.dumps(document))
+    (folder / "message.json").write_text(json.dumps({"spec": document}))
+    (folder / "train.py").write_text("print('trained')\n")
+    (folder / "settings.json").write_text(json.dumps({"Values": dict(door.stack.settings)}))
+    _, job, _ = await door.call("POST", "jobs", document)
+    await door.ended(id=job["id"])
+    async with asyncio.timeout(60):
+        while (await door.call("GET", f"jobs/{job['id']}/receipt", None))[0] != 200:  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    async with door.http.get(f"/api/jobs/{job['id']}/receipt") as answer:
+        (folder / "receipt.json").write_bytes(await answer.read())
+    values = {"job": job["id"], "folder": str(folder), "container": container}
+    yield Shop(values, str(folder / "settings.json"))
+
+
+@pytest.fixture(autouse=True)
+def environment(door: Door, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SLIPWAY_URL", door.stack.host_url)
+    monkeypatch.setenv("SLIPWAY_KEY", door.key)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "SLIPWAY_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+async def piped(argv: list[str]) -> Result:
+    return await asyncio.to_thread(CliRunner().invoke, app, argv)
+
+
+async def test_every_command_is_run_here_or_says_what_runs_it() -> None:
+    assert not WORDS.keys() & EXEMPT.keys()
+    assert {*WORDS, *EXEMPT} == set(commands())
+    for reason in EXEMPT.values():
+        place = reason.rpartition(": ")[2]
+        assert (ROOT / place).exists(), place
+
+
+@pytest.mark.parametrize("name", WORDS)
+async def test_what_a_pipe_gets_is_plain(name: str, shop: Shop) -> None:
+    result = await piped(shop.argv(name, WORDS[name]))
+
+    assert result.exit_code == int(name in FAIL), (result.output, result.exception)
+    assert not set(result.output) & {"\x1b", "\r", "━", "█", "⠋"}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in WORDS if any("--json" in item.opts for item in commands()[name].params)]
+)
+async def test_what_a_program_gets_parses(name: str, shop: Shop) -> None:
+    result = await piped(shop.argv(name, WORDS[name], "--json"))
+
+    assert result.exit_code == int(name in FAIL), (result.output, result.exception)
+    assert isinstance(json.loads(result.stdout), dict | list)
+
+
+@pytest.mark.parametrize("words", TABLES)
+async def test_a_list_fits_a_terminal_of_60_columns_without_colours_where_none_are_wanted(
+    words: str, shop: Shop
+) -> None:
+    shown = await terminal(words.format(**shop.values).split(), 60)
+
+    assert shown
+    assert "\x1b" not in shown
+    assert [line for line in shown.splitlines() if cells(line) > 60] == []
+
+
+async def terminal(argv: list[str], columns: int) -> str:
+    """What a command shows on a terminal so wide whose user wants no colours."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slipway.main", *argv),
+        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    reading = asyncio.create_task(asyncio.to_thread(_drain, ours))
+    assert await command.wait() == 0, await reading
+    return (await reading).replace("\r\n", "\n")
+
+
+def _drain(descriptor: int) -> str:
+    parts = []
+    try:
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        os.close(descriptor)
+    return b"".join(parts).decode()
