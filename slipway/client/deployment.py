@@ -102,6 +102,6 @@ async def token(scope: str) -> str:
             return (await credential.get_token(scope)).token
         except ClientAuthenticationError as error:
             # Of all that was tried only the tenant's own answer says what is wrong.
-            said = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
-            reason = f" ({said[0]})" if said and said[0].isprintable() else ""
+            code = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
+            reason = f" ({code[0]})" if code and code[0].isprintable() else ""
             raise Failure(f"Entra ID gives no token for {scope}{reason}; sign in by `az login`") from None

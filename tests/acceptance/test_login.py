@@ -35,12 +35,12 @@ class Issuer:
     url: str = ""
     certificate: Path = Path()
     roles: tuple[str, ...] = ("Jobs.Submit",)
-    asked: int = 0
+    requests: int = 0
 
     async def issue(self, request: web.Request) -> web.Response:
         """A token for the grant of client credentials, as Entra's v2.0 endpoint gives it."""
         form = await request.post()
-        self.asked += 1
+        self.requests += 1
         if form.get("client_secret") != SECRET or form.get("scope") != SCOPE:
             error = {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret"}
             return web.json_response(error, status=401)
@@ -130,20 +130,20 @@ async def test_a_program_logs_in_once_and_its_commands_get_tokens_of_their_own(
     assert (code, err) == (0, "")
     assert "logged in to" in out
     assert person.profiles.stat().st_mode & 0o777 == 0o600
-    kept = person.profiles.read_text()
-    assert SCOPE in kept
-    assert "eyJ" not in kept  # a token ends; what gives one is kept
-    assert SECRET not in kept
+    profile = person.profiles.read_text()
+    assert SCOPE in profile
+    assert "eyJ" not in profile  # a token ends; what gives one is kept
+    assert SECRET not in profile
 
     document = person.home / "job.json"
     document.write_text(json.dumps(shell("true")))
-    before = person.issuer.asked
+    before = person.issuer.requests
     code, out, err = await person.slipway("submit", "job.json", "--json")
     assert code == 0, err
     job = json.loads(out)["id"]
     code, out, err = await person.slipway("wait", job)
     assert (code, "succeeded" in out) == (0, True), err
-    assert person.issuer.asked == before + 2
+    assert person.issuer.requests == before + 2
 
 
 async def test_a_secret_that_the_tenant_refuses_is_said_with_what_to_do(

@@ -169,7 +169,7 @@ async def terminal(argv: list[str], columns: int) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     command = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "slipway.main", *argv),
-        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": str(columns), "PYTHONPATH": str(ROOT)},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=theirs,
         stderr=asyncio.subprocess.DEVNULL,
