@@ -21,7 +21,7 @@ from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell
 from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCOPE = f"{AUDIENCE}/.default"
 SECRET = "the program's own secret"
 pytestmark = pytest.mark.asyncio(loop_scope="session")

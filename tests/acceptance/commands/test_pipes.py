@@ -19,7 +19,7 @@ from slipway.main import app
 from slipway.screen import cells
 from tests.acceptance.door import Door, shell, unique
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 #: Words after each command, in the order in which they run. {job} has ended.
@@ -67,7 +67,7 @@ EXEMPT = {
     "setup": "it makes resources of a subscription: tests/unit/slipway/stack/test_setup.py",
     "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/test_preempt.py",
     "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",
-    "login": "it asks for a key: tests/acceptance/test_login.py",
+    "login": "it asks for a key: tests/acceptance/commands/test_login.py",
     "dead redrive": "it needs a dead letter: tests/acceptance/test_dead.py",
 }
 #: Those whose lines fit 60 columns of a terminal.

@@ -1,0 +1,1 @@
+"""Commands as scripts and programs run them."""
