@@ -1,0 +1,161 @@
+"""Every view: what it costs when nothing happens, what it says in an outage, the keyboard, and axe."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, Request, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import Reader, answer_tagged, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+RUNNING = "jobs/job-000001"
+ENDED = "jobs/ENDED"
+_PARTS = ("", "/log", "/metrics", "/files", "/document", "/deliveries")
+VIEWS = (
+    *("jobs", "clusters", "operate", "new"),
+    *(f"{RUNNING}{part}" for part in _PARTS),
+    *(f"{ENDED}{part}" for part in _PARTS),
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def ended(door: Door) -> AsyncIterator[str]:
+    """The id of a job that has ended, with a receiver."""
+    name = unique("ended")
+    document = {"name": name, "spec": shell("echo done"), "notify": [door.hook("views")]}
+    _, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+    await door.ended(name=name)
+    yield str(job["id"])
+
+
+async def answer_running(page: Page) -> None:
+    """Answer for a job that goes on, and of which nothing is new."""
+    entry = {"sequence": 1, "state": "running", "at": "2026-11-20T10:00:00Z", "attempt": 1}
+    job = listed(1, state="running", endedAt=None) | {"history": [entry]}
+    answers: dict[str, dict[str, Any]] = {
+        "": {name: value for name, value in job.items() if value is not None},
+        "/files*": {"files": []},
+        "/outputs": {"outputs": []},
+        "/events": {"events": []},
+        "/metrics*": {"series": [], "next": "n", "more": False, "restarted": False},
+    }
+    for end, body in answers.items():
+        await answer_tagged(page, f"**/api/{RUNNING}{end}", body)
+    headers = {"Slipway-Next-Offset": "0", "Slipway-More": "false"}
+    await page.route(
+        f"**/api/{RUNNING}/log?*",
+        lambda route: route.fulfill(body="", content_type="text/plain", headers=headers),
+    )
+
+
+async def open_view(reader: Reader, view: str, ended: str) -> None:
+    await answer_running(reader.page)
+    await reader.open(view.replace("ENDED", ended))
+    await reader.page.reload()
+    await expect(reader.page.get_by_role("heading", level=1)).to_be_visible()
+    await expect(reader.page.get_by_text("Loading…")).to_have_count(0)
+
+
+async def pass_time(page: Page, seconds: int) -> None:
+    for _ in range(seconds):
+        await page.clock.run_for(1000)
+        await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_an_idle_view_asks_four_times_a_minute_at_most_and_a_hidden_one_never(
+    reader: Reader, ended: str, view: str
+) -> None:
+    page, calls = reader.page, list[str]()
+
+    def count(request: Request) -> None:
+        if "/api/" in request.url and "/api/ui/" not in request.url:
+            calls.append(request.url)
+
+    await page.clock.install()
+    await open_view(reader, view, ended)
+    await pass_time(page, 90)  # it looks more often just after a change
+    page.on("request", count)
+
+    await pass_time(page, 60)
+
+    assert len(calls) <= 4, calls
+    await page.evaluate(
+        "Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    calls.clear()
+    await pass_time(page, 60)
+    assert calls == []
+
+
+@pytest.mark.parametrize("view", ["jobs", "clusters", "operate", RUNNING, f"{RUNNING}/log"])
+async def test_a_view_says_that_the_deployment_does_not_answer_and_recovers(
+    reader: Reader, ended: str, view: str
+) -> None:
+    page = reader.page
+    await page.clock.install()
+    await open_view(reader, view, ended)
+    heading = await page.get_by_role("heading", level=1).inner_text()
+
+    async def fail(route: Any) -> None:
+        await (route.fallback() if "/api/ui/" in route.request.url else route.abort())
+
+    await page.route("**/api/**", fail)
+    await pass_time(page, 90)
+
+    await expect(page.get_by_role("alert").first).to_contain_text("does not answer")
+    assert await page.get_by_role("heading", level=1).inner_text() == heading
+    await page.unroute("**/api/**", fail)
+    await pass_time(page, 70)
+    await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_every_view_is_accessible_in_light_and_dark_and_fits_every_width(
+    reader: Reader, ended: str, view: str
+) -> None:
+    page, violations = reader.page, list[str]()
+    await open_view(reader, view, ended)
+    for scheme in ("light", "dark"):
+        for width in (360, 800, 1920):
+            await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            await page.set_viewport_size({"width": width, "height": 900})
+            violations += [f"{scheme} {width}: {one}" for one in await reader.violations()]
+            if not await page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                violations.append(f"{scheme} {width}: it sticks out")
+
+    assert violations == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_every_control_is_reached_by_the_keyboard_alone_and_shows_its_focus(
+    reader: Reader, ended: str, view: str
+) -> None:
+    page = reader.page
+    await open_view(reader, view, ended)
+    controls = await page.evaluate(
+        """() => {
+            const all = [...document.querySelectorAll('a, button, input, select, textarea, [role=log]')];
+            const usable = all.filter(one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
+            usable.forEach((one, index) => { one.dataset.control = index; });
+            document.activeElement.blur();
+            return usable.length;
+        }"""
+    )
+    reached = set()
+    for _ in range(controls + 5):
+        await page.keyboard.press("Tab")
+        index, outline = await page.evaluate(
+            "[document.activeElement.dataset.control, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        if index is not None:
+            reached.add(index)
+            assert outline != "none", index
+
+    assert len(reached) == controls
