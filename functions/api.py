@@ -1,4 +1,4 @@
-"""The HTTP API: ask for jobs, and ask about them. Every error is a problem document."""
+"""The HTTP API: ask for jobs and sweeps of them, and ask about them. Every error is a problem document."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from shared.core.caller import SUBMIT
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.core.job import Job
     from shared.core.ledger.node_history import NodeHistory
     from shared.intake.accept import Accepted
 
@@ -70,21 +71,26 @@ def _accepted_answer(accepted: Accepted) -> func.HttpResponse:
 
     job = accepted.job
     if job.state is JobState.REJECTED:
-        return problem(
-            422,
-            job.message,
-            "correct the problems below and send it again",
-            jobId=job.id,
-            errors=list(job.problems),
-            receipt=f"runs/{job.receipt}/receipt.json",
-        )
+        return _rejected(job)
     headers = {"Location": f"/api/jobs/{job.id}"}
     return answer({**whole(job), "notes": list(accepted.notes)}, 202 if accepted.created else 200, headers)
 
 
+def _rejected(job: Job) -> func.HttpResponse:
+    """The refusal of a document that cannot run, with the job that records it."""
+    return problem(
+        422,
+        job.message,
+        "correct the problems below and send it again",
+        jobId=job.id,
+        errors=list(job.problems),
+        receipt=f"runs/{job.receipt}/receipt.json",
+    )
+
+
 @blueprint.function_name("get_jobs")
 @blueprint.route("jobs", methods=["GET"])
-@api_route("state", "name", "experiment", "label", "cluster", "source", "since", "limit", "after")
+@api_route("state", "name", "experiment", "label", "cluster", "source", "sweep", "since", "limit", "after")
 async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &since=2h &limit=50 &after=<next>, and so on."""
     from shared.core.view import line
@@ -125,6 +131,57 @@ async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
     stored = await cancel(app, req.route_params["id"], caller())
     (job,) = await as_they_stand(app, [stored.job])
     return answer(whole(job), 200 if job.state.terminal else 202)
+
+
+@blueprint.function_name("post_sweep")
+@blueprint.route("sweeps", methods=["POST"])
+@api_route("name")
+async def post_sweep(req: func.HttpRequest) -> func.HttpResponse:
+    """Ask for a job of each combination: 202 new, 200 a duplicate, 422 when they cannot run.
+
+    ?name= is the name where the document has none.
+    """
+    from shared.core.job_sweeps.view import summary
+    from shared.intake.arrive import sweep_requested
+    from shared.intake.message import read_request
+
+    app, who = ports(), caller()
+    who.needs(SUBMIT)
+    request = read_request(body_of(req), app.policy.limits)
+    key = key_of(req, request.key) or f"once:{app.token()}"
+    request = dataclasses.replace(request, key=None)
+    name = req.params.get("name", "")
+    result = await sweep_requested(app, request, door="http", scope=who.source, key=key, name=name, who=who)
+    if result.rejected is not None:
+        return _rejected(result.rejected.job)
+    sweep = result.accepted
+    headers = {"Location": f"/api/sweeps/{sweep.id}"}
+    body = {**summary(sweep), "notes": list(result.notes)}
+    return answer(body, 202 if result.created else 200, headers)
+
+
+@blueprint.function_name("get_sweep")
+@blueprint.route("sweeps/{id}", methods=["GET"])
+@api_route()
+async def get_sweep(req: func.HttpRequest) -> func.HttpResponse:
+    """One sweep: its parameters, and how many of its jobs wait, work and have ended."""
+    from shared.core.job_sweeps.view import summary
+    from shared.operate.job_sweeps import job_sweep
+
+    stored = await job_sweep(ports(), req.route_params["id"], caller())
+    return answer(summary(stored.sweep))
+
+
+@blueprint.function_name("cancel_sweep")
+@blueprint.route("sweeps/{id}/cancel", methods=["POST"])
+@api_route()
+async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
+    """Ask for the end of every job of a sweep; 202, or 200 when all have ended already."""
+    from shared.core.job_sweeps.view import summary
+    from shared.operate import job_sweeps
+
+    sweep = await job_sweeps.cancel_sweep(ports(), req.route_params["id"], caller())
+    return answer(summary(sweep), 200 if sweep.ended else 202)
 
 
 @blueprint.function_name("validate")

@@ -54,6 +54,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.dead import TableDeadMessages
     from shared.adapters.storage.drops import BlobDrops
     from shared.adapters.storage.finished_rows import TableFinishedJobs
+    from shared.adapters.storage.job_sweeps import TableJobSweeps
     from shared.adapters.storage.leases import TableLeases
     from shared.adapters.storage.ledger import TableLedger
     from shared.adapters.storage.node_history import TableNodeHistories
@@ -80,6 +81,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         archive=BlobArchive(account, archive),
         leases=TableLeases(store),
         node_histories=TableNodeHistories(store),
+        job_sweeps=TableJobSweeps(store),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=WebhookSender(policy.urls),

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("jobs", "show", "log", "metrics", "wait"),
+        *("jobs", "show", "log", "metrics", "sweep", "wait"),
         *("files", "download", "cat", "receipt"),
     ),
     "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "setup"),

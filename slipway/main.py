@@ -18,6 +18,7 @@ from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
 from slipway.commands.profile.login_commands import app as profiles
 from slipway.commands.running.drop_commands import app as drops
+from slipway.commands.sweeps.sweep_commands import app as sweep
 from slipway.failure import Failure
 from slipway.help_groups import Grouped
 from slipway.options import LOCAL, Json, Key, SettingsFile, Url
@@ -49,14 +50,8 @@ app = typer.Typer(
 )
 
 
-app.add_typer(jobs)
-app.add_typer(drops)
-app.add_typer(events)
-app.add_typer(dead)
-app.add_typer(data)
-app.add_typer(profiles)
-app.add_typer(emulator)
-app.add_typer(doctor)
+for group in (jobs, drops, events, dead, sweep, data, profiles, emulator, doctor):
+    app.add_typer(group)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.jso
 _SCHEMAS = "#/components/schemas/"
 _JSON, _PROBLEM = "application/json", "application/problem+json"
 _LEVELS = {
-    "id": "the id of a job, an event or a dead message",
+    "id": "the id of a job, a sweep, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
     "path": "the file's path; slashes may stand as they are",
 }

@@ -27,7 +27,7 @@ from functions.openapi.elements import (
     Content,
     Parameter,
 )
-from shared.answers import events, job, operate, output, problem
+from shared.answers import events, job, job_sweep, operate, output, problem
 
 #: What any call that has a caller may be refused with, and what any call may fail with.
 REFUSED = (400, 401, 403, 500, 502, 503)
@@ -67,6 +67,7 @@ _JOB_CONDITIONS = (
     _text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
     _text("cluster", "exactly this cluster"),
     _text("source", "drop, inventory, http, queue or rerun, separated by commas"),
+    _text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
     _text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
     _text("after", "the `next` of an earlier answer"),
@@ -108,6 +109,24 @@ OPERATIONS: Mapping[str, Operation] = {
         (404, 409, 410, 413, 422, 429, *UNREADABLE),
         headers=(KEY,),
         body=RECEIPT_DOCUMENT,
+    ),
+    "post_sweep": Operation(
+        "POST",
+        "sweeps",
+        "Submit a sweep: a job of each combination of parameters",
+        {202: job_sweep.AcceptedSweep, 200: job_sweep.AcceptedSweep},
+        (409, 413, 422, *UNREADABLE),
+        (_text("name", "the sweep's name where the document has none", "tune"),),
+        (KEY,),
+        JOB_DOCUMENT,
+    ),
+    "get_sweep": Operation("GET", "sweeps/{id}", "Get a sweep", {200: job_sweep.SweepDetail}, (404,)),
+    "cancel_sweep": Operation(
+        "POST",
+        "sweeps/{id}/cancel",
+        "Cancel every job of a sweep",
+        {202: job_sweep.SweepDetail, 200: job_sweep.SweepDetail},
+        (404, *UNREADABLE),
     ),
     "get_log": Operation(
         "GET",

@@ -27,6 +27,14 @@ class AttemptOnEngine(Answer):
     """The scheduler's own number or id, once it is known."""
 
 
+class SweepMember(Answer):
+    """Which job of a sweep it is, and with which values."""
+
+    id: str
+    index: int
+    values: dict[str, Any]
+
+
 class JobLine(Answer):
     """A job in a list."""
 
@@ -64,6 +72,7 @@ class JobLine(Answer):
     """The scheduling priority of its document, if that has one."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
+    sweep: SweepMember | None = None
 
 
 class DroppedFile(Answer):

@@ -12,6 +12,7 @@ from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from shared.core.job import Job
+    from shared.core.job_sweeps.record import JobSweep
 
 #: Ask for jobs, and see and cancel one's own.
 SUBMIT = "Jobs.Submit"
@@ -39,8 +40,8 @@ class Caller:
         """Whether the jobs of others are theirs to see."""
         return bool(self.roles & {READ_ALL, ADMIN})
 
-    def sees(self, job: Job) -> bool:
-        """Whether they may see a job: their own, or any."""
+    def sees(self, job: Job | JobSweep) -> bool:
+        """Whether they may see a job, or a job sweep: their own, or any."""
         return self.sees_all or job.source == self.source
 
     def needs(self, *roles: str) -> None:
@@ -52,7 +53,7 @@ class Caller:
                 remedy="ask the operator of this deployment for it",
             )
 
-    def may_change(self, job: Job) -> None:
+    def may_change(self, job: Job | JobSweep) -> None:
         """Raise Misuse (403) for a job that they see and that is not theirs."""
         if job.source != self.source:
             self.needs(ADMIN)

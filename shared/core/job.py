@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from shared.core.errors import NoTarget
 from shared.core.relations.dependency import Dependency
+from shared.core.relations.member import Member
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Entry",
     "Job",
     "JobState",
+    "Member",
     "Reason",
     "Receiver",
     "Stored",
@@ -130,6 +132,8 @@ class Job(_FrozenModel):
     rerun_of: str = ""
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
+    #: of a job of a job sweep: which one
+    sweep: Member | None = None
 
     state: JobState
     reason: Reason | None = None
@@ -177,6 +181,14 @@ class Job(_FrozenModel):
     def unmet(self) -> tuple[Dependency, ...]:
         """What has to happen to other jobs before this one may be submitted."""
         return tuple(one for one in self.dependencies if not one.met)
+
+    @property
+    def needs_seat(self) -> bool:
+        """Whether it is submitted next, and only while it has a seat in its job sweep.
+
+        Between two attempts it has its seat still.
+        """
+        return self.sweep is not None and self.state is JobState.ACCEPTED and self.target is None
 
     @property
     def stage(self) -> Entry:

@@ -20,6 +20,13 @@ ENDED = "io.slipway.jobs.ended.v1"
 SWEEP = "io.slipway.sweep.v1"
 
 
+#: CloudEvents type of the order to record the remaining jobs of a job sweep.
+EXPAND = "io.slipway.sweep.expand.v1"
+
+#: The queue of job messages.
+QUEUE = "jobs"
+
+
 #: Jobs that one such notice may name.
 MOST_ENDED = 1000
 
@@ -50,6 +57,13 @@ class SweepPart:
     part: int
     parts: int
     ordered_at: datetime
+
+
+@dataclass(frozen=True)
+class SweepExpansion:
+    """The order to record the jobs of a job sweep that are not recorded yet."""
+
+    sweep_id: str
 
 
 def digest(document: Any) -> str:
@@ -86,3 +100,9 @@ def sweep_message(part: int, parts: int, ordered_at: datetime) -> str:
         "id": f"{part}-{ordered_at.isoformat()}",
     }
     return json.dumps(event | {"data": {"part": part, "of": parts, "at": ordered_at.isoformat()}})
+
+
+def expand_message(sweep_id: str) -> str:
+    """The order to record the remaining jobs of a job sweep."""
+    event = {"specversion": "1.0", "type": EXPAND, "source": "urn:slipway", "id": sweep_id}
+    return json.dumps(event | {"data": {"sweep": sweep_id}})

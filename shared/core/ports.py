@@ -30,6 +30,7 @@ from shared.core.engine import (
 from shared.core.facts import ClusterFacts
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
+from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.listing import Page, Query
@@ -73,6 +74,7 @@ __all__ = [
     "Engines",
     "FileChunk",
     "FinishedJobs",
+    "JobSweeps",
     "Leases",
     "Ledger",
     "NodeView",
@@ -270,6 +272,7 @@ class Ports:
     archive: Archive
     leases: Leases
     node_histories: NodeHistories
+    job_sweeps: JobSweeps
     drops: Drops
     queues: Queues
     webhooks: Webhooks

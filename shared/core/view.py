@@ -46,13 +46,8 @@ def summary(job: Job) -> dict[str, Any]:
 def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
-    return {
-        "id": job.id,
-        **summary(job),
-        **_without_nothing(
-            {**more, "owner": owner_of(job), "nodes": job.nodes or None, "priority": job.priority}
-        ),
-    }
+    more |= {"owner": owner_of(job), "nodes": job.nodes or None, "priority": job.priority}
+    return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 
 def whole(job: Job) -> dict[str, Any]:
@@ -76,6 +71,13 @@ def _engine(job: Job) -> dict[str, Any] | None:
     if job.target is None:
         return None
     return job.target.model_dump(include=_SHOWN) | ({"id": job.handle} if job.handle else {})
+
+
+def _sweep(job: Job) -> dict[str, Any] | None:
+    """The job sweep that it belongs to, and its values there."""
+    if job.sweep is None:
+        return None
+    return {"id": job.sweep.id, "index": job.sweep.index, "values": dict(job.sweep.values)}
 
 
 def _waiting(job: Job) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import intent, job_id
-from shared.core.job import Budget, Drop, Entry, Job, JobState, Reason, Stored, Waiting
+from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Stored, Waiting
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Cluster, Ports
@@ -26,7 +26,7 @@ from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact
 from shared.lifecycle.admit import Wait, admit
-from shared.lifecycle.dependents import look_at_door, why_after
+from shared.lifecycle.dependents import look_at_door, why_after, why_member
 from shared.lifecycle.dispatch import submit
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,8 @@ class Candidate:
     generation: int = 1
     #: the job that is run again
     rerun_of: str = ""
+    #: of a job of a job sweep
+    member: Member | None = None
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     """
     key, draft = draft_of(ports, candidate, await cluster_for(ports, candidate.request))
     generation = candidate.generation
-    answered = candidate.door in _ANSWERED
+    answered = candidate.door in _ANSWERED and candidate.member is None
     while True:
         possible_id = job_id(key, generation)
         wait = None
         if draft.valid:
-            later = why_after(candidate.request.dependencies) is not None
+            later = candidate.member is not None or why_after(candidate.request.dependencies) is not None
             wait = await admit(ports, candidate.scope, possible_id, waits=not answered, later=later)
         job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
@@ -156,7 +158,7 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
     try:
         if stored.job.drop is not None and not stored.job.state.terminal:
             await put_accepted(ports, stored.job, draft.document)
-        if stored.job.unmet and not stored.job.state.terminal:
+        if stored.job.unmet and not stored.job.state.terminal and stored.job.sweep is None:
             stored = await look_at_door(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
@@ -195,8 +197,7 @@ def record(
 ) -> Job:
     """The first record, with its intent, so that a crash leaves a name to look for, or its wait. No I/O."""
     now, token, valid = ports.clock(), ports.token(), draft.valid
-    envelope = candidate.request.envelope
-    identity = job_id(key, generation)
+    envelope, identity = candidate.request.envelope, job_id(key, generation)
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
     states = [JobState.ACCEPTED if valid else JobState.REJECTED]
@@ -221,6 +222,7 @@ def record(
         receipt=_receipt_folder(candidate, name, experiment, identity),
         rerun_of=candidate.rerun_of,
         dependencies=candidate.request.dependencies,
+        sweep=candidate.member,
         state=states[-1],
         reason=None if valid else Reason.INVALID,
         message=_message(draft, waits),
@@ -250,7 +252,7 @@ def _queue_request(draft: Draft) -> dict[str, Any]:
 
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
     """What a job waits for that cannot be submitted at once: other jobs, before its own turn."""
-    why = why_after(candidate.request.dependencies) or (wait.why if wait else None)
+    why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
     return Waiting(word=why.word, text=why.text, since=now) if why else None
 
 

@@ -12,7 +12,7 @@ from shared.core.errors import EngineError, Misuse, Unavailable
 from shared.core.identity import blob_name, message_name
 from shared.core.job import Drop
 from shared.core.ledger.dead import dead_id
-from shared.core.orders import FolderLook, JobsEnded, SweepPart
+from shared.core.orders import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.accept import Accepted, Candidate, accept
@@ -22,9 +22,10 @@ from shared.intake.explain import explain
 from shared.intake.facts import cluster_for
 from shared.intake.fetch import fetched
 from shared.intake.folder import ignored, parent, unusable
+from shared.intake.job_sweep import AcceptedSweep, accept_sweep, expand
 from shared.intake.message import BlobWritten, ForeignEvent, Message, Request, read_message
 from shared.intake.prepare import Draft, prepare
-from shared.jobspec import JsonObject
+from shared.jobspec import JsonObject, has_errors
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
@@ -145,11 +146,38 @@ async def request_arrived(
     who: Caller = KEY_HOLDER,
 ) -> Accepted:
     """Accept a request for a job at any door; fetch its document if the request only names it."""
+    if request.envelope.sweep is not None:
+        raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
+    return await accept(
+        ports, await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
+    )
+
+
+async def sweep_requested(
+    ports: Ports,
+    request: Request,
+    *,
+    door: str,
+    scope: str,
+    key: str,
+    name: str = "",
+    who: Caller = KEY_HOLDER,
+) -> AcceptedSweep:
+    """Accept a request for a job sweep; one that has problems becomes a rejected job."""
+    candidate = await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
+    if candidate.request.envelope.sweep is not None:
+        return await accept_sweep(ports, candidate)
+    if not has_errors(candidate.request.problems):
+        raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
+    return AcceptedSweep(None, await accept(ports, candidate))
+
+
+async def _candidate(
+    ports: Ports, request: Request, *, door: str, scope: str, key: str, name: str, who: Caller
+) -> Candidate:
     request = await fetched(ports, request, who=who)
     name = name or _blob_name(request)
-    return await accept(
-        ports, Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)
-    )
+    return Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)
 
 
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
@@ -169,6 +197,8 @@ async def request_explained(
     who: Caller = KEY_HOLDER,
 ) -> JsonObject:
     """What a request would do. With `drop`, what the document would do as the job file of that folder."""
+    if request.envelope.sweep is not None:
+        raise Misuse("a sweep cannot be explained as one job", remedy="leave sweep and parallel out")
     request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     candidate = Candidate(
@@ -199,24 +229,35 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return []
     if isinstance(message, FolderLook):
         return list((await look_at_folder(ports, message.folder, ordered_for=message.newest)).accepted)
-    return [await _by_queue(ports, message, key)]
+    if isinstance(message, SweepExpansion):
+        await expand(ports, message.sweep_id)
+        return []
+    return await _by_queue(ports, message, key)
 
 
-async def _by_queue(ports: Ports, request: Request, key: str) -> Accepted:
+async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
     """No caller waits for an answer here, so a key that is taken becomes a rejected record with a receipt."""
     # Another message with the same key is the same job, so it has to get the same name on the cluster.
     name = _blob_name(request) or ("" if request.key else message_name(key))
     try:
-        return await request_arrived(
-            ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
-        )
+        if request.envelope.sweep is not None:
+            sweep = await sweep_requested(
+                ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
+            )
+            return [sweep.rejected] if sweep.rejected is not None else []
+        return [
+            await request_arrived(
+                ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
+            )
+        ]
     except Misuse as error:
         if error.status != _KEY_TAKEN:
             raise
         problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
-        again = replace(request, key=None, problems=(*request.problems, problem))
+        envelope = request.envelope.model_copy(update={"sweep": None})
+        again = replace(request, key=None, envelope=envelope, problems=(*request.problems, problem))
         other_key = f"taken:{key}:{request.payload}"
-        return await request_arrived(ports, again, door="queue", scope="queue", key=other_key, name=name)
+        return [await request_arrived(ports, again, door="queue", scope="queue", key=other_key, name=name)]
 
 
 def _blob_name(request: Request) -> str:

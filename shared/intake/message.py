@@ -15,14 +15,17 @@ from datetime import datetime
 from typing import Any
 
 from shared.core.identity import is_job_id
+from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.orders import (
     ENDED,
+    EXPAND,
     LOOK_AT_FOLDER,
     MESSAGE,
     MOST_ENDED,
     SWEEP,
     FolderLook,
     JobsEnded,
+    SweepExpansion,
     SweepPart,
     digest,
 )
@@ -91,7 +94,7 @@ class Request:
     dependencies: tuple[Dependency, ...] = ()
 
 
-Message = BlobWritten | FolderLook | JobsEnded | SweepPart | ForeignEvent | Request
+Message = BlobWritten | FolderLook | JobsEnded | SweepPart | SweepExpansion | ForeignEvent | Request
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -172,6 +175,9 @@ def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointe
         return _jobs_ended(data) or ForeignEvent(type_)
     if type_ == SWEEP:
         return _sweep(data) or ForeignEvent(type_)
+    if type_ == EXPAND:
+        sweep = str(data.get("sweep", ""))
+        return SweepExpansion(sweep) if is_sweep_id(sweep) else ForeignEvent(type_)
     return ForeignEvent(type_[:100])
 
 

@@ -24,6 +24,7 @@ from shared.jobspec.format.models import JobProperties, JobSpec
 from shared.jobspec.format.scripts import DROP_MOUNT, script_pattern, scripts_wanted
 from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
 from shared.jobspec.hidden.embedded import SEALED
+from shared.jobspec.job_sweep import Value, combinations, filled
 from shared.jobspec.problems.codes import CODES, Code, problem
 from shared.jobspec.problems.fix import Edit, Fix, applied
 from shared.jobspec.problems.problem import (
@@ -65,9 +66,12 @@ __all__ = [
     "Retry",
     "Severity",
     "Source",
+    "Value",
     "accounts_without_credentials",
     "applied",
+    "combinations",
     "complete",
+    "filled",
     "has_errors",
     "is_bare_job",
     "iso_duration",

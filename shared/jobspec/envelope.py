@@ -16,6 +16,7 @@ from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shortened
 from shared.jobspec.format.base import Items, Model, Text
 from shared.jobspec.format.limits import Limits
+from shared.jobspec.job_sweep import MAX_JOBS, sweep_problems
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
 from shared.jobspec.resources import Resources, resource_problems
@@ -82,6 +83,9 @@ class Envelope(Model):
     after: Items[str] = ()
     #: Jobs that have to end without success first.
     after_failure: Items[str] = ()
+    #: The parameters of a job sweep, and how many of its jobs may be at work at once.
+    sweep: dict[str, Any] | None = None
+    parallel: Annotated[int, Field(ge=1, le=MAX_JOBS)] | None = None
 
 
 _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
@@ -115,7 +119,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
         problems += [_for_envelope(flaw) for flaw in shape_problems(Envelope, document, error)]
     root = Node("", document)
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
-    problems += _dependencies(root)
+    problems += [*_dependencies(root), *sweep_problems(root, drop=drop)]
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
     return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))

@@ -170,7 +170,7 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
 
 def _is_due(ports: Ports, row: Active) -> bool:
     """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
-    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING) or row.after:
+    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING) or row.after or row.needs_seat:
         return False
     for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
     return is_due(row.due, ports.clock(), _NO_TURN if for_its_turn else ports.policy.longest_wait)

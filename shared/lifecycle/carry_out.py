@@ -7,7 +7,11 @@ import logging
 from shared.core.errors import EngineError
 from shared.core.job import JobState, Stored
 from shared.core.ports import Ports
+from shared.delivery.deliver import deliver_at_door
 from shared.lifecycle.calling import calling
+from shared.lifecycle.ends import end_unsubmitted
+from shared.lifecycle.transition import apply, note
+from shared.lifecycle.waiting import cancelling
 
 log = logging.getLogger(__name__)
 
@@ -24,3 +28,21 @@ async def carry_out(ports: Ports, stored: Stored) -> None:
         log.warning(
             "cancel of %s is left to the sweep: %r", stored.job.id, error, extra={"job": stored.job.id}
         )
+
+
+async def request_end(ports: Ports, stored: Stored) -> Stored | None:
+    """Ask for the end of a job; None where its record moved on meanwhile (read it again)."""
+    job = stored.job
+    if job.state.terminal or job.cancel:
+        return stored
+    if job.state is JobState.ACCEPTED:
+        # Nothing was ever submitted for this attempt, so there is nothing to end.
+        change = end_unsubmitted(ports, stored)
+    else:
+        change = note(ports, stored, cancel=True, due=ports.clock(), waiting=cancelling(ports, job))
+    applied = await apply(ports, change)
+    if applied is not None:
+        await carry_out(ports, applied)
+        if change.notice is not None:
+            await deliver_at_door(ports, change.notice)
+    return applied

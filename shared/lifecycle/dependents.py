@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError
-from shared.core.job import JobState, Stored
+from shared.core.job import JobState, Member, Stored
 from shared.core.ports import Active, Change, Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
+from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
 from shared.lifecycle.admit import hourly_turn
@@ -36,6 +37,11 @@ def why_after(dependencies: Iterable[Dependency]) -> Why | None:
     """The reason of a job that waits for others; None where nothing is left to wait for."""
     unmet = [one for one in dependencies if not one.met]
     return Why(WAITS, sentence(unmet)) if unmet else None
+
+
+def why_member(member: Member | None) -> Why | None:
+    """The reason of a job that waits for a seat in its job sweep."""
+    return Why(WAITS_FOR_SEAT, member.sentence) if member else None
 
 
 async def look_at_door(ports: Ports, stored: Stored) -> Stored:
@@ -101,6 +107,7 @@ def _decide(ports: Ports, stored: Stored, ends: Ends) -> Change | None:
     why = why_after(judgement.dependencies)
     if why is None and job.turn is not None and job.turn > ports.clock():
         why = hourly_turn(ports)
+    why = why or why_member(job.sweep)
     text = why.text if why else ""
     waits = waiting(ports, job, why)
     return note(ports, stored, dependencies=judgement.dependencies, waiting=waits, message=text)

@@ -52,11 +52,14 @@ _SHORTEST_PARKED, _LONGEST_PARKED = 60.0, 600.0
 _ZOMBIE = timedelta(hours=1)
 
 
-async def dispatch(ports: Ports, job_id: str) -> None:
-    """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone."""
+async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> None:
+    """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone.
+
+    `seated`: if it belongs to a job sweep, it has a seat there.
+    """
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
-        if stored.job.unmet:
+        if stored.job.unmet or (stored.job.needs_seat and not seated):
             return
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:

@@ -12,14 +12,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from shared.core.errors import SlipwayError
-from shared.core.orders import SweepPart, sweep_message
+from shared.core.orders import QUEUE, SweepPart, sweep_message
 from shared.core.ports import Ports
 from shared.lifecycle.sweep import Swept, sweep
 
 log = logging.getLogger(__name__)
-
-#: The queue of job messages.
-QUEUE = "jobs"
 
 
 async def begin(ports: Ports) -> Swept | None:

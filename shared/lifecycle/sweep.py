@@ -27,6 +27,7 @@ from shared.lifecycle.ask import ClusterKey, Observations, ask
 from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dependents import settle
 from shared.lifecycle.dispatch import dispatch, submit_again
+from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.observe import decide
 from shared.lifecycle.transition import count
 from shared.lifecycle.waiting import waits_anew
@@ -95,6 +96,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     answers = await asyncio.gather(*(ports.ledger.unfinished(shard, now, longest) for shard in shards))
     rows = [row for answer in answers for row in answer.jobs]
     events = [event for answer in answers for event in answer.events]
+    sweeps = [one for answer in answers for one in answer.sweeps]
     for state in _ACTIVE:
         number = sum(row.state is state for row in rows)
         ports.meter.set("slipway.jobs.active", number, state=state.value, **fields)
@@ -108,7 +110,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     delivered = await due
     moved = {job_id for result in results for job_id in result.moved}
     begun = {row.job_id for group in overdue.values() for row in group}
-    released = await _step("jobs that wait for others", _release(ports, rows, moved, begun, share))
+    released = await _step("waiting jobs", _release(ports, rows, sweeps, moved | begun, begun, share))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     await _step("lists", ports.ledger.relist(rows))
     ports.meter.set("slipway.sweep.ended", 0)
@@ -159,16 +161,26 @@ async def _cluster(ports: Ports, key: ClusterKey, rows: list[Active], overdue: l
     return _ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
 
 
-async def _release(ports: Ports, rows: list[Active], moved: set[str], begun: set[str], share: float) -> int:
-    """Judge the jobs that wait for others, after what this sweep moved and began; how many it submits."""
+async def _release(
+    ports: Ports, rows: list[Active], sweeps: list[str], moved: set[str], begun: set[str], share: float
+) -> int:
+    """Judge the jobs that wait for others or for a seat, after what moved; how many this sweep submits."""
     async with asyncio.timeout(ports.policy.sweep_deadline):
-        released = await settle(ports, rows, moved | begun)
+        released = await settle(ports, rows, moved)
+        latest = {row.job_id: row for row in [*rows, *released]}
+        seated = await seat(ports, list(latest.values()), sweeps, moved) if _any_sweep(rows, sweeps) else []
+    released = [*(row for row in released if not row.needs_seat), *seated]
     if not released:
         return 0
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
     ready = await _submittable(ports, [*others, *released], share)
-    return await _each(ports, ready, lambda row: dispatch(ports, row.job_id))
+    return await _each(ports, ready, lambda row: dispatch(ports, row.job_id, seated=True))
+
+
+def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:
+    """Whether there is a job sweep to look at."""
+    return bool(sweeps) or any(row.sweep for row in rows)
 
 
 async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:

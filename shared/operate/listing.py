@@ -49,6 +49,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
         label=_label(parameters["label"]) if "label" in parameters else None,
         doors=frozenset(map(_door, _words(parameters, "source"))),
         since=moment("since", parameters["since"], now) if "since" in parameters else None,
+        sweep=parameters.get("sweep", ""),
     )
 
 

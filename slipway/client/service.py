@@ -72,6 +72,22 @@ class Service:
         query = {"name": name} if name else {}
         return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=query)
 
+    async def submit_sweep(
+        self, document: bytes, file: str = "the document", name: str = ""
+    ) -> dict[str, Any]:
+        """Ask for the jobs of a sweep; the sweep. A refusal names the places in `file`."""
+        headers = {"Content-Type": "application/json"}
+        query = {"name": name} if name else {}
+        return await self._json("POST", "sweeps", file=file, data=document, headers=headers, params=query)
+
+    async def sweep(self, sweep_id: str) -> dict[str, Any]:
+        """A sweep by its id. Raises Failure."""
+        return await self._json("GET", f"sweeps/{_id(sweep_id)}")
+
+    async def cancel_sweep(self, sweep_id: str) -> dict[str, Any]:
+        """Ask for the end of every job of a sweep. Raises Failure."""
+        return await self._json("POST", f"sweeps/{_id(sweep_id)}/cancel")
+
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Ask for exactly the same again."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}

@@ -14,7 +14,10 @@ app = typer.Typer()
 @app.command(short_help="Write a script and a job.json to begin with.")
 def init(
     template: Annotated[
-        str, typer.Argument(metavar="[TEMPLATE]", help="python, pytorch-distributed, tensorflow or horovod")
+        str,
+        typer.Argument(
+            metavar="[TEMPLATE]", help="python, pytorch-distributed, tensorflow, horovod or sweep"
+        ),
     ] = "python",
     to: Annotated[
         Path | None, typer.Option(help="folder to write  [default: one named after the template]")
@@ -62,9 +65,7 @@ def run(
     to: Annotated[
         Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
     ] = None,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="print the job's id, and do not follow it")
-    ] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
     script: Annotated[
         str, typer.Option(help="the script of the folder that runs  [default: the only one]")
@@ -100,6 +101,7 @@ def jobs(
     since: Annotated[
         str | None, typer.Option(help="created since then: 2h, 7d, or 2026-11-20T10:00:00Z")
     ] = None,
+    sweep: Annotated[str | None, typer.Option(help="the sweep of the jobs, s_…")] = None,
     limit: Annotated[int, typer.Option(min=1, help="most jobs to show")] = 20,
     after: Annotated[str | None, typer.Option(help="continue an earlier list")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="the same as --state failed,lost")] = False,
@@ -112,22 +114,21 @@ def jobs(
     key: Key = "",
 ) -> None:
     """List jobs, newest first. A terminal gets as much of each as fits into a line, a pipe all of it."""
-    conditions = {
+    named = {
         "state": state,
         "name": name,
         "experiment": experiment,
         "label": label,
         "cluster": cluster,
         "source": source,
+        "sweep": sweep,
         "since": since,
         "after": after,
     }
     command = _command("listing")
-    conditions = command.conditions(conditions, failed=failed)
-    view = command.view(utc=utc)
-    if watch:
-        raise typer.Exit(command.watch(url, key, conditions, limit, view, as_json=as_json))
-    raise typer.Exit(command.jobs(url, key, conditions, limit, view, as_json=as_json))
+    act = command.watch if watch else command.jobs
+    conditions, view = command.conditions(named, failed=failed), command.view(utc=utc)
+    raise typer.Exit(act(url, key, conditions, limit, view, as_json=as_json))
 
 
 @app.command(short_help="Show one job: its problems, history and receipt.")
@@ -250,9 +251,8 @@ def metrics(
     A job prints {"slipway": {"epoch": 3, "loss": 0.1}}, or writes such lines into metrics.jsonl in an output
     directory. They are drawn on a terminal; elsewhere each point is a line, with tabs between its columns.
     """
-    raise typer.Exit(
-        _command("output.metrics").run(job, names or (), url, key, follow=follow, as_json=as_json)
-    )
+    show_metrics = _command("output.metrics").run
+    raise typer.Exit(show_metrics(job, names or (), url, key, follow=follow, as_json=as_json))
 
 
 @app.command()

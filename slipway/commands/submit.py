@@ -1,5 +1,6 @@
 """`slipway submit`: ask for a job through the HTTP API."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from slipway.client.refusal import placed
 from slipway.client.service import Service
 from slipway.commands.document.order import Order, text_in_order
 from slipway.commands.jobs import asking, show, standing, why
+from slipway.commands.sweeps.sweep import lines
 from slipway.failure import Failure
 
 _AT_ONCE = Order()
@@ -41,6 +43,9 @@ def name_of(file: Path) -> str:
 
 async def submit(api: Service, document: bytes, file: str, name: str = "", *, as_json: bool = False) -> int:
     """Post it, and show its warnings, as of that file, and what it waits for."""
+    if _is_sweep(document):
+        show(await api.submit_sweep(document, file=file, name=name), lines, as_json=as_json)
+        return 0
     job = await api.submit(document, file=file, name=name)
     if warnings := placed(job.get("problems", []), file):
         sys.stderr.write(f"{warnings}\n")
@@ -48,3 +53,12 @@ async def submit(api: Service, document: bytes, file: str, name: str = "", *, as
     if "waiting" in job:
         sys.stderr.write(f"  {why(job)}\n")
     return 0
+
+
+def _is_sweep(document: bytes) -> bool:
+    """Whether it asks for a sweep; what cannot be read does not, and its refusal says why."""
+    try:
+        envelope = json.loads(document.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(envelope, dict) and envelope.get("sweep") is not None

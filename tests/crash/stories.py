@@ -18,10 +18,12 @@ from shared.intake.accept import key_of
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.intake.dead_letter import bury
 from shared.operate.cancel import cancel
+from shared.operate.job_sweeps import cancel_sweep
 from shared.operate.redeliver import redeliver_event
 from shared.operate.redrive import redrive
 from tests.crash.chaos import Fault
 from tests.crash.harness import Message, Run
+from tests.crash.swept_jobs import sweeps
 from tests.unit.world import job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -34,7 +36,8 @@ class Story:
     name: str
     begin: Callable[[Run], None]
     accepted: int = 1
-    started: int = 1
+    #: None where that depends on the faults
+    started: int | None = 1
     #: one process gets what comes together
     together: bool = False
     #: into how many parts the sweep is handed out; then timers are missed, too, and parts swept twice at once
@@ -265,6 +268,40 @@ def _behind_archived(run: Run) -> None:
     run.messages.append(_in_order(_keyed("c", afterFailure=[_id("a")]), archived=True))
 
 
+def _sweep(**members: Any) -> Message:
+    spec = job_json(customToolkitSettings={"commandLine": "python train.py --lr {lr}"})
+    document = {"spec": spec, "notify": [HOOK], "sweep": {"lr": [0.1, 0.01, 0.001]}, "parallel": 2, **members}
+    return message(document, "w")
+
+
+def _swept(run: Run) -> None:
+    """Three jobs of one template, two at once, and their message comes again."""
+    run.messages += [_sweep(), _sweep()]
+
+
+def _swept_badly(run: Run) -> None:
+    """The same, one at a time, of which each loses its node once and fails then."""
+    run.preempts = True
+    run.fails_with = b"ValueError: no data"
+    run.messages.append(_sweep(parallel=1))
+
+
+def _swept_away(run: Run) -> None:
+    """A sweep is cancelled while some of its jobs wait."""
+    run.messages.append(_sweep(parallel=1))
+    looks = itertools.count()
+
+    async def ask(ports: Ports) -> None:
+        if not run.world.engine.started and next(looks) < 5:
+            raise Unavailable("none of its jobs was submitted yet")  # the person looks again
+        for sweep in sweeps(run.world):
+            await cancel_sweep(ports, sweep.id)
+
+    run.messages.append(Message(ask))
+
+
+SWEPT = Story("jobs of a sweep", _swept, 3, 3)
+SWEPT_IN_PARTS = Story("jobs of a sweep, swept in parts", _swept, 3, 3, parts=2)
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
 WAITING = Story("a job that waits, and says why", _waiting)
@@ -294,6 +331,10 @@ STORIES = (
     DEPENDENT,
     BROKEN,
     IN_PARTS,
+    SWEPT,
+    SWEPT_IN_PARTS,
+    Story("jobs of a sweep that lose their nodes, and fail", _swept_badly, 3, 6),
+    Story("a sweep that is cancelled", _swept_away, 3, None),
     Story("jobs that wait for one that is archived", _behind_archived, 3, 2),
 )
 

@@ -13,6 +13,7 @@ from typing import Any
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
+from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
@@ -77,6 +78,7 @@ class World:
             archive=self.archive,
             leases=TableLeases(self.ledger.store),
             node_histories=TableNodeHistories(self.ledger.store),
+            job_sweeps=TableJobSweeps(self.ledger.store),
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

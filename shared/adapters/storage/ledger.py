@@ -95,11 +95,12 @@ class TableLedger:
         return self._store.legible(await self._store.range(shard, "n"), rows.active_of)
 
     async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
-        """The active jobs and the events of a shard, by one range query."""
+        """The active jobs, the events and the open job sweeps of a shard, by one range query."""
         entities = await self._store.rows(rows.unfinished(shard, now, longest))
         jobs = self._store.legible((row for row in entities if row["RowKey"] < "o|"), rows.active_of)
-        events = (row for row in entities if row["RowKey"] >= "o|")
-        return Unfinished(jobs, self._store.legible(events, rows.notice_of_row))
+        events = (row for row in entities if "o|" <= row["RowKey"] < "p|")
+        sweeps = [str(row["RowKey"])[2:] for row in entities if row["RowKey"] >= "p|"]
+        return Unfinished(jobs, self._store.legible(events, rows.notice_of_row), sweeps)
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """One range query a shard, or some: see `listing`."""

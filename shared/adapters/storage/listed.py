@@ -44,6 +44,7 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
     groups = [EVERY, by_state(job.state.value)]
     groups += [by_experiment(job.experiment)] if job.experiment else []
     groups += [by_cluster(job.cluster)] if job.cluster else []
+    groups += [by_sweep(job.sweep.id)] if job.sweep else []
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
     entities = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
@@ -64,6 +65,11 @@ def by_experiment(name: str) -> str:
 def by_cluster(name: str) -> str:
     """In front of the rows of a cluster."""
     return f"g|c|{_digest(name)}|"
+
+
+def by_sweep(sweep_id: str) -> str:
+    """In front of the rows of a job sweep."""
+    return f"g|w|{sweep_id}|"
 
 
 def shown_of(entity: Mapping[str, Any]) -> Job | None:

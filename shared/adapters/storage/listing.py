@@ -104,7 +104,7 @@ class Listing:
 
         Until the table has every job in its groups, the rows of all jobs do.
         """
-        grouped = query.states or query.experiment or query.cluster
+        grouped = query.states or query.experiment or query.cluster or query.sweep
         if not grouped or not await self._store.listed():
             return _Ranges([listed.EVERY], False)
         states = query.states or frozenset(JobState)
@@ -112,6 +112,8 @@ class Listing:
         active = len(ended) < len(states)
         if not ended:
             return _Ranges([], active)
+        if query.sweep and "|" not in query.sweep:
+            return _Ranges([listed.by_sweep(query.sweep)], active)
         if query.experiment:
             return _Ranges([listed.by_experiment(query.experiment)], active)
         if query.states:

@@ -118,6 +118,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Since": text_of(job.stage.at),
         "Waits": job.waiting.text if job.waiting else "",
         "After": " ".join(one.job for one in job.unmet),
+        "Sweep": job.sweep.id if job.sweep else "",
         "Current": checksum(record),
         **split("Packed", record),
     }
@@ -141,6 +142,7 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         etag=str(entity.get(ETAG, "")),
         listed_now=entity.get("Current") == checksum(record),
         after=tuple(entity.get("After", "").split()),
+        sweep=entity.get("Sweep", ""),
     )
 
 
@@ -218,9 +220,9 @@ class DueRange(NamedTuple):
 
 
 def unfinished(shard: int, now: datetime, longest: timedelta) -> Range:
-    """Index rows and events that are due: their kinds are neighbours, so one range holds both."""
+    """Index rows, events that are due, and job sweeps: their kinds are neighbours, so one range holds all."""
     due, never = due_range(now, longest)
-    return Range(partition(shard), "n|", "o}", due, never, due_from="o|", etags=True)
+    return Range(partition(shard), "n|", "p}", due, never, due_from="o|", etags=True)
 
 
 def due_range(now: datetime, longest: timedelta) -> DueRange:

@@ -31,6 +31,8 @@ class Query:
     since: datetime | None = None
     #: whose jobs, as their records have it
     owner: str = ""
+    #: the id of a job sweep
+    sweep: str = ""
 
     def fits(self, job: Job) -> bool:
         """Whether a job is asked for."""
@@ -43,6 +45,7 @@ class Query:
             and (not self.doors or job.door in self.doors)
             and (self.since is None or job.created >= self.since)
             and self.owner in ("", job.source)
+            and self.sweep in ("", job.sweep.id if job.sweep else None)
         )
 
     def _has_name(self, name: str) -> bool:

@@ -53,6 +53,13 @@ class Active(NamedTuple):
     listed_now: bool = True
     #: the jobs that it waits for, by id
     after: tuple[str, ...] = ()
+    #: the job sweep that it belongs to
+    sweep: str = ""
+
+    @property
+    def needs_seat(self) -> bool:
+        """As of the record (`Job.needs_seat`)."""
+        return bool(self.sweep) and self.state is JobState.ACCEPTED and self.target is None
 
     @property
     def fixed_target(self) -> Target:
@@ -72,10 +79,12 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What is not finished in a shard: jobs that have not ended, and events that are due."""
+    """What is not finished in a shard: jobs and job sweeps that have not ended, events that are due."""
 
     jobs: list[Active]
     events: list[Notice]
+    #: the ids of the job sweeps
+    sweeps: list[str] = field(default_factory=list)
 
 
 def packed(job: Job) -> str:

@@ -121,6 +121,7 @@ CODES: dict[str, Code] = {
     "SW066": Code("secret in place of its name", "write the name of a configured secret"),
     "SW067": Code("resource that cannot be asked for", "write the value in the form that the page shows"),
     "SW068": Code("bad dependency", "name up to 20 jobs, each once, by id or name"),
+    "SW069": Code("bad sweep", "name 1 to 8 parameters with their values, in all up to 1,000 combinations"),
     # Lint: no rule of the format, but it fails later or surprises
     "SW070": Code("script not there", "upload it, or correct the path", "warning"),
     "SW071": Code("Windows line endings", "save the script with Unix line endings (LF)", "warning"),
@@ -131,6 +132,7 @@ CODES: dict[str, Code] = {
     "SW074": Code("wall-clock limit above the cluster's", "write a shorter time, or choose another cluster"),
     "SW075": Code("more nodes than the cluster has", "lower nodeCount, or choose another cluster", "warning"),
     "SW076": Code("more processes than GPUs", "lower the count, or raise nodeCount", "warning"),
+    "SW077": Code("parameter not used", "correct the name, or add the parameter to the sweep", "warning"),
     "SW080": Code("secret in a command", 'put it into "secrets" and write $NAME in its place', "warning"),
     "SW081": Code("address of the platform", "write the address of a file server"),
     # The document as a whole

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
-from slipway.commands.document.templates import TEMPLATES
+from slipway.commands.document.templates import SWEEP, TEMPLATES
 from slipway.failure import Failure
 
 _SCRIPT = "train.py"
@@ -15,9 +15,14 @@ _PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 
 def run(template: str, to: Path | None) -> int:
     """Write the folder, and say what to do next. Raises Failure, also for a file that is there already."""
-    if template not in TEMPLATES:
-        raise Failure(f"there is no template {template[:40]!r}; there are {', '.join(TEMPLATES)}")
     folder = to or Path(template)
+    if template == "sweep":
+        _write(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
+        path = folder / "sweep.json"
+        print(f"wrote {path}; submit it: slipway submit {path}")
+        return 0
+    if template not in TEMPLATES:
+        raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
     chosen = TEMPLATES[template]
     choices = Choices(chosen.nodes, chosen.image)
     name = folder.resolve().name

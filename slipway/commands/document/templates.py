@@ -142,3 +142,22 @@ TEMPLATES: Mapping[str, Template] = {
     # Horovod is built for one version of MPI and one of TensorFlow; its own image has all three.
     "horovod": Template(_HOROVOD, "horovodSettings", 2, image="horovod/horovod:master"),
 }
+
+_FIT = (
+    "import json; lr, x = {lr}, 1.0\n"
+    "for epoch in range({epochs}):\n"
+    "    x -= lr * 2 * x\n"
+    "    print(json.dumps(dict(slipway=dict(epoch=epoch, loss=x * x))), flush=True)\n"
+)
+#: A message with a sweep: the job of each combination follows a slope for so many epochs.
+SWEEP: Mapping[str, Any] = {
+    "name": "sweep",
+    "sweep": {"lr": [0.3, 0.1, 0.03], "epochs": [5, 10]},
+    "parallel": 2,
+    "spec": {
+        "properties": {
+            "nodeCount": 1,
+            "customToolkitSettings": {"commandLine": f"python3 -c '{_FIT}'"},
+        }
+    },
+}

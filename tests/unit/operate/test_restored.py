@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
+from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
@@ -39,6 +40,7 @@ def _backup(world: World) -> Restore:
             finished=TableFinishedJobs(store),
             leases=TableLeases(store),
             node_histories=TableNodeHistories(store),
+            job_sweeps=TableJobSweeps(store),
         )
 
     return restore

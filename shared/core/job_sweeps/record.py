@@ -1,0 +1,141 @@
+"""A job sweep: one frozen record of the jobs of one template, and of who of them may be at work. Pure.
+
+A job has a *seat* from before its first submission until its end is recorded. There are never more seats
+than `parallel`, and each change of the record is guarded by its version.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b32encode
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from shared.core.identity import job_id
+from shared.core.job import Budget, Dependency, Receiver
+from shared.core.relations.member import Member
+from shared.core.states import JobState
+
+#: The form of what `sweep_id` makes.
+SWEEP_ID = r"s_[a-z2-7]{24}"
+_SWEEP_ID = re.compile(SWEEP_ID, re.ASCII)
+
+#: What stands for the end of a job in `ends`, and for one that has not ended.
+_MARKS = {
+    JobState.SUCCEEDED: "s",
+    JobState.FAILED: "f",
+    JobState.CANCELLED: "c",
+    JobState.LOST: "l",
+    JobState.REJECTED: "r",
+}
+_STATES = {mark: state for state, mark in _MARKS.items()}
+_NOT_YET = "."
+
+
+class JobSweep(BaseModel):
+    """The record of one job sweep; changed only by making a new one."""
+
+    # Members that it does not know stay: a newer version wrote them.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    id: str
+    #: what makes two requests for it the same, and to what its secrets are sealed
+    key: str
+    payload: str
+    #: by which door it came, and who asked
+    door: str
+    source: str
+    name: str
+    experiment: str
+    cluster: str = ""
+    labels: dict[str, str] = {}
+    notify: tuple[Receiver, ...] = ()
+    retry: Budget = Budget()
+    resources: dict[str, Any] = {}
+    dependencies: tuple[Dependency, ...] = ()
+    #: the parameters as they were written, and the number of their combinations
+    parameters: dict[str, Any]
+    total: int
+    parallel: int
+    created: AwareDatetime
+    ended: AwareDatetime | None = None
+    #: as many of its jobs are recorded, in order
+    recorded_jobs: int = 0
+    #: the numbers of the jobs that have a seat
+    seats: tuple[int, ...] = ()
+    #: one mark for each job: how it ended
+    ends: str = ""
+    cancel: bool = False
+
+    def job_key(self, index: int) -> str:
+        """The idempotency key of one of its jobs, with whose source in front."""
+        return sha256(f"{self.source}|{self.candidate_key(index)}".encode()).hexdigest()
+
+    def candidate_key(self, index: int) -> str:
+        """The same before the source is put in front."""
+        return f"{self.id}|{index}"
+
+    def job_id(self, index: int) -> str:
+        """The id of one of its jobs: it follows from the sweep, so none is made twice."""
+        return job_id(self.job_key(index), 1)
+
+    def member(self, index: int, values: Mapping[str, Any]) -> Member:
+        """What the record of one of its jobs says of it."""
+        return Member(id=self.id, index=index, parallel=self.parallel, values=dict(values))
+
+    @property
+    def marks(self) -> str:
+        """One mark for each job, also for those of which none is written yet."""
+        return self.ends.ljust(self.total, _NOT_YET)
+
+    @property
+    def open(self) -> list[int]:
+        """The jobs that are recorded, and whose end is not."""
+        return [index for index, mark in enumerate(self.marks[: self.recorded_jobs]) if mark == _NOT_YET]
+
+    @property
+    def counts(self) -> dict[JobState, int]:
+        """How many of its jobs ended in each state."""
+        return {_STATES[mark]: n for mark, n in sorted(Counter(self.marks).items()) if mark in _STATES}
+
+    @property
+    def all_ended(self) -> bool:
+        """Whether every one of its jobs has ended."""
+        return self.recorded_jobs >= self.total and not self.open
+
+    def after_ends(self, ends: Mapping[int, JobState]) -> JobSweep:
+        """The same after some jobs ended: their ends are noted, and their seats are free."""
+        marks = list(self.marks)
+        for index, state in ends.items():
+            marks[index] = _MARKS[state]
+        seats = tuple(index for index in self.seats if marks[index] == _NOT_YET)
+        return self.model_copy(update={"ends": "".join(marks), "seats": seats})
+
+    def with_seats(self, waiting: Iterable[int]) -> JobSweep:
+        """The same with a seat for as many of these jobs as there may be more, in their order."""
+        room = max(0, self.parallel - len(self.seats))
+        new = [index for index in sorted(waiting) if index not in self.seats][:room]
+        return self.model_copy(update={"seats": (*self.seats, *new)}) if new else self
+
+
+@dataclass(frozen=True)
+class StoredSweep:
+    """A record as the ledger holds it, with its version."""
+
+    sweep: JobSweep
+    etag: str
+
+
+def sweep_id(key: str) -> str:
+    """The id of a job sweep: the same for every duplicate of one request."""
+    return "s_" + b32encode(sha256(f"sweep|{key}".encode()).digest()[:15]).decode().lower()
+
+
+def is_sweep_id(text: str) -> bool:
+    """Whether a text has the form of a job sweep's id."""
+    return _SWEEP_ID.fullmatch(text) is not None

@@ -1,0 +1,210 @@
+"""job_sweep: from a request with a sweep to its record, and to the records of its jobs.
+
+The record comes first; each job has an id that follows from it, so every step may be repeated by any process.
+A request with a problem becomes one rejected job, as any other does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+
+from shared.core.errors import Misuse, Unavailable
+from shared.core.job import Budget
+from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
+from shared.core.orders import digest
+from shared.core.ports import Ports
+from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, key_of
+from shared.intake.facts import cluster_for
+from shared.intake.message import Request
+from shared.intake.prepare import slug
+from shared.jobspec import (
+    Envelope,
+    JsonObject,
+    Retry,
+    Value,
+    combinations,
+    filled,
+    open_secrets,
+    redact,
+)
+
+log = logging.getLogger(__name__)
+
+#: Jobs that are recorded at once, before it is noted that they are.
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class AcceptedSweep:
+    """What became of a request with a sweep: its record, or the job that says why it was rejected."""
+
+    sweep: JobSweep | None
+    rejected: Accepted | None = None
+    created: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> JobSweep:
+        """The record. Raises ValueError where it was rejected."""
+        if self.sweep is None:
+            raise ValueError("the sweep was rejected, so it has no record")
+        return self.sweep
+
+
+async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
+    """Record the sweep and its jobs; the same key joins it.
+
+    Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
+    """
+    parameters = candidate.request.envelope.sweep or {}
+    key = key_of(candidate.scope, candidate.key)
+    existing = await ports.job_sweeps.get(sweep_id(key))
+    if existing is not None:
+        return await _joined(ports, existing, candidate)
+    cluster = await cluster_for(ports, candidate.request)
+    keyed = draft_of(ports, candidate, cluster)
+    every = combinations(parameters)
+    samples = (each for each in (every[0], every[-1])) if keyed.draft.valid else ()
+    for candidate_of_job in (_sample(candidate, values) for values in samples):
+        if not draft_of(ports, candidate_of_job, cluster).draft.valid:
+            return AcceptedSweep(None, await accept(ports, candidate_of_job))
+    if not keyed.draft.valid or keyed.draft.document is None:
+        return AcceptedSweep(None, await accept(ports, candidate))
+    sweep = _record(ports, candidate, keyed, len(every))
+    stored = await ports.job_sweeps.create(sweep, keyed.draft.document)
+    if stored.sweep != sweep:
+        return await _joined(ports, stored, candidate)
+    log.info("job sweep %s: %d jobs", sweep.id, sweep.total, extra={"sweep": sweep.id})
+    stored = await _expand(ports, stored)
+    return AcceptedSweep(stored.sweep, None, True, keyed.draft.notes)
+
+
+async def _joined(ports: Ports, stored: StoredSweep, candidate: Candidate) -> AcceptedSweep:
+    """The sweep that has this key already; what is missing of its jobs is recorded."""
+    if stored.sweep.payload != candidate.request.payload:
+        raise Misuse(
+            f"the idempotency key was used for another payload; it belongs to the sweep {stored.sweep.id}",
+            status=422,
+            remedy="send the same document again, or choose a new key",
+        )
+    ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
+    stored = await _expand(ports, stored)
+    return AcceptedSweep(stored.sweep, created=False)
+
+
+async def expand(ports: Ports, identity: str) -> None:
+    """Record the jobs of a sweep that are not recorded yet. Raises Unavailable."""
+    stored = await ports.job_sweeps.get(identity)
+    if stored is not None:
+        await _expand(ports, stored)
+
+
+async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
+    sweep = stored.sweep
+    if sweep.recorded_jobs >= sweep.total:
+        return stored
+    template = await ports.job_sweeps.template(sweep.id)
+    if template is None:
+        # It goes with the end of the sweep, before which all its jobs are recorded.
+        raise Unavailable(f"the template of {sweep.id} is not there: read the record again")
+    document = open_secrets(template, lambda at, value: ports.seal.unseal(value, f"{sweep.key}{at}"))
+    envelope = _envelope(ports, sweep)
+    every = combinations(sweep.parameters)
+    while (begin := stored.sweep.recorded_jobs) < sweep.total:
+        end = min(begin + _AT_ONCE, sweep.total)
+        numbers = range(begin, end)
+        jobs = [_job(sweep, envelope, document, index, every[index]) for index in numbers]
+        results = await asyncio.gather(*(accept(ports, job) for job in jobs), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        stored = await _note_recorded(ports, stored, end)
+    return stored
+
+
+async def _note_recorded(ports: Ports, stored: StoredSweep, number: int) -> StoredSweep:
+    """The record after so many jobs were recorded; other processes may write it, too."""
+    while stored.sweep.recorded_jobs < number:
+        after = stored.sweep.model_copy(update={"recorded_jobs": number})
+        written = await ports.job_sweeps.change(stored, after)
+        if written is not None:
+            return written
+        again = await ports.job_sweeps.get(stored.sweep.id)
+        if again is None:
+            raise Unavailable(f"the record of {stored.sweep.id} is not there")
+        stored = again
+    return stored
+
+
+def _sample(candidate: Candidate, values: dict[str, Value]) -> Candidate:
+    """One of the jobs, to see whether it may run: it would be rejected in place of the sweep."""
+    request = candidate.request
+    document = filled(request.document, values) if request.document is not None else None
+    return replace(candidate, request=replace(request, document=document))
+
+
+def _record(ports: Ports, candidate: Candidate, keyed: KeyedDraft, total: int) -> JobSweep:
+    request, draft = candidate.request, keyed.draft
+    envelope, identity = request.envelope, sweep_id(keyed.key)
+    name = slug(envelope.name or candidate.name, f"sweep-{identity[2:10]}")
+    return JobSweep(
+        id=identity,
+        key=keyed.key,
+        payload=request.payload,
+        door=candidate.door,
+        source=candidate.scope,
+        name=name,
+        experiment=slug(envelope.experiment or name, "default"),
+        cluster=draft.cluster.name if draft.cluster else "",
+        labels=redact(dict(envelope.labels)),
+        notify=draft.receivers,
+        retry=Budget(**(envelope.retry or Retry()).model_dump()),
+        resources=envelope.resources.as_written() if envelope.resources else {},
+        dependencies=request.dependencies,
+        parameters=dict(envelope.sweep or {}),
+        total=total,
+        parallel=min(envelope.parallel or total, total),
+        created=ports.clock(),
+    )
+
+
+def _envelope(ports: Ports, sweep: JobSweep) -> Envelope:
+    """The envelope of its jobs; sealed addresses are opened."""
+    notify = [
+        {
+            "url": ports.seal.unseal(one.sealed, one.place) if one.sealed is not None else one.url,
+            "secret": one.secret,
+            "events": list(one.events),
+        }
+        for one in sweep.notify
+    ]
+    return Envelope.model_validate(
+        {
+            "experiment": sweep.experiment,
+            "labels": dict(sweep.labels),
+            "notify": notify,
+            "retry": sweep.retry.model_dump(),
+            "resources": dict(sweep.resources) or None,
+        }
+    )
+
+
+def _job(
+    sweep: JobSweep, envelope: Envelope, document: JsonObject, index: int, values: dict[str, Value]
+) -> Candidate:
+    """One of its jobs, as a candidate like any other."""
+    number = f"{index:0{len(str(sweep.total - 1))}d}"
+    return Candidate(
+        door=sweep.door,
+        scope=sweep.source,
+        key=sweep.candidate_key(index),
+        request=Request(
+            envelope.model_copy(update={"name": f"{sweep.name[: 63 - len(number)]}-{number}"}),
+            filled(document, values),
+            digest({"sweep": sweep.payload, "index": index}),
+            dependencies=sweep.dependencies,
+        ),
+        member=sweep.member(index, values),
+    )

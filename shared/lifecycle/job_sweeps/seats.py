@@ -1,0 +1,137 @@
+"""seats: the jobs of a job sweep get their seats, and the sweep ends with the last of them.
+
+A seat is written before the job's first submission, and is free only after its end was recorded, which never
+changes. So no process, however late, can make more jobs work at once than the sweep allows; a crash leaves a
+seat at most, which its job uses, or the next pass frees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+
+from shared.core.errors import SlipwayError
+from shared.core.job_sweeps.record import JobSweep, StoredSweep
+from shared.core.notify.events import Notice
+from shared.core.notify.sweep_event import notice_of_end
+from shared.core.orders import QUEUE, expand_message
+from shared.core.ports import Active, Ports
+from shared.delivery.deliver import deliver_now
+from shared.lifecycle.carry_out import request_end
+from shared.lifecycle.dependents import Ends, ends_of
+from shared.lifecycle.legible import legible
+
+log = logging.getLogger(__name__)
+
+#: How often a record is written that others write, too.
+_TRIES = 5
+#: How many jobs are ended at once.
+_PARALLEL = 16
+
+
+async def seat(
+    ports: Ports, rows: Sequence[Active], sweeps: Iterable[str], moved: Collection[str]
+) -> list[Active]:
+    """Bring the open job sweeps on; the rows of those waiting jobs that have a seat.
+
+    `moved` are the jobs that may have ended since the rows were read. Costs a point read for each sweep, a
+    write where something changed, and a read for each job that ended.
+    """
+    own = await asyncio.gather(*(_read(ports, one) for one in dict.fromkeys(sweeps)))
+    records = {one.sweep.id: one for one in own if one is not None}
+    ends = await _ends(ports, records.values(), {row.job_id for row in rows}.difference(moved))
+    advanced = await asyncio.gather(*(_advance(ports, one, ends) for one in records.values()))
+    records |= {one.sweep.id: one for one in advanced}
+    # Jobs of sweeps whose record is in a shard that another process sweeps.
+    others = {row.sweep for row in rows if row.sweep} - records.keys()
+    read = await asyncio.gather(*(_read(ports, one) for one in sorted(others)))
+    records |= {one.sweep.id: one for one in read if one is not None}
+    await _end_cancelled(ports, rows, {name for name, one in records.items() if one.sweep.cancel})
+    with_seat = {one.sweep.job_id(index) for one in records.values() for index in one.sweep.seats}
+    seated = (row for row in rows if row.needs_seat and not row.after and row.job_id in with_seat)
+    return [row._replace(sweep="") for row in seated]
+
+
+async def _read(ports: Ports, sweep_id: str) -> StoredSweep | None:
+    """The record; None where there is none, or it cannot be read now: its jobs go on waiting."""
+    try:
+        return await ports.job_sweeps.get(sweep_id)
+    except SlipwayError as error:
+        log.warning("the job sweep %s is left to the next pass: %s", sweep_id, error)
+        return None
+
+
+async def _ends(ports: Ports, records: Iterable[StoredSweep], active: Collection[str]) -> Ends:
+    """How the jobs of these sweeps ended that are not active any more."""
+    ids = {one.sweep.job_id(index) for one in records for index in one.sweep.open}
+    try:
+        return await ends_of(ports, ids.difference(active))
+    except SlipwayError as error:
+        log.warning("the ends of sweeps' jobs are left to the next pass: %s", error)
+        return {}
+
+
+async def _advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
+    """The record after these ends: with as many seats as there may be, or ended. Errors stay here."""
+    try:
+        if stored.sweep.recorded_jobs < stored.sweep.total:
+            await ports.queues.send(QUEUE, expand_message(stored.sweep.id))
+        return await _change(ports, stored, ends)
+    except SlipwayError as error:
+        log.warning("the job sweep %s is left to the next pass: %s", stored.sweep.id, error)
+        return stored
+
+
+async def _change(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
+    for _ in range(_TRIES):
+        sweep = stored.sweep
+        if sweep.ended is not None:
+            return stored
+        numbers = {sweep.job_id(index): index for index in sweep.open}
+        after = sweep.after_ends({numbers[job]: state for job, state in ends.items() if job in numbers})
+        after = after.with_seats(after.open)
+        notice: Notice | None = None
+        if after.all_ended:
+            after = after.model_copy(update={"ended": ports.clock()})
+            notice = _notice(ports, after)
+            written = await ports.job_sweeps.end(stored, after, notice)
+        elif after == sweep:
+            return stored
+        else:
+            written = await ports.job_sweeps.change(stored, after)
+        if written is not None:
+            await _report(ports, written.sweep, notice)
+            return written
+        stored = await ports.job_sweeps.get(sweep.id) or stored
+    return stored
+
+
+def _notice(ports: Ports, sweep: JobSweep) -> Notice | None:
+    now, policy = ports.clock(), ports.policy
+    due = now + timedelta(seconds=policy.deliver_grace)
+    return notice_of_end(sweep, at=now, source=policy.source, due=due, pull=policy.notices)
+
+
+async def _report(ports: Ports, sweep: JobSweep, notice: Notice | None) -> None:
+    if sweep.ended is not None:
+        log.info("the job sweep %s has ended", sweep.id, extra={"sweep": sweep.id})
+    if notice is not None:
+        await deliver_now(ports, notice)
+
+
+async def _end_cancelled(ports: Ports, rows: Iterable[Active], cancelled: Collection[str]) -> None:
+    """Ask for the end of every job of a cancelled sweep that was not asked for yet."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(job_id: str) -> None:
+        async with gate:
+            try:
+                stored = await legible(ports, job_id)
+                if stored is not None:
+                    await request_end(ports, stored)
+            except SlipwayError as error:
+                log.warning("the cancel of %s is left to the next pass: %s", job_id, error)
+
+    await asyncio.gather(*(one(row.job_id) for row in rows if row.sweep in cancelled and not row.cancel))

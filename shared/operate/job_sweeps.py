@@ -1,0 +1,61 @@
+"""Job sweeps as people ask for them: one record, and the end of all its jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse, SlipwayError, Unavailable
+from shared.core.job_sweeps.record import JobSweep, StoredSweep, is_sweep_id
+from shared.core.ports import Ports
+from shared.lifecycle.carry_out import request_end
+from shared.lifecycle.legible import legible
+
+log = logging.getLogger(__name__)
+
+#: How often a record is written that the timer writes, too; how many jobs are ended at once.
+_TRIES, _PARALLEL = 5, 16
+
+
+async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> StoredSweep:
+    """One record. Raises Misuse (404), also where the caller may not see it."""
+    stored = await ports.job_sweeps.get(sweep_id) if is_sweep_id(sweep_id) else None
+    if stored is None or not who.sees(stored.sweep):
+        raise Misuse(
+            f"there is no sweep {sweep_id[:80]}", status=404, remedy="its id is in the answer to its request"
+        )
+    return stored
+
+
+async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> JobSweep:
+    """Ask for the end of every job of a sweep; one that ended stays as it is. Raises Misuse (404, 403).
+
+    The flag in the record decides: what fails here, the timer does.
+    """
+    for _ in range(_TRIES):
+        stored = await job_sweep(ports, sweep_id, who)
+        who.may_change(stored.sweep)
+        if stored.sweep.ended is not None or stored.sweep.cancel:
+            return stored.sweep
+        written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update={"cancel": True}))
+        if written is not None:
+            await _end_jobs(ports, written.sweep)
+            return written.sweep
+    raise Unavailable(f"sweep {sweep_id} changes too quickly; ask again")
+
+
+async def _end_jobs(ports: Ports, sweep: JobSweep) -> None:
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(index: int) -> None:
+        async with gate:
+            try:
+                stored = await legible(ports, sweep.job_id(index))
+                if stored is not None:
+                    await request_end(ports, stored)
+            except SlipwayError as error:
+                log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
+
+    # The last ones first: those that wait then take no seat of those that end.
+    await asyncio.gather(*(one(index) for index in reversed(sweep.open)))

@@ -1,0 +1,105 @@
+"""The records of job sweeps: one suite over the service (Azurite) and memory."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from local.azurite import Azurite
+from shared.adapters.storage.job_sweeps import TableJobSweeps
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.job import JobState, Receiver
+from shared.core.job_sweeps.record import JobSweep, sweep_id
+from shared.core.notify.sweep_event import notice_of_end
+from tests.doubles.memory import MemoryLedger
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TEMPLATE = {"properties": {"nodeCount": 1}}
+
+
+@pytest.fixture(params=["memory", "table"])
+async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Store]:
+    if request.param == "memory":
+        yield MemoryLedger(lambda: datetime.now(UTC)).store
+        return
+    account = Account(Connection(storage.connection_string))
+    yield Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+    await account.close()
+
+
+def _sweep(key: str = "k") -> JobSweep:
+    return JobSweep(
+        id=sweep_id(key),
+        key=key,
+        payload="p",
+        door="http",
+        source="http:",
+        name="tune",
+        experiment="tune",
+        notify=(Receiver(url="https://hooks.example.com"),),
+        parameters={"lr": [0.1, 1, "a", True]},
+        total=4,
+        parallel=2,
+        created=NOW,
+    )
+
+
+async def _open(store: Store) -> list[str]:
+    ledger = TableLedger(store)
+    answers = [await ledger.unfinished(n, NOW, timedelta(hours=30)) for n in range(ledger.shards)]
+    return [one for answer in answers for one in answer.sweeps]
+
+
+async def test_a_sweep_is_recorded_once_and_named_until_it_has_ended(store: Store) -> None:
+    port, sweep = TableJobSweeps(store), _sweep()
+
+    stored = await port.create(sweep, TEMPLATE)
+    other = await port.create(sweep.model_copy(update={"payload": "other"}), TEMPLATE)
+
+    assert stored.sweep == sweep
+    assert (other.sweep, other.etag) == (sweep, stored.etag)
+    assert await port.get(sweep.id) == stored
+    assert await port.template(sweep.id) == TEMPLATE
+    assert await _open(store) == [sweep.id]
+    assert await port.get(sweep_id("unknown")) is None
+
+
+async def test_only_one_of_two_writers_of_a_version_succeeds(store: Store) -> None:
+    port, sweep = TableJobSweeps(store), _sweep()
+    stored = await port.create(sweep, TEMPLATE)
+
+    first = await port.change(stored, sweep.with_seats([0, 1, 2]))
+    second = await port.change(stored, sweep.with_seats([3]))
+
+    assert first is not None
+    assert second is None
+    now = await port.get(sweep.id)
+    assert now == first
+    assert now.sweep.seats == (0, 1)
+
+
+async def test_the_end_is_one_write_with_its_event(store: Store) -> None:
+    port, sweep = TableJobSweeps(store), _sweep()
+    stored = await port.create(sweep, TEMPLATE)
+    ends = dict.fromkeys(range(4), JobState.SUCCEEDED)
+    after = sweep.after_ends(ends).model_copy(update={"recorded_jobs": 4, "ended": NOW})
+    notice = notice_of_end(after, at=NOW, source="urn:slipway", due=NOW, pull=False)
+    assert notice is not None
+
+    ended = await port.end(stored, after, notice)
+    again = await port.end(stored, after, notice)
+
+    assert ended is not None
+    assert again is None
+    assert (await port.get(sweep.id)) == ended
+    assert ended.sweep.counts == {JobState.SUCCEEDED: 4}
+    assert await port.template(sweep.id) is None
+    assert await _open(store) == []
+    assert await TableOutbox(store).notice(sweep.id, 1) == notice

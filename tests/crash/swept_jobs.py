@@ -1,0 +1,59 @@
+"""What has to hold of job sweeps: never more jobs at work than allowed, each job once, and one report."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from shared.adapters.storage import rows
+from shared.core.job_sweeps.record import JobSweep
+from tests.unit.world import World
+
+_ENDED = "io.slipway.sweep.ended.v1"
+
+
+def sweeps(world: World) -> list[JobSweep]:
+    """Every record of a job sweep."""
+    held = [row for (_, key), row in world.ledger.rows.items() if key.startswith("w|")]
+    return [JobSweep.model_validate_json(rows.joined("Sweep", row)) for row in held]
+
+
+def too_many_at_work(world: World) -> list[str]:
+    """Sweeps that have more jobs at work, or more seats, than they may have; and jobs without a seat."""
+    result = []
+    for sweep in sweeps(world):
+        jobs = [job for job in world.ledger.jobs if job.sweep is not None and job.sweep.id == sweep.id]
+        ran = [job for job in jobs if job.target is not None and not job.state.terminal]
+        if max(len(ran), len(sweep.seats)) > sweep.parallel:
+            result.append(f"{sweep.id} has {len(ran)} jobs at work and {len(sweep.seats)} seats")
+        with_seat = {sweep.job_id(index) for index in sweep.seats}
+        result += [f"{job.id} runs without a seat" for job in ran if job.id not in with_seat]
+    return result
+
+
+def wrongly_swept(world: World) -> list[str]:
+    """At the end: what is left of a sweep, counted otherwise than its jobs ended, or not reported once."""
+    result = []
+    for sweep in sweeps(world):
+        states = Counter(job.state for job in world.ledger.jobs if job.sweep and job.sweep.id == sweep.id)
+        if sweep.ended is None or sweep.seats or sweep.counts != dict(states):
+            result.append(f"{sweep.id} ended {sweep.ended}, counts {sweep.counts}, its jobs are {states}")
+        if sum(states.values()) != sweep.total:
+            result.append(f"{sweep.id} has {sum(states.values())} jobs of {sweep.total}")
+        events = {
+            (webhook_id, body)
+            for _, webhook_id, body in world.webhooks.posts
+            if json.loads(body)["type"] == _ENDED and json.loads(body)["subject"] == f"sweeps/{sweep.id}"
+        }
+        if len(events) != 1:
+            result.append(f"the end of {sweep.id} was reported by {len(events)} events")
+    return result
+
+
+def waits(world: World) -> list[str]:
+    """The jobs that wait for a seat and do not say so."""
+    return [
+        f"{job.id} does not say what it waits for"
+        for job in world.ledger.jobs
+        if job.needs_seat and job.attempt == 1 and (job.waiting is None or job.waiting.word != "SweepTurn")
+    ]

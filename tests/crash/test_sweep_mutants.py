@@ -1,0 +1,78 @@
+"""The harness proves itself for sweeps of jobs: it catches each broken variant of their protocol."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+
+import pytest
+
+from shared.adapters.storage.job_sweeps import TableJobSweeps
+from shared.core.job import Job, JobState
+from shared.core.job_sweeps.record import JobSweep, StoredSweep
+from shared.core.ledger.records import Active
+from shared.core.notify.events import Notice
+from tests.crash.chaos import Fault
+from tests.crash.stories import SWEPT, SWEPT_IN_PARTS, Story, play
+
+Patch = pytest.MonkeyPatch
+
+
+def one_seat_too_many(patch: Patch) -> None:
+    def mutant(sweep: JobSweep, waiting: Iterable[int]) -> JobSweep:
+        return sweep.model_copy(update={"seats": tuple(sorted({*sweep.seats, *waiting}))})
+
+    patch.setattr(JobSweep, "with_seats", mutant)
+
+
+def submitted_without_a_seat(patch: Patch) -> None:
+    patch.setattr(Job, "needs_seat", property(lambda job: False))
+    patch.setattr(Active, "needs_seat", property(lambda row: False))
+
+
+def a_seat_stays_after_the_end(patch: Patch) -> None:
+    original = JobSweep.after_ends
+
+    def mutant(sweep: JobSweep, ends: Mapping[int, JobState]) -> JobSweep:
+        return original(sweep, ends).model_copy(update={"seats": sweep.seats})
+
+    patch.setattr(JobSweep, "after_ends", mutant)
+
+
+def the_end_is_not_reported(patch: Patch) -> None:
+    original = TableJobSweeps.end
+
+    async def mutant(
+        port: TableJobSweeps, stored: StoredSweep, after: JobSweep, notice: Notice | None
+    ) -> StoredSweep | None:
+        return await original(port, stored, after, None)
+
+    patch.setattr(TableJobSweeps, "end", mutant)
+
+
+CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
+    (one_seat_too_many, SWEPT),
+    (submitted_without_a_seat, SWEPT),
+    (a_seat_stays_after_the_end, SWEPT),
+    (the_end_is_not_reported, SWEPT),
+    (one_seat_too_many, SWEPT_IN_PARTS),
+)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "story"), CASES, ids=[f"{mutant.__name__}-{story.name}" for mutant, story in CASES]
+)
+async def test_the_harness_catches(mutant: Callable[[Patch], None], story: Story, monkeypatch: Patch) -> None:
+    mutant(monkeypatch)
+    calls = len((await play(story, {})).chaos.calls)
+    # From the last call on: the end of a sweep is one of the last.
+    faults = itertools.product(range(calls, 0, -1), (Fault.REFUSED, Fault.AFTER, Fault.ZOMBIE))
+    planned = [{}, *({n: fault} for n, fault in faults)]
+    assert await _first_violation(story, planned), "no single fault shows this mutant"
+
+
+async def _first_violation(story: Story, planned: Iterable[dict[int, Fault]]) -> list[str]:
+    for plan in planned:
+        if violations := (await play(story, plan)).violations:
+            return violations
+    return []

@@ -1,0 +1,59 @@
+"""The jobs of a sweep: their values, and where these stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.jobspec import Value, combinations, filled
+from shared.jobspec.job_sweep import size
+from tests.unit.jobspec.jobs import job
+
+
+def test_combinations_are_in_order_and_the_last_parameter_changes_fastest() -> None:
+    parameters = {"lr": [0.1, 1], "on": [True, False], "seed": {"range": [3, 0, -2]}}
+
+    every = combinations(parameters)
+
+    assert len(every) == size(parameters) == 8
+    assert every[0] == {"lr": 0.1, "on": True, "seed": 3}
+    assert every[1] == {"lr": 0.1, "on": True, "seed": 1}
+    assert every[-1] == {"lr": 1, "on": False, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("--lr {lr}", "--lr 0.1"),
+        ("--lr={lr},{lr}", "--lr=0.1,0.1"),
+        ("${lr} $lr {{lr}} \\{lr} {LR} {lr } {other}", "${lr} $lr {{lr}} \\{lr} {LR} {lr } {other}"),
+        ("awk '{print}' && echo \"{on}\" {text}", "awk '{print}' && echo \"true\" a/b=1"),
+    ],
+)
+def test_only_names_of_parameters_in_braces_are_replaced(command: str, result: str) -> None:
+    document = job(customToolkitSettings={"commandLine": command}, jobPreparation={"commandLine": command})
+    values: dict[str, Value] = {"lr": 0.1, "on": True, "text": "a/b=1"}
+
+    properties = filled(document, values)["properties"]
+
+    assert properties["customToolkitSettings"]["commandLine"] == result
+    assert properties["jobPreparation"]["commandLine"] == result
+    assert document["properties"]["customToolkitSettings"]["commandLine"] == command
+
+
+def test_each_value_is_in_the_environment_after_the_jobs_own_variables() -> None:
+    own = [{"name": "A", "value": "{lr}"}]
+
+    properties = filled(job(environmentVariables=own), {"lr": 1e-05, "on": False})["properties"]
+
+    assert properties["environmentVariables"] == [
+        *own,
+        {"name": "SLIPWAY_SWEEP_LR", "value": "1e-05"},
+        {"name": "SLIPWAY_SWEEP_ON", "value": "false"},
+    ]
+
+
+@pytest.mark.parametrize("document", [{}, {"properties": None}, {"properties": {"environmentVariables": 1}}])
+def test_a_document_of_another_shape_is_left_to_validation(document: dict[str, Any]) -> None:
+    assert filled(document, {"lr": 1}) == document
