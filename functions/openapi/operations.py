@@ -73,6 +73,7 @@ _JOB_CONDITIONS = (
     _text("after", "the `next` of an earlier answer"),
 )
 _NO_JOB = (404, 410)
+_SWEEP = {202: job_sweep.SweepDetail, 200: job_sweep.SweepDetail}
 _FOLDER = (
     _text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
     _text("path", "a folder in it; `.`, the default, is the directory itself", "."),
@@ -121,13 +122,7 @@ OPERATIONS: Mapping[str, Operation] = {
         JOB_DOCUMENT,
     ),
     "get_sweep": Operation("GET", "sweeps/{id}", "Get a sweep", {200: job_sweep.SweepDetail}, (404,)),
-    "cancel_sweep": Operation(
-        "POST",
-        "sweeps/{id}/cancel",
-        "Cancel every job of a sweep",
-        {202: job_sweep.SweepDetail, 200: job_sweep.SweepDetail},
-        (404, *UNREADABLE),
-    ),
+    "cancel_sweep": Operation("POST", "sweeps/{id}/cancel", "Cancel all jobs of a sweep", _SWEEP, (404, 415)),
     "get_log": Operation(
         "GET",
         "jobs/{id}/log",
