@@ -160,6 +160,9 @@ def checkout(tmp_path: Path) -> Checkout:
         (root / name).write_text(f"# {name}\n")
     for name in ("package.json", "package-lock.json", "pyproject.toml"):
         (root / name).write_text("{}")
+    (root / "examples" / "digits").mkdir(parents=True)
+    for name in ("job.json", "train.py"):
+        (root / "examples" / "digits" / name).write_text("")
     npm = program(programs / "npm", NPM.format(calls=root / "calls"))
     (root / "web" / "src").mkdir(parents=True)
     for name in ("package.json", "package-lock.json", "src/main.tsx"):
