@@ -47,12 +47,12 @@ async def test_a_job_that_was_cancelled_after_its_row_was_read_stays_as_it_is(
 
 async def test_a_job_whose_record_is_gone_stops_no_other(world: World) -> None:
     await _job(world, "data")
-    gone, waits = await _job(world, "gone", after=["data"]), await _job(world, "train", after=["data"])
+    lost_job, waits = await _job(world, "gone", after=["data"]), await _job(world, "train", after=["data"])
     await world.job(waits.id)
     world.policy(paused=True)
     rows = await _rows(world)
     await _end(world)
-    for key in [key for key in world.ledger.held if gone.id in key[1]]:
+    for key in [key for key in world.ledger.held if lost_job.id in key[1]]:
         del world.ledger.held[key]
 
     assert await settle(world.ports, rows, ()) == []
