@@ -64,8 +64,8 @@ EVERY_ROUTE = (
     *(("GET", path) for path in ("audit", "jobs", "clusters", "jobs/j_x", "jobs/j_x/log", "jobs/j_x/files")),
     *(("GET", path) for path in ("jobs/j_x/outputs", "jobs/j_x/files/MODEL/a.bin", "jobs/j_x/receipt")),
     *(("GET", path) for path in ("jobs/j_x/addresses", "jobs/j_x/zip")),
-    ("POST", "jobs/j_x/cancel"),
-    *(("GET", path) for path in ("openapi.json", "me")),
+    *(("POST", path) for path in ("jobs/j_x/cancel", "sweeps", "sweeps/j_x/cancel")),
+    *(("GET", path) for path in ("sweeps/j_x", "openapi.json", "me")),
     *(
         ("GET", path)
         for path in ("jobs/j_x/metrics", "jobs/j_x/events", "receivers", "receivers/disabled", "dead")

@@ -14,13 +14,13 @@ import shared.delivery.deliver
 import shared.delivery.try_delivery
 import shared.intake.accept
 import shared.lifecycle.archive
+import shared.lifecycle.carry_out
 import shared.lifecycle.dependents
 import shared.lifecycle.dispatch
 import shared.lifecycle.forget
 import shared.lifecycle.observe
 import shared.lifecycle.sweep
 import shared.lifecycle.transition
-import shared.operate.cancel
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import GroupCommit
 from shared.adapters.storage.store import Store
@@ -161,7 +161,7 @@ def cancel_ends_a_job_that_is_being_submitted(patch: Patch) -> None:
             )
         return original(ports, stored, **changes)
 
-    patch.setattr(shared.operate.cancel, "note", mutant)
+    patch.setattr(shared.lifecycle.carry_out, "note", mutant)
 
 
 def a_lost_answer_of_the_cluster_is_a_conflict(patch: Patch) -> None:

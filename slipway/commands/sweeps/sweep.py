@@ -57,11 +57,12 @@ def cancel(sweep: str, url: str, key: str, *, as_json: bool = False) -> int:
 def lines(sweep: Mapping[str, Any]) -> list[str]:
     """A sweep in lines: what it is, and how many of its jobs wait, work and have ended."""
     ending = ", and asked to end" if sweep.get("cancelRequested") and sweep["state"] != "ended" else ""
-    ended = [f"{number} {state}" for state, number in sweep["counts"].items()]
+    ended = ", ".join(f"{number} {state}" for state, number in sweep["counts"].items())
     return [
         f"{sweep['sweepId']}  {sweep['name']}: {sweep['state']}{ending}",
-        f"  {sweep['total']} jobs, at most {sweep['parallel']} at once: {sweep['waiting']} waiting, "
-        f"{sweep['atWork']} at work" + "".join(f", {one}" for one in ended),
+        f"  {sweep['total']} jobs, at most {sweep['parallel']} at once",
+        f"  {sweep['waiting']} waiting, {sweep['atWork']} at work",
+        *([f"  {ended}"] if ended else []),
     ]
 
 

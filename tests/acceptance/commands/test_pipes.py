@@ -50,6 +50,8 @@ WORDS = {
     "enqueue": "{folder}/message.json",
     "rerun": "{folder}/receipt.json",
     "run": "{folder}/train.py --to {folder}/out",
+    "sweep show": "{sweep}",
+    "sweep cancel": "{sweep}",
     "cancel": "{job}",
     "pause": "--reason pipes",
     "resume": "",
@@ -71,7 +73,15 @@ EXEMPT = {
     "dead redrive": "it needs a dead letter: tests/acceptance/test_dead.py",
 }
 #: Those whose lines fit 60 columns of a terminal.
-TABLES = ("jobs --limit 5", "nodes", "files {job} --tree", "events list {job}", "dead list", "metrics {job}")
+TABLES = (
+    "jobs --limit 5",
+    "nodes",
+    "files {job} --tree",
+    "events list {job}",
+    "dead list",
+    "metrics {job}",
+    "sweep show {sweep}",
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,9 @@ async def shop(door: Door, tmp_path_factory: pytest.TempPathFactory) -> AsyncIte
             await asyncio.sleep(0.2)
     async with door.http.get(f"/api/jobs/{job['id']}/receipt") as answer:
         (folder / "receipt.json").write_bytes(await answer.read())
-    values = {"job": job["id"], "folder": str(folder), "container": container}
+    sweep = {"spec": document, "name": "pipes", "sweep": {"lr": [0.1, 0.2]}, "parallel": 1}
+    _, begun, _ = await door.call("POST", "sweeps", sweep)
+    values = {"job": job["id"], "folder": str(folder), "container": container, "sweep": begun["sweepId"]}
     yield Shop(values, str(folder / "settings.json"))
 
 
