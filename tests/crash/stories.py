@@ -309,6 +309,13 @@ DEPENDENT = Story("jobs that wait for others", _dependent, 4, 4)
 BROKEN = Story("jobs that wait for what cannot come any more", _broken, 4, 2)
 IN_PARTS = Story("jobs that wait for others, swept in parts", _dependent, 4, 4, parts=2)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
+#: The stories of sweeps of jobs.
+JOB_SWEEPS = (
+    SWEPT,
+    SWEPT_IN_PARTS,
+    Story("jobs of a sweep that lose their nodes, and fail", _swept_badly, 3, 6),
+    Story("a sweep that is cancelled", _swept_away, 3, None),
+)
 STORIES = (
     Story("one message", _one),
     Story("the same message twice at once", _twice_at_once),
@@ -331,10 +338,7 @@ STORIES = (
     DEPENDENT,
     BROKEN,
     IN_PARTS,
-    SWEPT,
-    SWEPT_IN_PARTS,
-    Story("jobs of a sweep that lose their nodes, and fail", _swept_badly, 3, 6),
-    Story("a sweep that is cancelled", _swept_away, 3, None),
+    *JOB_SWEEPS,
     Story("jobs that wait for one that is archived", _behind_archived, 3, 2),
 )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.breadth import every_few
 from tests.crash.chaos import Fault
-from tests.crash.stories import STORIES, Story, play
+from tests.crash.single_fault import FAULTS, check_survival
+from tests.crash.stories import JOB_SWEEPS, STORIES, Story, play
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
@@ -16,27 +16,9 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
     assert len(run.chaos.calls) > 5
 
 
-#: The rounds until what sleeps wakes up, and until what is late happens; no other fault has to do with them.
-_WAKES = {Fault.LATE: (1, 4), Fault.ZOMBIE: (1, 4)}
-_FAULTS = [(fault, wake_after) for fault in Fault for wake_after in _WAKES.get(fault, (1,))]
-
-
-_counted: dict[tuple[str, int], int] = {}
-
-
-async def _calls(story: Story, wake_after: int) -> int:
-    """How many calls the story makes without faults: the same for every fault, so it is counted once."""
-    key = (story.name, wake_after)
-    if key not in _counted:
-        _counted[key] = len((await play(story, {}, wake_after=wake_after)).chaos.calls)
-    return _counted[key]
-
-
-@pytest.mark.parametrize(("fault", "wake_after"), _FAULTS, ids=lambda one: getattr(one, "name", str(one)))
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize(("fault", "wake_after"), FAULTS, ids=lambda one: getattr(one, "name", str(one)))
+@pytest.mark.parametrize(
+    "story", [story for story in STORIES if story not in JOB_SWEEPS], ids=lambda story: story.name
+)
 async def test_any_single_fault_is_survived(story: Story, fault: Fault, wake_after: int) -> None:
-    calls = await _calls(story, wake_after)
-    number = STORIES.index(story) + _FAULTS.index((fault, wake_after))
-    for n in every_few(range(1, calls + 1), number):
-        run = await play(story, {n: fault}, wake_after=wake_after)
-        assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"
+    await check_survival(story, fault, wake_after)
