@@ -66,6 +66,14 @@ def _use_this_python() -> None:
     os.environ["SSL_CERT_FILE"] = os.devnull
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked `thorough`, and have pytest count it as deselected."""
+    if not config.getoption("all"):
+        thorough = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=thorough)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
 def pytest_collection_finish() -> None:
     """From here on, the collector of garbage looks only at what the tests themselves make."""
     gc.freeze()

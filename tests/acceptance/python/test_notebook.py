@@ -47,6 +47,7 @@ def _text(output: dict[str, Any]) -> str:
     return "".join(text)
 
 
+@pytest.mark.thorough
 async def test_every_cell_does_what_the_text_beside_it_says(
     door: Door, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

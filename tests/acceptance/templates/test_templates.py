@@ -84,6 +84,7 @@ async def test_a_script_of_plain_python_trains_and_its_model_comes_home(door: Do
     assert (tmp_path / "out/MODEL/model.json").is_file()
 
 
+@pytest.mark.thorough
 async def test_pytorch_meets_on_two_nodes(door: Door, tmp_path: Path) -> None:
     await run(door, tmp_path / "first", "python")  # so that the nodes have a Python
     wheel(tmp_path, "torch", TORCH)
@@ -96,6 +97,7 @@ async def test_pytorch_meets_on_two_nodes(door: Door, tmp_path: Path) -> None:
     assert (tmp_path / "out/MODEL/model.pt").read_text() == "weights"
 
 
+@pytest.mark.thorough
 async def test_tensorflow_trains_on_one_node(door: Door, tmp_path: Path) -> None:
     await run(door, tmp_path / "first", "python")
     wheel(tmp_path, "tensorflow", TENSORFLOW)

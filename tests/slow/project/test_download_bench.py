@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from bench.download import download
 
 
+@pytest.mark.thorough
 async def test_a_small_download_is_measured_in_every_way() -> None:
     figures = await download(megabytes=0.5, files=5)
 
