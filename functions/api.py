@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import azure.functions as func
 
@@ -21,6 +22,19 @@ if TYPE_CHECKING:
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 256
+T = TypeVar("T")
+
+
+async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
+    """What `arrive` makes of the document in a request, for a caller who may submit."""
+    from shared.intake.message import read_request
+
+    app, who = ports(), caller()
+    who.needs(SUBMIT)
+    request = read_request(body_of(req), app.policy.limits)
+    key = key_of(req, request.key) or f"once:{app.token()}"
+    request, name = dataclasses.replace(request, key=None), req.params.get("name", "")
+    return await arrive(app, request, door="http", scope=who.source, key=key, name=name, who=who)
 
 
 @blueprint.function_name("post_job")
@@ -32,17 +46,8 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
     ?name= is its name where the document has none.
     """
     from shared.intake.arrive import request_arrived
-    from shared.intake.message import read_request
 
-    app, who = ports(), caller()
-    who.needs(SUBMIT)
-    request = read_request(body_of(req), app.policy.limits)
-    key = key_of(req, request.key) or f"once:{app.token()}"
-    request = dataclasses.replace(request, key=None)
-    name = req.params.get("name", "")
-    return _accepted_answer(
-        await request_arrived(app, request, door="http", scope=who.source, key=key, name=name, who=who)
-    )
+    return _accepted_answer(await _ask(req, request_arrived))
 
 
 @blueprint.function_name("rerun_job")
@@ -143,15 +148,8 @@ async def post_sweep(req: func.HttpRequest) -> func.HttpResponse:
     """
     from shared.core.job_sweeps.view import summary
     from shared.intake.arrive import sweep_requested
-    from shared.intake.message import read_request
 
-    app, who = ports(), caller()
-    who.needs(SUBMIT)
-    request = read_request(body_of(req), app.policy.limits)
-    key = key_of(req, request.key) or f"once:{app.token()}"
-    request = dataclasses.replace(request, key=None)
-    name = req.params.get("name", "")
-    result = await sweep_requested(app, request, door="http", scope=who.source, key=key, name=name, who=who)
+    result = await _ask(req, sweep_requested)
     if result.rejected is not None:
         return _rejected(result.rejected.job)
     sweep = result.accepted
