@@ -85,8 +85,8 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 		--output-reproducible --of JSON --validate --output-file $(SBOM)
 	@echo $(SBOM)
 
-check: install ## lint, formatting, types (of the page, too), import directions, known vulnerabilities
-	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.page" "python -m local.setup.advisories"; do \
+check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
+	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories"; do \
 		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)

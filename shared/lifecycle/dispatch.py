@@ -229,6 +229,9 @@ def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_tex
             log.error("parked %s: %s", job.id, error_text, extra={"job": job.id, "action": "parked"})
         word, (wait, text) = PARKED, _parked(job, error_text, now)
     elif isinstance(error, Saturated):
+        log.warning(
+            "%s waits for capacity: %s", job.id, error_text, extra={"job": job.id, "action": "saturated"}
+        )
         word, wait, text = "Saturated", 300.0, f"waits for capacity: {error_text}"
     elif isinstance(error, Rejected):
         word, wait = "Refused", 300.0

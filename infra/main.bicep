@@ -1,0 +1,154 @@
+// Everything of one deployment of Slipway, in a resource group of its own. `azd up` deploys it, `azd down` removes it.
+// What each role is for, and what a deployment costs: docs/how-to/deploy.md.
+targetScope = 'subscription'
+
+@description('Name of the environment; the resource group is rg-<name>.')
+@minLength(1)
+@maxLength(60)
+param environmentName string
+
+@description('Region of every resource.')
+@metadata({ azd: { type: 'location' } })
+param location string
+
+@description('Where jobs run: on the Slurm clusters of clusters.json, or nowhere yet.')
+@allowed(['none', 'slurm'])
+param engine string = 'none'
+
+@description('Put storage and secrets behind private endpoints, and the app into a virtual network.')
+param vnetEnabled bool = false
+
+@description('Entra application that the API asks tokens for; empty: function keys.')
+param audience string = ''
+
+@description('Who gets a message of an alert; empty: alerts are only shown in the portal.')
+param alertEmail string = ''
+
+@description('Amount a month, in the currency of the subscription, of which 80 % and 100 % send a message to alertEmail; 0: none.')
+@minValue(0)
+param monthlyBudget int = 0
+
+@description('First day of the month in which the budget begins, as 2026-01-01. A value that stays the same keeps what-if clean.')
+param budgetStart string = ''
+
+@description('Who deploys: may write secrets, drop scripts and read results. The one who runs azd, unless named.')
+param principalId string = deployer().objectId
+
+@description('Gigabytes of logs a day, after which Log Analytics takes no more.')
+@minValue(1)
+param dailyLogGb int = 1
+
+@description('Instances of sweep that are always there; 0: a sweep may start up to ten seconds late.')
+@minValue(0)
+param alwaysReady int = 0
+
+var token = toLower(uniqueString(subscription().id, environmentName, location))
+var tags = { 'azd-env-name': environmentName }
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: 'rg-${environmentName}'
+  location: location
+  tags: tags
+}
+
+module identity 'identity.bicep' = {
+  name: 'identity'
+  scope: group
+  params: { location: location, token: token, tags: tags }
+}
+
+module storage 'storage.bicep' = {
+  name: 'storage'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    appPrincipalId: identity.outputs.principalId
+    deployerId: principalId
+    isPrivate: vnetEnabled
+  }
+}
+
+module vault 'vault.bicep' = {
+  name: 'vault'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    appPrincipalId: identity.outputs.principalId
+    deployerId: principalId
+  }
+}
+
+module monitor 'monitor.bicep' = {
+  name: 'monitor'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    appPrincipalId: identity.outputs.principalId
+    dailyLogGb: dailyLogGb
+  }
+}
+
+module network 'network.bicep' = if (vnetEnabled) {
+  name: 'network'
+  scope: group
+  params: { location: location, token: token, tags: tags, storageId: storage.outputs.id }
+}
+
+module dispatcher 'dispatcher.bicep' = {
+  name: 'dispatcher'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    identityId: identity.outputs.id
+    clientId: identity.outputs.clientId
+    storageName: storage.outputs.name
+    vaultUri: vault.outputs.uri
+    insightsName: monitor.outputs.insightsName
+    subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
+    engine: engine
+    audience: audience
+    alwaysReady: alwaysReady
+  }
+}
+
+module events 'events.bicep' = {
+  name: 'events'
+  scope: group
+  params: { location: location, token: token, tags: tags, storageName: storage.outputs.name }
+}
+
+module alerts 'alerts.bicep' = {
+  name: 'alerts'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    insightsId: monitor.outputs.insightsId
+    topicId: events.outputs.topicId
+    storageId: storage.outputs.id
+    email: alertEmail
+  }
+}
+
+module budget 'budget.bicep' = if (monthlyBudget > 0 && !empty(alertEmail) && !empty(budgetStart)) {
+  name: 'budget'
+  scope: group
+  params: { amount: monthlyBudget, start: budgetStart, email: alertEmail }
+}
+
+output AZURE_LOCATION string = location
+output AZURE_TENANT_ID string = tenant().tenantId
+output AZURE_RESOURCE_GROUP string = group.name
+output AZURE_FUNCTION_APP_NAME string = dispatcher.outputs.name
+output AZURE_KEY_VAULT_NAME string = vault.outputs.name
+output AZURE_STORAGE_ACCOUNT_NAME string = storage.outputs.name
+output SLIPWAY_URL string = dispatcher.outputs.url

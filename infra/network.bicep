@@ -1,0 +1,76 @@
+// With vnetEnabled: the app reaches storage over private endpoints, and storage's firewall refuses everyone else but Event Grid.
+param location string
+param token string
+param tags object
+param storageId string
+
+var kinds = ['blob', 'queue', 'table']
+
+resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
+  name: 'vnet-${token}'
+  location: location
+  tags: tags
+  properties: {
+    addressSpace: { addressPrefixes: ['10.0.0.0/16'] }
+    subnets: [
+      {
+        name: 'app'
+        properties: {
+          addressPrefix: '10.0.0.0/24'
+          delegations: [{ name: 'app', properties: { serviceName: 'Microsoft.App/environments' } }]
+        }
+      }
+      { name: 'endpoints', properties: { addressPrefix: '10.0.1.0/24' } }
+    ]
+  }
+
+  resource app 'subnets' existing = {
+    name: 'app'
+  }
+
+  resource endpoints 'subnets' existing = {
+    name: 'endpoints'
+  }
+}
+
+resource zones 'Microsoft.Network/privateDnsZones@2024-06-01' = [
+  for kind in kinds: {
+    name: 'privatelink.${kind}.${environment().suffixes.storage}'
+    location: 'global'
+    tags: tags
+  }
+]
+
+resource links 'Microsoft.Network/privateDnsZones/virtualNetworkLinks@2024-06-01' = [
+  for (kind, index) in kinds: {
+    parent: zones[index]
+    name: 'vnet'
+    location: 'global'
+    tags: tags
+    properties: { registrationEnabled: false, virtualNetwork: { id: network.id } }
+  }
+]
+
+resource endpoints 'Microsoft.Network/privateEndpoints@2024-07-01' = [
+  for kind in kinds: {
+    name: 'pe-${kind}-${token}'
+    location: location
+    tags: tags
+    properties: {
+      subnet: { id: network::endpoints.id }
+      privateLinkServiceConnections: [
+        { name: kind, properties: { privateLinkServiceId: storageId, groupIds: [kind] } }
+      ]
+    }
+  }
+]
+
+resource names 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2024-07-01' = [
+  for (kind, index) in kinds: {
+    parent: endpoints[index]
+    name: 'default'
+    properties: { privateDnsZoneConfigs: [{ name: kind, properties: { privateDnsZoneId: zones[index].id } }] }
+  }
+]
+
+output appSubnetId string = network::app.id

@@ -1,0 +1,52 @@
+"""`python -m local.bicep`: checks infra/*.bicep; the exit code is 1 where something is wrong.
+
+Where the types cannot be had, syntax and names are checked, and it says what was not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from local.bicep.check import check
+from local.bicep.fetch import TYPES, NoTypesError, fetch
+from local.bicep.policy import weaknesses
+from local.bicep.template import Template, read
+from local.bicep.types import Types
+from local.setup.interpreter import InstallError
+from local.setup.steps import ROOT
+
+
+def templates(folder: Path) -> dict[str, Template]:
+    """The files of a folder, by the names that modules have for them."""
+    return {path.name: read(path, f"{folder.name}/{path.name}") for path in sorted(folder.glob("*.bicep"))}
+
+
+def main() -> int:
+    """The exit code; writes what was found, and what was not checked."""
+    files = templates(ROOT / "infra")
+    kinds = {
+        resource.type.partition("@")[0]
+        for one in files.values()
+        for resource in one.resources
+        if not resource.is_existing
+    }
+    untyped = ""
+    try:
+        fetch(kinds)
+    except (NoTypesError, InstallError) as error:
+        untyped = f" ({error})"
+    report = check(files, Types(TYPES))
+    findings = [*report.findings, *weaknesses(files)]
+    lines = [str(one) for one in findings]
+    if report.untyped:
+        lines.append(f"NOT CHECKED, for want of types{untyped}: {', '.join(sorted(report.untyped))}")
+    resources = sum(len(one.resources) for one in files.values())
+    if not findings:
+        lines.append(f"No finding in {len(files)} templates with {resources} resources.")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

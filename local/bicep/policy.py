@@ -1,0 +1,123 @@
+"""What no template of ours may do: open a door, use a key, make a value anew in each deployment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from local.bicep.template import Finding, Resource, Template, Value
+
+#: Built-in roles that templates may grant, by ids that are the same everywhere. None may manage anything.
+ROLES: Mapping[str, str] = {
+    "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
+    "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
+    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
+    "974c5e8b-45b9-4653-ba55-5f855dd0fb88": "Storage Queue Data Contributor",
+    "c6a89b2d-59bc-44d0-9896-0f6e12d7b80a": "Storage Queue Data Message Sender",
+    "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": "Storage Table Data Contributor",
+    "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
+    "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
+    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+}
+_ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Functions that return a key, or another value each time.
+_FORBIDDEN = re.compile(
+    r"\b(list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|getSecret)\s*\(", re.IGNORECASE
+)
+_KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=")
+
+
+class Rule(NamedTuple):
+    """Of resources of one type: the member at a path is one of these texts."""
+
+    type: str
+    path: str
+    allowed: tuple[str, ...]
+    why: str
+
+
+_STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
+_VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
+_PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
+RULES = (
+    Rule(_STORAGE, "properties.allowBlobPublicAccess", ("false",), "blobs are never public"),
+    Rule(_STORAGE, "properties.allowSharedKeyAccess", ("false",), "identities, no keys"),
+    Rule(_STORAGE, "properties.minimumTlsVersion", ("TLS1_2", "TLS1_3"), "TLS 1.2 at least"),
+    Rule(_STORAGE, "properties.supportsHttpsTrafficOnly", ("true",), "HTTPS only"),
+    Rule(f"{_STORAGE}/blobServices/containers", "properties.publicAccess", ("None",), "never public"),
+    Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
+    Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
+    Rule(_SITE, "properties.siteConfig.scmMinTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
+    Rule(_SITE, "properties.siteConfig.ftpsState", ("Disabled",), "no FTP"),
+    Rule(_SITE, "identity.type", ("UserAssigned",), "the app's identity is the one with roles"),
+    Rule(_SITE, _PACKAGE, ("UserAssignedIdentity",), "the package is read with the app's identity"),
+    Rule(f"{_SITE}/basicPublishingCredentialsPolicies", "properties.allow", ("false",), "no passwords"),
+    Rule(_VAULT, "properties.enableRbacAuthorization", ("true",), "roles, no access policies"),
+    Rule(_VAULT, "properties.enableSoftDelete", ("true",), "a deleted secret can be had back"),
+    Rule("Microsoft.Insights/components", "properties.DisableLocalAuth", ("true",), "identities, no keys"),
+    Rule("Microsoft.EventGrid/systemTopics", "identity.type", ("SystemAssigned",), "events come by identity"),
+    Rule(_EVENTS, "properties.deliveryWithResourceIdentity.identity.type", ("SystemAssigned",), "no key"),
+    Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
+    Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
+)  # fmt: skip
+
+
+def weaknesses(templates: Mapping[str, Template]) -> list[Finding]:
+    """What is weak in the templates, each at its place."""
+    return [weakness for one in templates.values() for weakness in _weaknesses(one)]
+
+
+def _weaknesses(template: Template) -> Iterator[Finding]:
+    def finding(value: Value, text: str) -> Finding:
+        return Finding(template.file, value.line, value.column, "POLICY", text)
+
+    for resource in template.resources:
+        if not resource.is_existing:
+            yield from _by_rules(resource, finding)
+            yield from _of_secrets(resource, finding)
+        for name, value in _values(resource.body, resource.symbol):
+            if match := _FORBIDDEN.search(value.text):
+                yield finding(value, f"{name} calls {match[1]}: keys, or another value in each deployment")
+            if _KEY.search(value.text):
+                yield finding(value, f"{name} holds a key")
+    for symbol, value in template.variables.items():
+        for name, inner in _values(value, symbol):
+            for role in _ROLE.findall(inner.text):
+                if role not in ROLES:
+                    yield finding(inner, f"{name}: {role} is no role that a template may grant")
+
+
+def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    kind = resource.type.partition("@")[0]
+    for rule in RULES:
+        if rule.type != kind:
+            continue
+        value: Value | None = resource.body
+        for step in rule.path.split("."):
+            value = value.members.get(step) if value is not None else None
+        if value is None or value.text not in rule.allowed:
+            allowed = " or ".join(rule.allowed)
+            yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
+
+
+def _of_secrets(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    kind = resource.type.partition("@")[0]
+    if kind == f"{_VAULT}/secrets":
+        yield finding(
+            resource.body, f"{resource.symbol}: a template would overwrite the secret in each deployment"
+        )
+    if kind == "Microsoft.Authorization/roleAssignments":
+        for name, value in _values(resource.body, resource.symbol):
+            if (role := _ROLE.search(value.text)) and role[0] not in ROLES:
+                yield finding(value, f"{name}: {role[0]} is no role that a template may grant")
+
+
+def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:
+    """Each value within another one that is no object or list, with its path."""
+    if not value.members and not value.items:
+        yield name, value
+    for key, inner in value.members.items():
+        yield from _values(inner, f"{name}.{key}")
+    for inner in value.items:
+        yield from _values(inner, f"{name}[]")

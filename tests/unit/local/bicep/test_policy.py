@@ -1,0 +1,73 @@
+"""What no template may do is found wherever it is planted, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local.bicep.__main__ import templates
+from local.bicep.policy import weaknesses
+from tests.unit.local.bicep.planted import INFRA, planted
+
+PLANTED = {
+    "public blobs": ("storage.bicep", "allowBlobPublicAccess: false", "allowBlobPublicAccess: true"),
+    "storage keys": ("storage.bicep", "allowSharedKeyAccess: false", "allowSharedKeyAccess: true"),
+    "storage keys, by the default": ("storage.bicep", "    allowSharedKeyAccess: false\n", ""),
+    "old TLS of storage": ("storage.bicep", "'TLS1_2'", "'TLS1_0'"),
+    "plain HTTP of storage": (
+        "storage.bicep",
+        "supportsHttpsTrafficOnly: true",
+        "supportsHttpsTrafficOnly: false",
+    ),
+    "a public container": ("storage.bicep", "publicAccess: 'None'", "publicAccess: 'Blob'"),
+    "plain HTTP of the app": ("dispatcher.bicep", "httpsOnly: true", "httpsOnly: false"),
+    "old TLS of the app": ("dispatcher.bicep", "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
+    "FTP": ("dispatcher.bicep", "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
+    "passwords of publishing": ("dispatcher.bicep", "allow: false", "allow: true"),
+    "a package read with a key": (
+        "dispatcher.bicep",
+        "type: 'UserAssignedIdentity'",
+        "type: 'StorageAccountConnectionString'",
+    ),
+    "a key in a setting": (
+        "dispatcher.bicep",
+        "AZURE_CLIENT_ID: clientId",
+        "KEY: 'AccountKey=${storage.listKeys().keys[0].value}'",
+    ),
+    "access policies": ("vault.bicep", "enableRbacAuthorization: true", "enableRbacAuthorization: false"),
+    "secrets that cannot be had back": ("vault.bicep", "enableSoftDelete: true", "enableSoftDelete: false"),
+    "a secret in a template": (
+        "vault.bicep",
+        "output id string",
+        "resource seal 'Microsoft.KeyVault/vaults/secrets@2024-11-01' = {\n  parent: vault\n"
+        "  name: 'seal-key'\n  properties: { value: 'x' }\n}\noutput id string",
+    ),
+    "a role that manages": (
+        "storage.bicep",
+        "b7e6dc6d-f1e8-4753-8033-0f276bb0955b",
+        "b24988ac-6180-42a0-ab88-20f7382dd24c",
+    ),
+    "telemetry by key": ("monitor.bicep", "DisableLocalAuth: true", "DisableLocalAuth: false"),
+    "events by key": ("events.bicep", "deliveryWithResourceIdentity:", "delivery:"),
+    "events that are lost": ("events.bicep", "deadLetterWithResourceIdentity:", "deadLetter:"),
+    "a name for each deployment": (
+        "storage.bicep",
+        "guid(drops.id, deployerId, blobDataContributor)",
+        "newGuid()",
+    ),
+    "a time for each deployment": ("vault.bicep", "name: 'kv-${token}'", "name: 'kv-${utcNow()}'"),
+}
+
+
+def test_the_templates_have_no_weakness() -> None:
+    assert weaknesses(templates(INFRA)) == []
+
+
+@pytest.mark.parametrize("weakness", PLANTED)
+def test_a_planted_weakness_is_found_in_its_file(tmp_path: Path, weakness: str) -> None:
+    file, old, new = PLANTED[weakness]
+
+    findings = weaknesses(planted(tmp_path, file, old, new))
+
+    assert {one.file for one in findings} == {file}

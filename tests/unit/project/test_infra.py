@@ -1,0 +1,164 @@
+"""The templates of infra/ name what the code names: settings, containers, queues, functions, log lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.bicep.__main__ import templates
+from local.bicep.policy import ROLES
+from local.bicep.template import Value
+from shared.configured import ConfiguredEngines
+from shared.delivery.deliver import QUEUE
+from shared.settings import TABLE, Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+INFRA = ROOT / "infra"
+TEMPLATES = templates(INFRA)
+#: What the Functions host reads, beside the settings of the app.
+OF_THE_HOST = re.compile(r"AzureWebJobsStorage__\w+|APPLICATIONINSIGHTS_AUTHENTICATION_STRING")
+#: What one of the template's expressions stands for.
+FILLED = {
+    "endpoints.blob": "https://st.blob.core.windows.net/",
+    "endpoints.queue": "https://st.queue.core.windows.net/",
+    "endpoints.table": "https://st.table.core.windows.net/",
+    "subscription().subscriptionId": "00000000-0000-0000-0000-000000000001",
+}
+
+
+def code(pattern: str) -> str:
+    """The text of the project's files."""
+    return "".join(path.read_text("utf-8") for path in sorted(ROOT.glob(pattern)))
+
+
+def inner(value: Value) -> Iterator[Value]:
+    """A value and all within it."""
+    yield value
+    for one in (*value.members.values(), *value.items):
+        yield from inner(one)
+
+
+def of_type(kind: str) -> list[Value]:
+    """The bodies of the resources of a type, which the templates make."""
+    resources = (one for template in TEMPLATES.values() for one in template.resources if not one.is_existing)
+    return [one.body for one in resources if one.type.partition("@")[0] == kind]
+
+
+def names_of(kind: str) -> set[str]:
+    """Their names: a text, or those of the list that a loop goes through."""
+    text = code("infra/storage.bicep")
+    loops = dict.fromkeys(re.findall(r"for name in \[(.*?)\]: \{\s+parent: (\w+)", text, re.DOTALL))
+    looped = {parent: set(re.findall(r"'([\w-]+)'", listed)) for listed, parent in loops}
+    names: set[str] = set()
+    for body in of_type(kind):
+        for one in body.items or (body,):
+            name = one.members["name"]
+            names |= {name.text} if name.kind == "text" else looped[one.members["parent"].text]
+    return names
+
+
+def app_settings() -> dict[str, str]:
+    """Every setting that the template gives the app, under whichever condition, as the template writes it."""
+    text = code("infra/dispatcher.bicep")
+    pairs = re.findall(r"\b([A-Z][A-Za-z_]*_[A-Za-z_]*): ([^,}\n]*(?:\{[^}]*\}[^,}\n]*)*)", text)
+    others: dict[str, str] = json.loads(code("infra/settings.json"))
+    return {name: value.strip() for name, value in pairs} | others
+
+
+SET = app_settings()
+
+
+def test_every_app_setting_of_the_template_is_in_the_table() -> None:
+    others = {name for name in SET if not OF_THE_HOST.fullmatch(name)}
+
+    assert {name.partition("__")[0] for name in others} <= set(TABLE)
+
+
+def test_the_app_starts_with_the_settings_of_the_template() -> None:
+    values = {}
+    for name, value in SET.items():
+        text = FILLED.get(value, value.strip("'"))
+        values[name] = "" if text.startswith("@Microsoft.KeyVault(") or name == "SLIPWAY_CLUSTERS" else text
+    settings = Settings(values)
+
+    settings.check()
+
+    assert settings.unknown() == {}
+    assert settings.connection().blob == FILLED["endpoints.blob"]
+
+
+def test_a_setting_that_the_template_leaves_out_has_a_default_for_azure() -> None:
+    local = {name: one for name, one in TABLE.items() if one.example not in (None, one.default)}
+
+    assert {
+        name
+        for name, one in local.items()
+        if name not in SET and re.search("127.0.0.1|Development", one.default)
+    } == set()
+    assert TABLE["SLIPWAY_WEBHOOK_LOOPBACK"].default == "false"
+
+
+def test_the_clusters_of_the_template_are_configured() -> None:
+    clusters = json.loads(code("infra/clusters.json"))
+
+    engines = ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": json.dumps(clusters)}))
+
+    assert set(engines.clusters) == set(clusters)
+
+
+def test_the_parameters_are_those_of_the_template_and_of_the_guide() -> None:
+    parameters = json.loads(code("infra/main.parameters.json"))["parameters"]
+    variables = {re.sub(r"\W|=.*", "", one["value"]) for one in parameters.values()} - {"AZURE_ENV_NAME"}
+    guide = code("docs/how-to/deploy.md")
+
+    assert set(parameters) | {"principalId"} == set(TEMPLATES["main.bicep"].parameters)
+    assert {name for name in variables if not re.search(rf"\b{name}\b", guide)} == set()
+
+
+def test_the_containers_the_queues_and_the_table_are_those_of_the_code() -> None:
+    storage = "Microsoft.Storage/storageAccounts"
+    containers = {TABLE[f"SLIPWAY_{one}_CONTAINER"].default for one in ("DROP", "ANSWERS", "ARCHIVE")}
+    triggers = set(re.findall(r'queue_name="([\w-]+)"', code("functions/*.py")))
+
+    assert containers <= names_of(f"{storage}/blobServices/containers")
+    assert names_of(f"{storage}/queueServices/queues") == triggers | {QUEUE, "job-notices"}
+    assert names_of(f"{storage}/tableServices/tables") == {TABLE["SLIPWAY_LEDGER_TABLE"].default}
+
+
+def test_events_go_from_the_drop_container_to_the_queue_of_jobs() -> None:
+    (events,) = of_type("Microsoft.EventGrid/systemTopics/eventSubscriptions")
+    texts = {one.text for one in inner(events)}
+
+    assert f"/blobServices/default/containers/{TABLE['SLIPWAY_DROP_CONTAINER'].default}/" in texts
+    assert {"jobs", "PutBlob", "PutBlockList", "CopyBlob", "dead-letters"} <= texts
+
+
+def test_every_role_stands_in_the_guide_with_its_reason() -> None:
+    text = code("infra/*.bicep")
+    granted = {name for role, name in ROLES.items() if role in text}
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", code("docs/how-to/deploy.md"), re.M)
+
+    assert granted == set(ROLES.values())
+    assert granted <= {row[1].strip() for row in rows if len(row[2].strip()) > 20}
+
+
+@pytest.mark.parametrize("action", ["parked", "saturated"])
+def test_what_an_alert_looks_for_is_logged(action: str) -> None:
+    alerts = code("infra/alerts.bicep")
+
+    assert f'line.action) == "{action}"' in alerts
+    assert f'"action": "{action}"' in code("shared/lifecycle/dispatch.py")
+
+
+def test_alerts_name_functions_and_loggers_that_there_are() -> None:
+    text = code("infra/alerts.bicep") + code("infra/workbook.json")
+    functions = set(re.findall(r"""operation_Name == \\?["'](\w+)""", text))
+
+    assert functions == {"sweep"}
+    assert 'function_name("sweep")' in code("functions/sweep.py")
+    for logger in re.findall(r'line\.logger\) == "([\w.]+)"', text):
+        assert (ROOT / f"{logger.replace('.', '/')}.py").is_file()
