@@ -163,6 +163,17 @@ async def _answered(world: World, error: Exception) -> Job:
 
 
 @pytest.mark.parametrize(
+    ("error", "action"), [(Saturated("no quota"), "saturated"), (Misconfigured("no login"), "parked")]
+)
+async def test_what_an_alert_looks_for_is_logged_with_the_job(
+    world: World, caplog: pytest.LogCaptureFixture, error: Exception, action: str
+) -> None:
+    job = await _answered(world, error)
+
+    assert [vars(line)["job"] for line in caplog.records if vars(line).get("action") == action] == [job.id]
+
+
+@pytest.mark.parametrize(
     ("error", "seconds", "word", "message"),
     [
         (Saturated("no quota"), 300, "Saturated", "waits for capacity: no quota"),
